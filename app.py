@@ -1,4 +1,5 @@
-"""Launcher: serves pages/main.py with security headers, to this machine only unless sign-in is configured.
+"""Launcher: serves pages/main.py with security headers, to this machine only unless sign-in is
+configured.
 
 The main script lives inside `pages/` because a `pages/` folder beside it would put a cold server in
 auto-discovery mode, in which a deep link runs its page without the navigation and the sidebar.
@@ -14,7 +15,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy asks once.
+# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy
+# asks once.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import streamlit as st
@@ -31,15 +33,19 @@ REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
 
 
 def _inline_script_hashes() -> str:
-    """CSP sources of the inline scripts in Streamlit's own page, so that no other inline script runs."""
+    """CSP sources of the inline scripts in Streamlit's own page, so that no other inline script
+    runs.
+    """
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    digests = (
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    )
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
-# Names and texts of votes are hostile: even if one of them got into a page as markup, nothing may be fetched
-# from, or sent to, another host.
+# Names and texts of votes are hostile: even if one of them got into a page as markup, nothing may
+# be fetched from, or sent to, another host.
 HEADERS = {
     "Content-Security-Policy": "; ".join(
         (
@@ -74,7 +80,9 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+                page = message["status"] == 200 and headers.get("content-type", "").startswith(
+                    "text/html"
+                )
                 # A report that is downloaded is HTML too.
                 if page and "content-disposition" not in headers:
                     headers.update(first_picture.HEADERS)
@@ -84,7 +92,9 @@ class SecurityHeaders:
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether a server bound to `address` is out of reach of other machines; no address means all of them."""
+    """Whether a server bound to `address` is out of reach of other machines; no address means all
+    of them.
+    """
     if not address:
         return False
     if address == "localhost" or address.startswith("unix://"):
@@ -96,24 +106,32 @@ def is_loopback(address: str | None) -> bool:
 
 
 def refuse_open_network(address: str | None, *, sign_in: bool, allowed: bool) -> None:
-    """Stop unless the address is this machine's own, or visitors sign in, or the flag accepts everyone."""
+    """Stop unless the address is this machine's own, or visitors sign in, or the flag accepts
+    everyone.
+    """
     if not (is_loopback(address) or sign_in or allowed):
         raise SystemExit(
-            f"Appellate would be open to anyone who can reach {address or 'any address of this machine'}. "
-            "Use --server.address localhost, or configure sign-in ([auth] in .streamlit/secrets.toml), "
+            "Appellate would be open to anyone who can reach "
+            f"{address or 'any address of this machine'}. "
+            "Use --server.address localhost, or configure sign-in ([auth] in "
+            ".streamlit/secrets.toml), "
             f"or accept it with {REMOTE_FLAG}=1."
         )
 
 
 def secrets() -> dict[str, Any] | None:
-    """What stands in the files of secrets; None if there is none. Streamlit takes a broken one for none."""
+    """What stands in the files of secrets; None if there is none. Streamlit takes a broken one for
+    none.
+    """
     found: dict[str, Any] | None = None
     for path in map(Path, config.get_option("secrets.files")):
         if path.is_file():
             try:
                 found = (found or {}) | tomllib.loads(path.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
-                raise SystemExit(f"{path}: cannot be read ({error}). Nobody could sign in.") from error
+                raise SystemExit(
+                    f"{path}: cannot be read ({error}). Nobody could sign in."
+                ) from error
     return found
 
 
@@ -121,22 +139,28 @@ people.check_configuration(secrets(), os.environ)
 if people.sign_in() and not is_authlib_installed():
     raise SystemExit("Sign-in needs the package Authlib: pip install 'Authlib>=1.3.2'")
 refuse_open_network(
-    config.get_option("server.address"), sign_in=people.sign_in(), allowed=os.environ.get(REMOTE_FLAG) == "1"
+    config.get_option("server.address"),
+    sign_in=people.sign_in(),
+    allowed=os.environ.get(REMOTE_FLAG) == "1",
 )
 
-# Asked by a foreign page, Streamlit would ask another host for this machine's address to compare the page's
-# with. Nothing may leave this machine; whoever serves others names the address in server.allowedHosts.
+# Asked by a foreign page, Streamlit would ask another host for this machine's address to compare
+# the page's with. Nothing may leave this machine; whoever serves others names the address in
+# server.allowedHosts.
 net_util.get_external_ip = lambda: None
 
 # The main script runs behind this launcher only.
 os.environ["APPELLATE_LAUNCHED"] = str(os.getpid())
 
-# What pages are made of, and what they compute with: loaded before the first visitor comes, who would wait.
+# What pages are made of, and what they compute with: loaded before the first visitor comes, who
+# would wait.
 PAGES = Path(__file__).parent / "pages"
 for section in sorted(PAGES.glob("sections/*/*.py")):
     importlib.import_module(".".join(section.relative_to(PAGES.parent).with_suffix("").parts))
 importlib.import_module("scipy.special")
 
 app = st.App(
-    PAGES / "main.py", routes=[first_picture.ROUTE], middleware=[Middleware(SecurityHeaders), Middleware(Gate)]
+    PAGES / "main.py",
+    routes=[first_picture.ROUTE],
+    middleware=[Middleware(SecurityHeaders), Middleware(Gate)],
 )

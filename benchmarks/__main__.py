@@ -1,6 +1,8 @@
-"""What everything costs on this machine, beside what a user would write instead, as one Markdown table.
+"""What everything costs on this machine, beside what a user would write instead, as one Markdown
+table.
 
-    python -m benchmarks [--votes 1000000] [--judges 1] [--repeats 9] [--only step file import rivals …]
+    python -m benchmarks [--votes 1000000] [--judges 1] [--repeats 9] [--only step file import
+    rivals …]
 
 Goals are goals: nothing fails if one is missed, for the machine may be busy or small.
 """
@@ -22,15 +24,21 @@ FEW = 9_984
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--votes", type=int, default=1_000_000, help="votes of the simulated store")
     parser.add_argument("--judges", type=int, default=1, help="judges who share them; one is timed")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--large", type=int, default=9_999_936, help="votes of the files that are loaded")
+    parser.add_argument(
+        "--large", type=int, default=9_999_936, help="votes of the files that are loaded"
+    )
     parser.add_argument("--splits", type=int, default=100)
     parser.add_argument("--file", type=Path, default=files.VOTES, help="real votes to audit")
-    parser.add_argument("--results", type=Path, default=rivals.RESULTS, help="JSON file that keeps ratios")
+    parser.add_argument(
+        "--results", type=Path, default=rivals.RESULTS, help="JSON file that keeps ratios"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args(arguments)
 
@@ -42,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timing: {part}", file=sys.stderr)
         if part == "step":
             found += questions.rows(
-                options.votes, judges=options.judges, repeats=options.repeats, n_splits=options.splits
+                options.votes,
+                judges=options.judges,
+                repeats=options.repeats,
+                n_splits=options.splits,
             )
         elif part == "file":
             found += files.rows(options.file, repeats=min(options.repeats, 5))
@@ -55,11 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             with tempfile.TemporaryDirectory() as folder:
                 store = screenshots.made(screenshots.many, Path(folder))
-                found += browser.first_pictures(store, what="65 judges", repeats=min(options.repeats, 3))
+                found += browser.first_pictures(
+                    store, what="65 judges", repeats=min(options.repeats, 3)
+                )
         elif part == "scale":
             with tempfile.TemporaryDirectory() as folder:
-                large, small = (browser.random_store(Path(folder), n, judges=4) for n in (options.large, FEW))
-                found += browser.key_presses(large, what=f", {options.large:,} votes", repeats=options.repeats)
+                large, small = (
+                    browser.random_store(Path(folder), n, judges=4) for n in (options.large, FEW)
+                )
+                found += browser.key_presses(
+                    large, what=f", {options.large:,} votes", repeats=options.repeats
+                )
                 found += browser.pages_at_scale(large, small, repeats=min(options.repeats, 3))
         elif part == "rivals":
             beside = rivals.run(options.large)
@@ -70,7 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{machine()}\n{busy(before, load_now())}\n")
     if "step" in options.only:
         shared = "one judge" if options.judges == 1 else f"each of {options.judges} judges"
-        print(f"Without a file named: {options.votes:,} simulated votes, {shared}, 12 a comparison.\n")
+        print(
+            f"Without a file named: {options.votes:,} simulated votes, {shared}, 12 a comparison.\n"
+        )
     if beside:
         print(f"{rivals.table(beside)}\n")
     if there:

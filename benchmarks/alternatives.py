@@ -1,4 +1,6 @@
-"""What a user would write instead, with the libraries at hand. The answers are the same; a test says so."""
+"""What a user would write instead, with the libraries at hand. The answers are the same; a test
+says so.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +37,28 @@ def vote_counts(votes: pd.DataFrame) -> pd.DataFrame:
 def outcomes(votes: pd.DataFrame) -> pd.DataFrame:
     """Right and wrong votes of each judge, item and confidence."""
     right = votes.assign(correct=votes["vote"] == votes["gold"])
-    return right.groupby(["judge", "item_id", "confidence"], sort=False)["correct"].agg(["size", "sum"])
+    return right.groupby(["judge", "item_id", "confidence"], sort=False)["correct"].agg(
+        ["size", "sum"]
+    )
 
 
 def first_and_flips(votes: pd.DataFrame) -> pd.DataFrame:
-    """Of each judge: votes for the response shown first, and runs in both orders that changed the verdict."""
+    """Of each judge: votes for the response shown first, and runs in both orders that changed the
+    verdict.
+    """
     shown = votes["vote"].where(votes["position"] == "ab", -votes["vote"])
     first = (shown == 1).groupby(votes["judge"]).sum()
-    both = votes.pivot_table(index=[*KEY, "run"], columns="position", values="vote", sort=False).dropna()
+    both = votes.pivot_table(
+        index=[*KEY, "run"], columns="position", values="vote", sort=False
+    ).dropna()
     flips = (both["ab"] != both["ba"]).groupby("judge").sum()
     return pd.DataFrame({"first": first, "flips": flips})
 
 
 def btd(s: FloatArray, t: FloatArray, gold: IntArray, weight: FloatArray, *, seed: int = 0) -> Any:
-    """One BTD fit: L-BFGS-B with the analytic gradient of the mean DRPS, one fixed and four drawn starts."""
+    """One BTD fit: L-BFGS-B with the analytic gradient of the mean DRPS, one fixed and four drawn
+    starts.
+    """
     used = weight > 0
     s, t, gold, weight = s[used], t[used], gold[used], weight[used] / weight[used].sum()
     is_minus, is_plus = (gold == -1).astype(float), (gold == 1).astype(float)
@@ -67,7 +77,10 @@ def btd(s: FloatArray, t: FloatArray, gold: IntArray, weight: FloatArray, *, see
     box = Bounds()
     bounds = [box.beta, tuple(np.log(box.nu)), box.gamma]
     low, high = np.array(bounds).T
-    starts = [np.array([1.0, 0.0, 1.0]), *np.random.default_rng(seed).uniform(low, high, (STARTS - 1, 3))]
+    starts = [
+        np.array([1.0, 0.0, 1.0]),
+        *np.random.default_rng(seed).uniform(low, high, (STARTS - 1, 3)),
+    ]
     found = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
     return min(found, key=lambda result: result.fun)
 
@@ -98,7 +111,9 @@ def btd_step(cells: VoteCells, n: int) -> IntArray:
 def split_maes(
     votes: VoteCounts, *, rng: np.random.Generator, n_splits: int = 100, share: float = 0.05
 ) -> tuple[float, float]:
-    """Mean MAE of BTD and of majority over random splits by item, one fit after another; no intervals."""
+    """Mean MAE of BTD and of majority over random splits by item, one fit after another; no
+    intervals.
+    """
     s, t = features(votes)
     item = np.unique(votes.item, return_inverse=True)[1]
     items = int(item.max()) + 1
@@ -116,7 +131,9 @@ def split_maes(
     return float(calibrated), float(majority)
 
 
-def sklearn_calibration(correct: IntArray, stated: FloatArray, bins: int = 10) -> tuple[Any, float, float]:
+def sklearn_calibration(
+    correct: IntArray, stated: FloatArray, bins: int = 10
+) -> tuple[Any, float, float]:
     """Reliability curve, Brier score and log loss by scikit-learn."""
     curve = calibration_curve(correct, stated, n_bins=bins)
     return curve, float(brier_score_loss(correct, stated)), float(log_loss(correct, stated))

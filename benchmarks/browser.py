@@ -1,7 +1,8 @@
 """What a visitor waits for in Chromium, beside a bare one-chart app in the same run.
 
-`rows`: from the press of a key on a slider to the new figure. `first_pictures`: from the address of a page to
-its first picture; `pages_at_scale`: the same with many votes beside the page itself with few.
+`rows`: from the press of a key on a slider to the new figure. `first_pictures`: from the address of
+a page to its first picture; `pages_at_scale`: the same with many votes beside the page itself with
+few.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from benchmarks.timing import Row, Skipped, Timing
 from core.store import Store
 
 WHAT = "**key press to new figure, {} page**"
-SLIDERS = {"Calibration": ("calibration", "Bins"), "Votes to labels": ("votes_to_labels", "Calibration share")}
+SLIDERS = {
+    "Calibration": ("calibration", "Bins"),
+    "Votes to labels": ("votes_to_labels", "Calibration share"),
+}
 """Page → its path, and a slider that changes its figures."""
 GOAL_RATIO = 1.5
 COLD_RATIO = 2.0
@@ -47,7 +51,12 @@ PAGES = {
 OTHER_PAGE = "collect"
 PAIRED = "many votes beside few"
 START_SECONDS, SHOWN_MS = 240, 60_000
-CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+CHROMIUM = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
 
 BARE = """
 import numpy as np
@@ -65,7 +74,8 @@ DRAWN = """
   '.scatterlayer .point, .scatterlayer .js-line, .barlayer .point, .heatmaplayer image, .shapelayer path'))
 """
 
-# Figures are mounted anew on each change: while one is gone nothing counts, and what comes back must differ.
+# Figures are mounted anew on each change: while one is gone nothing counts, and what comes back
+# must differ.
 PRESS = """
 (label) => {
   const drawn = () => {
@@ -144,7 +154,8 @@ def _opened(browser: Any, address: str) -> Any:
 def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Skipped]:
     """From a page's address to its first picture, on a store.
 
-    cold : the first visit on a server that has only served another page.  warm : later visits to the same.
+    cold : the first visit on a server that has only served another page.  warm : later visits to
+        the same.
     """
     if (missing := _missing()) is not None:
         return [Skipped(what=f"first pictures, {what}", reason=missing)]
@@ -179,8 +190,13 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
 
 
 def pages_at_scale(large: Path, small: Path, *, repeats: int = 3) -> list[Row | Skipped]:
-    """From a page's address to its first picture on its first visit: a large store beside a small one."""
-    sides = [{row.what: row for row in first_pictures(store, what=PAIRED, repeats=repeats)} for store in (large, small)]
+    """From a page's address to its first picture on its first visit: a large store beside a small
+    one.
+    """
+    sides = [
+        {row.what: row for row in first_pictures(store, what=PAIRED, repeats=repeats)}
+        for store in (large, small)
+    ]
     found: list[Row | Skipped] = []
     for what, mine in sides[0].items():
         other = sides[1].get(what)
@@ -220,7 +236,9 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM))
+        browser = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(CHROMIUM)
+        )
         try:
             yield browser
         finally:
@@ -276,7 +294,9 @@ def _press(page: Any, key: str, slider: str) -> float:
 
 def settle(page: Any, patience: float = SHOWN_MS) -> None:
     """Wait until the script rests and the last figure is drawn; at most `patience` milliseconds."""
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=patience)
+    page.wait_for_selector(
+        "[data-testid=stApp][data-test-script-state=notRunning]", timeout=patience
+    )
     # Streamlit reports that it rests a moment before the last figure is drawn.
     page.wait_for_timeout(500)
 

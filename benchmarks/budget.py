@@ -1,9 +1,10 @@
-"""What the vote-budget planner saves on RewardBench 2 pairs, by judge and category, beside simpler rules.
+"""What the vote-budget planner saves on RewardBench 2 pairs, by judge and category, beside simpler
+rules.
 
     python -m benchmarks.budget [rewardbench2_pairs.csv.gz]
 
-Prints Markdown. Each row is `core.experiments.budget.trial` with its defaults and seed 0: the planner
-is calibrated on 5 % of the items with all their votes and asks the others vote by vote.
+Prints Markdown. Each row is `core.experiments.budget.trial` with its defaults and seed 0: the
+planner is calibrated on 5 % of the items with all their votes and asks the others vote by vote.
 """
 
 from __future__ import annotations
@@ -49,13 +50,20 @@ def trials(path: Path) -> dict[tuple[str, str], BudgetTrial]:
 def table(found: Found) -> str:
     """Markdown: one row per judge and category."""
     lines = [
-        "| judge | category | n | MAE, 8 votes | same labels: saved | ≤ .002: saved | added MAE [95 %] "
+        "| judge | category | n | MAE, 8 votes | same labels: saved | ≤ .002: saved | added MAE "
+        "[95 %] "
         "| ≤ .003: saved | added MAE [95 %] | BTD, 6 votes: added MAE |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for (judge, category), result in found.items():
         rows = result.rows
-        cells = [judge, category, str(result.n), f"{rows['btd-8'].mae:.3f}", f"{rows['planner-0'].saved:.1%}"]
+        cells = [
+            judge,
+            category,
+            str(result.n),
+            f"{rows['btd-8'].mae:.3f}",
+            f"{rows['planner-0'].saved:.1%}",
+        ]
         for key in ("planner-0.002", "planner-0.003"):
             cells += [f"{rows[key].saved:.1%}", _added(rows[key])]
         lines.append(f"| {' | '.join(cells)} | {_signed(rows['btd-6'].added.value)} |")
@@ -64,15 +72,24 @@ def table(found: Found) -> str:
 
 def summary(found: Found) -> str:
     """Markdown: mean of each rule over the judges and categories, and its worst one."""
-    lines = ["| rule | votes | saved | MAE | added MAE | worst added |", "|---|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| rule | votes | saved | MAE | added MAE | worst added |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
     for key in SUMMARY:
         rows = [result.rows[key] for result in found.values()]
-        votes, saved, mae = (float(np.mean([getattr(row, name) for row in rows])) for name in ("votes", "saved", "mae"))
+        votes, saved, mae = (
+            float(np.mean([getattr(row, name) for row in rows]))
+            for name in ("votes", "saved", "mae")
+        )
         added = float(np.mean([row.added.value for row in rows]))
         worst = max(row.added.value for row in rows)
         name = rows[0].name
         name = f"**{name}**" if key.startswith("planner") else name
-        lines.append(f"| {name} | {votes:.2f} | {saved:.1%} | {mae:.4f} | {_signed(added)} | {_signed(worst)} |")
+        lines.append(
+            f"| {name} | {votes:.2f} | {saved:.1%} | {mae:.4f} | {_signed(added)} | "
+            f"{_signed(worst)} |"
+        )
     return "\n".join(lines)
 
 
@@ -86,14 +103,18 @@ def _added(row: TrialRow) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("votes", nargs="?", type=Path, default=VOTES)
     found = trials(parser.parse_args().votes)
     one = next(iter(found.values()))
     print(f"{summary(found)}\n\n{table(found)}")
     print(
-        f"\nMean over {one.n_splits} random splits by item; {one.share:.0%} of the items calibrate and keep "
-        f"all {one.votes} votes, which `saved` leaves out. Exact over the orders of the votes. Intervals: "
+        f"\nMean over {one.n_splits} random splits by item; {one.share:.0%} of the items "
+        "calibrate and keep "
+        f"all {one.votes} votes, which `saved` leaves out. Exact over the orders of the votes. "
+        "Intervals: "
         "t over items."
     )
 

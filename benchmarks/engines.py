@@ -1,10 +1,11 @@
-"""The audit of a table on other engines beside that of the same rows in a file: equal results, time and rows.
+"""The audit of a table on other engines beside that of the same rows in a file: equal results, time
+and rows.
 
     python -m benchmarks --only engines [--large 999936]
 
-PostgreSQL, ClickHouse (chdb behind its HTTP interface) and Spark Connect are started as the tests start them.
-Times are of processors, since a busy machine stretches the clock: of the engine with its workers, and of
-Appellate. An engine that is not installed is left out.
+PostgreSQL, ClickHouse (chdb behind its HTTP interface) and Spark Connect are started as the tests
+start them. Times are of processors, since a busy machine stretches the clock: of the engine with
+its workers, and of Appellate. An engine that is not installed is left out.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ SPARK = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class There:
-    """One audit: seconds of waiting, of the engine's processors and of ours, and what crossed the network.
+    """One audit: seconds of waiting, of the engine's processors and of ours, and what crossed the
+    network.
 
     most : rows of the largest answer for each judge and comparison.
     """
@@ -185,7 +187,8 @@ def _wide(table: pa.Table) -> pa.Table:
     """The votes as a table of an engine: no column that is empty throughout."""
     kept = [name for name in table.column_names if table[name].null_count < len(table)]
     plain = [
-        table[name].cast(pa.string()) if pa.types.is_dictionary(table[name].type) else table[name] for name in kept
+        table[name].cast(pa.string()) if pa.types.is_dictionary(table[name].type) else table[name]
+        for name in kept
     ]
     return pa.table(plain, names=kept)
 
@@ -199,7 +202,8 @@ def _plain(found: Audit) -> str:
 def table(rows: list[There]) -> str:
     """The rows in Markdown."""
     lines = [
-        "| where | votes | waiting | engine | Appellate | votes per second and core | statements | fetched "
+        "| where | votes | waiting | engine | Appellate | votes per second and core | statements "
+        "| fetched "
         "| largest answer, rows per judge and comparison | equal |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]

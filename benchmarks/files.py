@@ -1,4 +1,6 @@
-"""A real file of votes: audit it as a user would, read, load and export it. And what an import costs."""
+"""A real file of votes: audit it as a user would, read, load and export it. And what an import
+costs.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,19 @@ IMPORT_RATIO = 4.0
 def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
     """Time a file; where it is absent, say so."""
     if not path.is_file():
-        return [Skipped(what="full audit, import and export of a file", reason=f"{path.name} is not here")]
+        return [
+            Skipped(
+                what="full audit, import and export of a file", reason=f"{path.name} is not here"
+            )
+        ]
     audited = alone(lambda: _audit(path), repeats=min(repeats, 3))
     frame = alternatives.read_csv(path)
     with tempfile.TemporaryDirectory() as folder, Store.open(None) as store:
         # A store on disk, as the app has it; each run loads into a new one.
         places = (Path(folder) / f"{turn}.duckdb" for turn in range(10_000))
-        loaded = in_turns(lambda: _load(path, next(places)), lambda: alternatives.read_csv(path), repeats=repeats)
+        loaded = in_turns(
+            lambda: _load(path, next(places)), lambda: alternatives.read_csv(path), repeats=repeats
+        )
         for reading in read([(path.name, path)], ReadOptions()):
             store.load(reading)
         out = Path(folder)
@@ -51,8 +59,18 @@ def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
             instead="pandas read_csv, unchecked",
             theirs=loaded[1],
         ),
-        Row(what="export it as .csv.gz", ours=exported[0], instead="pandas to_csv", theirs=exported[1]),
-        Row(what="export it as .parquet", ours=parquet[0], instead="pandas to_parquet", theirs=parquet[1]),
+        Row(
+            what="export it as .csv.gz",
+            ours=exported[0],
+            instead="pandas to_csv",
+            theirs=exported[1],
+        ),
+        Row(
+            what="export it as .parquet",
+            ours=parquet[0],
+            instead="pandas to_parquet",
+            theirs=parquet[1],
+        ),
     ]
 
 
@@ -75,9 +93,17 @@ def importing(*, repeats: int = 9) -> Row:
 
 
 def _import(modules: tuple[str, ...]) -> float:
-    code = f"import time; t = time.perf_counter(); import {', '.join(modules)}; print(time.perf_counter() - t)"
+    code = (
+        f"import time; t = time.perf_counter(); import {', '.join(modules)}; "
+        "print(time.perf_counter() - t)"
+    )
     run = [sys.executable, "-c", code]
-    return float(subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout) * 1000
+    return (
+        float(
+            subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+        )
+        * 1000
+    )
 
 
 def _audit(path: Path) -> None:

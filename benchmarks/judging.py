@@ -1,10 +1,12 @@
-"""Collecting votes: what the runner adds to each call over bare litellm, against a server on loopback.
+"""Collecting votes: what the runner adds to each call over bare litellm, against a server on
+loopback.
 
     python -m benchmarks --only judging
 
-Both ask the same model the same messages, in turns: 32 calls in flight on a server that answers at once, and
-256 on one that takes 50 ms. The runner also reads every reply and stores it with its vote before the call
-counts as done. The server is a process of its own, so the processor time of this one is that of the calls.
+Both ask the same model the same messages, in turns: 32 calls in flight on a server that answers at
+once, and 256 on one that takes 50 ms. The runner also reads every reply and stores it with its vote
+before the call counts as done. The server is a process of its own, so the processor time of this
+one is that of the calls.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ Spent = tuple[float, float]
 
 
 def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
-    """Milliseconds per call of the runner and of bare litellm; where the server is absent, say so."""
+    """Milliseconds per call of the runner and of bare litellm; where the server is absent,
+    say so.
+    """
     what = f"collect votes, {IN_FLIGHT} in flight"
     if not SERVER.is_file():
         return [Skipped(what=what, reason=f"{SERVER.name} is not here")]
@@ -58,8 +62,17 @@ def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
     slow = f"collect votes, {MANY} in flight on a server of {DELAY * 1000:g} ms"
     return [
         Row(what=f"{what}: per call", ours=_column(ours, 0), instead=BARE, theirs=_column(bare, 0)),
-        Row(what=f"{what}: its processor time", ours=_column(ours, 1), instead=BARE, theirs=_column(bare, 1)),
-        Row(what=f"**the runner's share per call, {IN_FLIGHT} in flight**", ours=extra[0], goal_ms=GOAL_MS),
+        Row(
+            what=f"{what}: its processor time",
+            ours=_column(ours, 1),
+            instead=BARE,
+            theirs=_column(bare, 1),
+        ),
+        Row(
+            what=f"**the runner's share per call, {IN_FLIGHT} in flight**",
+            ours=extra[0],
+            goal_ms=GOAL_MS,
+        ),
         Row(what="– of its processor time", ours=extra[1]),
         Row(
             what=f"**{slow}: per call**",
@@ -68,7 +81,12 @@ def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
             theirs=_column(bare_many, 0),
             goal_ms=MANY_GOAL_MS,
         ),
-        Row(what="– its processor time", ours=_column(many, 1), instead=BARE, theirs=_column(bare_many, 1)),
+        Row(
+            what="– its processor time",
+            ours=_column(many, 1),
+            instead=BARE,
+            theirs=_column(bare_many, 1),
+        ),
     ]
 
 
@@ -89,7 +107,9 @@ def _server(delay: float) -> Iterator[str]:
             server.kill()
 
 
-def _in_turns(url: str, calls: int, repeats: int, in_flight: int) -> tuple[list[Spent], list[Spent]]:
+def _in_turns(
+    url: str, calls: int, repeats: int, in_flight: int
+) -> tuple[list[Spent], list[Spent]]:
     """Times per call of both."""
     numbers = itertools.count()
     with tempfile.TemporaryDirectory() as folder:

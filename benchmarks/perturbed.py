@@ -1,8 +1,8 @@
 """What the check robustness finds of what was planted: `python -m benchmarks.perturbed`.
 
-Judges vote on items as they are and with a change. False alarms where the change moves nothing, however noisy
-the judge is, and the share of draws in which a judge that obeys an attack fails. The draws share no code with
-the check.
+Judges vote on items as they are and with a change. False alarms where the change moves nothing,
+however noisy the judge is, and the share of draws in which a judge that obeys an attack fails. The
+draws share no code with the check.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def voted(planted: Planted, odds: Array, side: Array, rng: np.random.Generator) 
     return OrderCounts(comparison=codes, item=codes, gold=np.full(planted.items, NO_GOLD), **shown)
 
 
-def grades(planted: Planted, draws: int, rng: np.random.Generator, *, attack: bool = False) -> Counter[str]:
+def grades(
+    planted: Planted, draws: int, rng: np.random.Generator, *, attack: bool = False
+) -> Counter[str]:
     """What the check says in so many draws."""
     found: Counter[str] = Counter()
     for _ in range(draws):
@@ -84,7 +86,9 @@ def grades(planted: Planted, draws: int, rng: np.random.Generator, *, attack: bo
             name = f"{'attack' if attack else 'change'}-{number}"
             for value in sorted(set(side)):
                 kept = side == value
-                part = OrderCounts(**{field: getattr(changed, field)[kept] for field in OrderCounts.__slots__})
+                part = OrderCounts(
+                    **{field: getattr(changed, field)[kept] for field in OrderCounts.__slots__}
+                )
                 rows.append((Perturbed(judge="judge", change=name, side=int(value)), plain, part))
         measured = changes(rows).get("judge", ())
         found[robustness("judge", measured).verdict] += 1
@@ -102,7 +106,9 @@ def harmless() -> Iterator[Planted]:
         name = f"change of {where}, {votes} votes per order, spread {spread:g}, slot {slot:g}"
         yield Planted(name=name, items=items, sides=sides, votes=votes, spread=spread, slot=slot)
     for items in (30, 100):
-        yield Planted(name="change of one response, one order only", items=items, orders=1, slot=1.0)
+        yield Planted(
+            name="change of one response, one order only", items=items, orders=1, slot=1.0
+        )
         yield Planted(name="seven changes", items=items, changes=7)
 
 
@@ -133,9 +139,15 @@ def main() -> None:
     heads = ("judge that obeys", "items", "votes per order", "warns or fails", "fails", "ok")
     print(f"\n| {' | '.join(heads)} |\n|{'--:|' * len(heads)}")
     for obeys, items, votes in itertools.product((0.0, 0.1, 0.3, 0.5, 1.0), (30, 100, 300), (1, 4)):
-        given = grades(Planted(name="", items=items, votes=votes, obeys=obeys), draws, rng, attack=True)
+        given = grades(
+            Planted(name="", items=items, votes=votes, obeys=obeys), draws, rng, attack=True
+        )
         shares = [alarms(given) / draws, given["fail"] / draws, given["ok"] / draws]
-        print(f"| {obeys:.0%} | {items} | {votes} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+        print(
+            f"| {obeys:.0%} | {items} | {votes} | "
+            + " | ".join(f"{share:.2f}" for share in shares)
+            + " |"
+        )
 
 
 if __name__ == "__main__":

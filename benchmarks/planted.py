@@ -1,7 +1,7 @@
 """What verdicts find of what was planted: `python -m benchmarks.planted`.
 
-False alarms of every check on judges without that fault, per situation and pooled, power per fault, and the
-overall verdicts. `--quick` draws a few of each situation, `--only` takes names with a text.
+False alarms of every check on judges without that fault, per situation and pooled, power per fault,
+and the overall verdicts. `--quick` draws a few of each situation, `--only` takes names with a text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ ROWS = 150_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the draws of one situation were graded. `seconds` are those of loading, counting and grading."""
+    """What the draws of one situation were graded. `seconds` are those of loading, counting and
+    grading.
+    """
 
     situation: Situation
     draws: int
@@ -85,7 +87,9 @@ def loaded(table: Table) -> pa.Table:
     return vote_table(columns)
 
 
-def judged(table: Table, *, seed: int, clock: Clock) -> Iterator[tuple[str, dict[str, Estimate | None], float]]:
+def judged(
+    table: Table, *, seed: int, clock: Clock
+) -> Iterator[tuple[str, dict[str, Estimate | None], float]]:
     """Every judge of a table, an estimate per check, and what noise alone shows of ECE."""
     with Store.open(None) as store:
         store.load(as_reading(loaded(table), name="planted"))
@@ -128,7 +132,9 @@ def judged(table: Table, *, seed: int, clock: Clock) -> Iterator[tuple[str, dict
             found["overconfidence"] = estimates.confidence_gap(known)
             found["discrimination"] = estimates.discrimination(known)
             clock.lap("gap and AUROC")
-        found["repeatability"] = estimates.repeatability(icc(ratings[name]) if name in ratings else None)
+        found["repeatability"] = estimates.repeatability(
+            icc(ratings[name]) if name in ratings else None
+        )
         clock.lap("icc")
         if name in lengths:
             found["length"] = estimates.length_preference(lengths[name], balanced=True)
@@ -157,27 +163,39 @@ def _outputs(table: Table) -> dict[str, tuple[Any, Any, Any]]:
     order = np.argsort(judge, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(judge[order])) + 1)
     return {
-        str(names[judge[rows[0]]]): (item[rows], np.ones(len(rows), dtype=np.int64), missing[rows]) for rows in parts
+        str(names[judge[rows[0]]]): (item[rows], np.ones(len(rows), dtype=np.int64), missing[rows])
+        for rows in parts
     }
 
 
 def _sides(name: str, by_model: Mapping[str, Mapping[str, VoteCounts]]) -> tuple[VoteCounts, Any]:
     """Votes of a judge whose own family is alpha, and where response A is of it."""
     parts = [
-        (counts[name], 1 if model.startswith("alpha") else -1) for model, counts in by_model.items() if name in counts
+        (counts[name], 1 if model.startswith("alpha") else -1)
+        for model, counts in by_model.items()
+        if name in counts
     ]
     columns = {
-        column: np.concatenate([getattr(counts, column) for counts, _ in parts]) for column in VoteCounts.__slots__
+        column: np.concatenate([getattr(counts, column) for counts, _ in parts])
+        for column in VoteCounts.__slots__
     }
     side = np.concatenate([np.full(len(counts), towards) for counts, towards in parts])
     return VoteCounts(**columns), side
 
 
-def graded(found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True) -> tuple[dict[str, Grade], str]:
+def graded(
+    found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True
+) -> tuple[dict[str, Grade], str]:
     """Grades of one judge, and its overall verdict."""
-    grades = {check: grade(found.get(check), limits, floor_high=floor).grade for check, limits in LIMITS.items()}
+    grades = {
+        check: grade(found.get(check), limits, floor_high=floor).grade
+        for check, limits in LIMITS.items()
+    }
     # As the verdict on stability does: what goes beyond repeats in one order makes it worse.
-    if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == ("warn", "ok"):
+    if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == (
+        "warn",
+        "ok",
+    ):
         grades["stability"] = grades["flip_excess"]
     direction = found.get("accuracy")
     low = None if direction is None else direction.low
@@ -199,13 +217,27 @@ def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
             verdicts[verdict] += 1
             for check, one in given.items():
                 grades[check][one] += 1
-    return Found(situation=situation, draws=draws, grades=grades, overall=verdicts, seconds=dict(clock.seconds))
+    return Found(
+        situation=situation,
+        draws=draws,
+        grades=grades,
+        overall=verdicts,
+        seconds=dict(clock.seconds),
+    )
 
 
 def audited(
-    wanted: Sequence[Situation], *, draws: int, power_draws: int, workers: int, seed: int = 0, kept: Path | None = None
+    wanted: Sequence[Situation],
+    *,
+    draws: int,
+    power_draws: int,
+    workers: int,
+    seed: int = 0,
+    kept: Path | None = None,
 ) -> list[Found]:
-    """Every situation, in its order, on several cores; those in the file `kept` are not drawn again."""
+    """Every situation, in its order, on several cores; those in the file `kept` are not drawn
+    again.
+    """
     jobs = [
         (situation, draws if situation.fault == "none" else power_draws, seed + 10_007 * place)
         for place, situation in enumerate(wanted)
@@ -216,7 +248,12 @@ def audited(
         found[_key(one.situation)] = one
         if kept is not None:
             with kept.open("a", encoding="utf-8") as file:
-                print(json.dumps([*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]), file=file)
+                print(
+                    json.dumps(
+                        [*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]
+                    ),
+                    file=file,
+                )
     return [
         found[key] if (key := _key(situation)) in found else Found(situation=situation, **done[key])
         for situation, _, _ in jobs
@@ -241,7 +278,12 @@ def _read(kept: Path) -> dict[tuple[str, int], dict[str, Any]]:
     for line in kept.read_text(encoding="utf-8").splitlines():
         name, items, draws, grades, overall, seconds = json.loads(line)
         counted = {check: Counter(given) for check, given in grades.items()}
-        found[name, items] = {"draws": draws, "grades": counted, "overall": Counter(overall), "seconds": seconds}
+        found[name, items] = {
+            "draws": draws,
+            "grades": counted,
+            "overall": Counter(overall),
+            "seconds": seconds,
+        }
     return found
 
 
@@ -250,7 +292,8 @@ def _job(job: tuple[Situation, int, int]) -> Found:
     return audit_draws(situation, draws, seed=seed)
 
 
-# Tables. ---------------------------------------------------------------------------------------------------
+# Tables.
+# ------------------------------------------------------------------------------------------
 
 NOMINAL = 0.05
 
@@ -263,7 +306,9 @@ def most_by_chance(draws: int, cells: int) -> int:
 
 
 def checked(found: Iterable[Found]) -> Iterator[tuple[str, Found]]:
-    """Cells without a fault: a check and a situation in which it was graded and has nothing to find."""
+    """Cells without a fault: a check and a situation in which it was graded and has nothing to
+    find.
+    """
     for one in found:
         for check in LIMITS:
             if check in one.situation.clean and one.graded(check):
@@ -271,26 +316,42 @@ def checked(found: Iterable[Found]) -> Iterator[tuple[str, Found]]:
 
 
 def false_alarms(found: Sequence[Found]) -> list[str]:
-    """Alarms where nothing is to be found: pooled per check and size, and the cells above chance."""
+    """Alarms where nothing is to be found: pooled per check and size, and the cells above
+    chance.
+    """
     cells = list(checked(one for one in found if one.situation.fault == "none"))
     sizes = sorted({one.situation.items for _, one in cells})
     pooled: dict[tuple[str, int], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for check, one in cells:
         alarms, draws = pooled[check, one.situation.items]
         pooled[check, one.situation.items] = alarms + one.alarms(check), draws + one.draws
-    lines = ["| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |", "|---|" + "--:|" * len(sizes)]
+    lines = [
+        "| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
+        "|---|" + "--:|" * len(sizes),
+    ]
     for check in LIMITS:
         row = []
         for size in sizes:
             alarms, draws = pooled[check, size]
-            high = draws and alarms / draws > NOMINAL + 2 * math.sqrt(NOMINAL * (1 - NOMINAL) / draws)
+            high = draws and alarms / draws > NOMINAL + 2 * math.sqrt(
+                NOMINAL * (1 - NOMINAL) / draws
+            )
             row.append(f"{alarms / draws:.3f}{' !' if high else ''}" if draws else "–")
         lines.append(f"| {check} | {' | '.join(row)} |")
-    worst = [(check, one) for check, one in cells if one.alarms(check) > most_by_chance(one.draws, len(cells))]
-    lines += ["", f"{len(worst)} of {len(cells)} cells above the binomial quantile at 1 − .05/{len(cells)}:"]
+    worst = [
+        (check, one)
+        for check, one in cells
+        if one.alarms(check) > most_by_chance(one.draws, len(cells))
+    ]
+    lines += [
+        "",
+        f"{len(worst)} of {len(cells)} cells above the binomial quantile at 1 − .05/{len(cells)}:",
+    ]
     for check, one in sorted(worst, key=lambda cell: -cell[1].alarms(cell[0]) / cell[1].draws):
         about = one.situation
-        lines.append(f"- {check}, {about.items:,} items, {about.name}: {one.alarms(check)} of {one.draws}")
+        lines.append(
+            f"- {check}, {about.items:,} items, {about.name}: {one.alarms(check)} of {one.draws}"
+        )
     return lines
 
 
@@ -321,9 +382,13 @@ def power(found: Sequence[Found]) -> list[str]:
             shown = "unknown"
             if one.graded(check):
                 shown = f"{one.alarms(check) / one.draws:.2f} ({one.share(check, 'fail'):.2f})"
-            rows[about.fault, about.effect, about.votes, about.judge.alike, check][about.items] = shown
+            rows[about.fault, about.effect, about.votes, about.judge.alike, check][about.items] = (
+                shown
+            )
     lines = [
-        "| fault | effect | votes | alike | check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
+        "| fault | effect | votes | alike | check | "
+        + " | ".join(f"{size:,} items" for size in sizes)
+        + " |",
         "|---|--:|--:|--:|---|" + "--:|" * len(sizes),
     ]
     for (fault, effect, votes, alike, check), shown in rows.items():
@@ -336,7 +401,9 @@ VERDICTS = ("trust", "trust_with_limits", "cannot_say", "do_not_trust")
 
 
 def verdicts(found: Sequence[Found]) -> list[str]:
-    """Overall verdicts of judges without a fault, pooled by votes and size; and direction ok at 95 %."""
+    """Overall verdicts of judges without a fault, pooled by votes and size; and direction ok at 95
+    %.
+    """
     lines = ["| judge | items | " + " | ".join(VERDICTS) + " | draws |", "|---|--:|" + "--:|" * 5]
     pooled: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for one in found:
@@ -367,7 +434,8 @@ class Wanted:
         shares = [
             one.alarms(self.check) / one.draws
             for one in found
-            if (one.situation.fault, one.situation.effect, one.situation.items) == (self.fault, self.effect, self.items)
+            if (one.situation.fault, one.situation.effect, one.situation.items)
+            == (self.fault, self.effect, self.items)
             and one.situation.votes in self.votes
             and (one.situation.judge.alike == self.alike or one.situation.votes == 1)
         ]
@@ -375,7 +443,13 @@ class Wanted:
 
 
 def _wanted(
-    fault: str, effect: float, items: int, votes: tuple[int, ...], check: str, least: float, alike: float
+    fault: str,
+    effect: float,
+    items: int,
+    votes: tuple[int, ...],
+    check: str,
+    least: float,
+    alike: float,
 ) -> Wanted:
     many = f"{votes[0]} or more" if len(votes) > 1 else f"{votes[0]}"
     return Wanted(
@@ -390,8 +464,8 @@ def _wanted(
     )
 
 
-# Second votes help against a wrong confidence as far as they are new opinions; those that repeat the first
-# are beside them in the table of power.
+# Second votes help against a wrong confidence as far as they are new opinions; those that repeat
+# the first are beside them in the table of power.
 WANTED = (
     _wanted("slot bias", 0.2, 100, (2, 4, 8), "position", 0.95, 0.8),
     _wanted("overconfidence", 0.1, 100, (1,), "overconfidence", 0.65, 0.0),
@@ -412,17 +486,22 @@ def wanted_figures(found: Sequence[Found]) -> list[str]:
     rows: list[tuple[str, float | None, str, bool | None]] = []
     for one in WANTED:
         shown = one.shown(found)
-        rows.append((one.what, shown, f"≥ {one.least:.2f}", None if shown is None else shown >= one.least))
+        rows.append(
+            (one.what, shown, f"≥ {one.least:.2f}", None if shown is None else shown >= one.least)
+        )
     clean = [one for one in found if one.situation.fault == "none"]
     for items, least in ((100, 0.30), (300, 0.90)):
         trusted = [
             one.overall["trust"] / one.draws
             for one in clean
-            if one.situation.items == items and one.situation.name == "no fault, balanced gold, 2 votes, alike 0.8"
+            if one.situation.items == items
+            and one.situation.name == "no fault, balanced gold, 2 votes, alike 0.8"
         ]
         shown = min(trusted, default=None)
         met = None if shown is None else shown >= least
-        rows.append((f"right on 85 %, one pair, {items} items: trust", shown, f"≥ {least:.2f}", met))
+        rows.append(
+            (f"right on 85 %, one pair, {items} items: trust", shown, f"≥ {least:.2f}", met)
+        )
     surest = [
         one.share("accuracy", "ok")
         for one in clean
@@ -434,7 +513,14 @@ def wanted_figures(found: Sequence[Found]) -> list[str]:
     large = [one for one in clean if one.situation.items >= 30]
     if large:
         refused = max(one.overall["do_not_trust"] / one.draws for one in large)
-        rows.append(("no fault, 30 items or more: do not trust, the worst", refused, "≤ 0.01", refused <= 0.01))
+        rows.append(
+            (
+                "no fault, 30 items or more: do not trust, the worst",
+                refused,
+                "≤ 0.01",
+                refused <= 0.01,
+            )
+        )
     lines = ["| wanted | shown | limit | met |", "|---|--:|--:|---|"]
     for what, value, limit, met in rows:
         said = "–" if met is None else "yes" if met else "no"
@@ -455,7 +541,10 @@ def report(found: Sequence[Found]) -> str:
         ["## False alarms (share of draws)", "", *false_alarms(found)],
         ["## Power: warn or fail (fail)", "", *power(found)],
         ["## Overall, no fault", "", *verdicts(found)],
-        [f"{len(found)} situations, {draws:,} draws; seconds of auditing {auditing:.0f} ({by_part})."],
+        [
+            f"{len(found)} situations, {draws:,} draws; seconds of auditing {auditing:.0f} "
+            f"({by_part})."
+        ],
     )
     return "\n\n".join("\n".join(lines) for lines in parts)
 
@@ -463,10 +552,14 @@ def report(found: Sequence[Found]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planted", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="20 and 10 draws of situations up to 300 items")
+    parser.add_argument(
+        "--quick", action="store_true", help="20 and 10 draws of situations up to 300 items"
+    )
     parser.add_argument("--draws", type=int, help=f"of situations without a fault ({DRAWS})")
     parser.add_argument("--power-draws", type=int, help=f"of those with one ({POWER_DRAWS})")
-    parser.add_argument("--only", nargs="+", default=[""], help="only situations whose name has one of these")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="only situations whose name has one of these"
+    )
     parser.add_argument("--items", type=int, nargs="+", help="only these sizes")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)

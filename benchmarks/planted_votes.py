@@ -1,8 +1,9 @@
-"""Votes of judges whose faults are known, drawn without a line of `core`, to see what verdicts find.
+"""Votes of judges whose faults are known, drawn without a line of `core`, to see what verdicts
+find.
 
-A situation says how many items there are, how often each is judged, what gold looks like and what is wrong
-with the judge. `draw` gives tables of votes in the canonical columns; a table holds many draws, each with
-judges and items of its own, so that one load audits them all.
+A situation says how many items there are, how often each is judged, what gold looks like and what
+is wrong with the judge. `draw` gives tables of votes in the canonical columns; a table holds many
+draws, each with judges and items of its own, so that one load audits them all.
 """
 
 from __future__ import annotations
@@ -45,14 +46,17 @@ TIES = {"balanced": 0.0, "one-sided": 0.0, "half ties": 0.5, "none": 0.0}
 class Judge:
     """What a judge is like. The default has no fault: right on 85 %, as sure as it should be.
 
-    accuracy : mean probability to be right; items differ in it, and a calibrated judge states that of the
-        item. With `over` it is the mean of what it states.
-    alike : probability that a vote repeats the item's first opinion, right or wrong, instead of a new one.
+    accuracy : mean probability to be right; items differ in it, and a calibrated judge states that
+        of the item. With `over` it is the mean of what it states.
+    alike : probability that a vote repeats the item's first opinion, right or wrong, instead of a
+        new one.
     over : stated confidence minus probability to be right, the same for every vote.
-    slot_bias : probability that a vote goes to the response shown first, whatever it is: the lean in pairs.
-    item_slots : share of items on which one slot, first or second at random, always wins: flips, no lean.
-    length, family : share of votes that go to the longer response, to its own family's, whatever they are;
-        half of it is the preference beyond gold.
+    slot_bias : probability that a vote goes to the response shown first, whatever it is: the lean
+        in pairs.
+    item_slots : share of items on which one slot, first or second at random, always wins: flips, no
+        lean.
+    length, family : share of votes that go to the longer response, to its own family's, whatever
+        they are; half of it is the preference beyond gold.
     extra_ties : probability that a vote is turned into a tie.
     missing : probability that an output has no verdict.
     """
@@ -73,9 +77,11 @@ class Judge:
 class Situation:
     """A judge, what it judges, and which checks have nothing to find.
 
-    votes : per item: one in an order drawn at random, else half of them in each order. `unequal`: at most;
-        "evenly", each number of pairs is as frequent; "mostly one pair", one item in ten has them all.
-    gold_longer, gold_own : probability that gold prefers the longer response, that of the judge's own family.
+    votes : per item: one in an order drawn at random, else half of them in each order. `unequal`:
+        at most; "evenly", each number of pairs is as frequent; "mostly one pair", one item in ten
+        has them all.
+    gold_longer, gold_own : probability that gold prefers the longer response, that of the judge's
+        own family.
     people : people who label every item once, each right on `people_accuracy`.
     fault, effect : what is planted; "none" and 0 where nothing is.
     clean : checks that have nothing to find; on these every warning is a false alarm.
@@ -108,15 +114,17 @@ SPREAD = 2.0
 def draw(situation: Situation, draws: int, rng: np.random.Generator) -> Table:
     """Tables of `draws` independent draws, one below another, as columns of equal length.
 
-    Judge `judge-0007` of data set `draw-0007` judges items that no other draw has. Text columns are objects;
-    an unknown confidence is NaN, an unknown gold label None.
+    Judge `judge-0007` of data set `draw-0007` judges items that no other draw has. Text columns are
+    objects; an unknown confidence is NaN, an unknown gold label None.
     """
     about = situation.judge
     shape = (draws, situation.items, situation.votes)
     gold = _gold(situation.gold, shape[:2], rng)
     stated, chance = _confidence(about, shape[:2], rng)
     opinion = _labels(gold, rng.random(shape[:2]) < chance, TIES[situation.gold], rng)
-    anew = _labels(_over(gold, shape), rng.random(shape) < chance[:, :, None], TIES[situation.gold], rng)
+    anew = _labels(
+        _over(gold, shape), rng.random(shape) < chance[:, :, None], TIES[situation.gold], rng
+    )
     vote = np.where(rng.random(shape) < about.alike, opinion[:, :, None], anew)
     shown = _shown(shape, rng)
     # +1 where response A is the longer, or the own family's.
@@ -144,7 +152,9 @@ def draw(situation: Situation, draws: int, rng: np.random.Generator) -> Table:
         one = (*shape[:2], 1)
         right = rng.random(one) < situation.people_accuracy
         label = _labels(_over(gold, one), right, TIES[situation.gold], rng)
-        table = _table(situation, gold, label, _shown(one, rng), np.full(one, np.nan), longer, own, "human")
+        table = _table(
+            situation, gold, label, _shown(one, rng), np.full(one, np.nan), longer, own, "human"
+        )
         table["judge"] = _words(f"person-{{:04d}}-{person + 1}", draws)[_index(one, 0)]
         kept.append(table)
     return {name: np.concatenate([table[name] for table in kept]) for name in kept[0]}
@@ -155,7 +165,9 @@ def _gold(form: Gold, shape: tuple[int, int], rng: np.random.Generator) -> Array
     return np.where(rng.random(shape) < TIES[form], 0, side)
 
 
-def _confidence(about: Judge, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Array, Array]:
+def _confidence(
+    about: Judge, shape: tuple[int, int], rng: np.random.Generator
+) -> tuple[Array, Array]:
     """What is stated on each item, and the probability to be right there."""
     low, high = 0.5, min(1.0, 1.0 + about.over)
     share = min(max((max(about.accuracy, 1 - about.accuracy) - low) / (high - low), 0.0), 1.0)
@@ -176,7 +188,9 @@ def _confidence(about: Judge, shape: tuple[int, int], rng: np.random.Generator) 
 
 
 def _labels(gold: Array, right: Array, ties: float, rng: np.random.Generator) -> Array:
-    """Gold where right; else the opposite, or a tie as often as keeps the share of ties at gold's."""
+    """Gold where right; else the opposite, or a tie as often as keeps the share of ties at
+    gold's.
+    """
     tied = rng.random(gold.shape) < (ties / (1 - ties) if ties else 0.0)
     wrong = np.where(gold == 0, rng.choice([-1, 1], gold.shape), np.where(tied, 0, -gold))
     return np.where(right, gold, wrong)
@@ -215,7 +229,14 @@ def _words(pattern: str, n: int) -> Array:
 
 
 def _table(
-    situation: Situation, gold: Array, vote: Array, shown: Array, said: Array, longer: Array, own: Array, rater: str
+    situation: Situation,
+    gold: Array,
+    vote: Array,
+    shown: Array,
+    said: Array,
+    longer: Array,
+    own: Array,
+    rater: str,
 ) -> Table:
     """Canonical columns of votes of shape (draws, items, votes), without the judge's name."""
     draws, items, votes = vote.shape
@@ -234,7 +255,9 @@ def _table(
         "position": np.where(shown.ravel() == 1, "ab", "ba").astype(object),
         "vote": vote.ravel().astype(object),
         "confidence": said.ravel(),
-        "gold": np.repeat(gold.ravel(), votes).astype(object) if known else np.full(vote.size, None),
+        "gold": np.repeat(gold.ravel(), votes).astype(object)
+        if known
+        else np.full(vote.size, None),
         "rater_type": np.full(vote.size, rater, dtype=object),
         "status": np.full(vote.size, "ok", dtype=object),
         "length_a": 300 + 50 * wide,
@@ -242,7 +265,8 @@ def _table(
     }
 
 
-# What is planted. ------------------------------------------------------------------------------------------
+# What is planted.
+# ------------------------------------------------------------------------------------------
 
 SIZES = (10, 30, 100, 300, 1000)
 POWER_SIZES = (30, 100, 300)
@@ -263,7 +287,8 @@ def _without_fault() -> Iterator[Situation]:
             for gold in ("balanced", "one-sided", "half ties"):
                 # New opinions on every vote do flip, on more than .20 of pairs.
                 dirty = {"stability"} if alike < 0.5 else set()
-                # Where gold is constant or tied, runs differ by little else than noise: a low ICC is right.
+                # Where gold is constant or tied, runs differ by little else than noise: a low ICC
+                # is right.
                 dirty |= {"repeatability"} if gold != "balanced" or alike < 0.5 else set()
                 yield Situation(
                     name=f"no fault, {gold} gold, {votes} votes, alike {alike:g}",
@@ -284,22 +309,41 @@ def _without_fault() -> Iterator[Situation]:
         limit = Judge(accuracy=0.7)
         for votes, unequal in ((1, ""), (2, ""), (8, "mostly one pair")):
             name = f"right on 70 %, {unequal or f'{votes} votes'}"
-            yield replace(base, name=name, votes=votes, unequal=unequal, judge=limit, clean=_clean("stability"))
+            yield replace(
+                base,
+                name=name,
+                votes=votes,
+                unequal=unequal,
+                judge=limit,
+                clean=_clean("stability"),
+            )
         yield replace(base, name="no fault, gold mostly of its own family", gold_own=0.7)
-        yield replace(base, name="no fault, 1 % without a verdict", votes=4, judge=Judge(missing=0.01))
+        yield replace(
+            base, name="no fault, 1 % without a verdict", votes=4, judge=Judge(missing=0.01)
+        )
         yield replace(base, name="no fault, no gold, three people", gold="none", people=3)
         yield replace(base, name="no fault, no gold, five people", gold="none", people=5)
         yield replace(base, name="no fault, gold and three people", people=3)
         yield replace(base, name="no fault, gold mostly longer", gold_longer=0.7)
         yield replace(
-            base, name="right on 95 %, one-sided gold", gold="one-sided", judge=Judge(accuracy=0.95),
+            base,
+            name="right on 95 %, one-sided gold",
+            gold="one-sided",
+            judge=Judge(accuracy=0.95),
             clean=_clean(),
-        )  # fmt: skip
-    yield Situation(name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none"))
+        )
+    yield Situation(
+        name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none")
+    )
 
 
 def _fault(
-    fault: str, judges: dict[float, Judge], disturbed: tuple[str, ...], *, votes: tuple[int, ...], **given: Any
+    fault: str,
+    judges: dict[float, Judge],
+    disturbed: tuple[str, ...],
+    *,
+    votes: tuple[int, ...],
+    **given: Any,
 ) -> Iterator[Situation]:
     for effect, judge in judges.items():
         for items in POWER_SIZES:
@@ -319,9 +363,14 @@ def _fault(
 def _with_faults() -> Iterator[Situation]:
     order = ("position", "stability", "flip_excess", "accuracy")
     yield from _fault(
-        "slot bias", {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)}, (*order, *CONFIDENCE), votes=(2, 4, 8)
+        "slot bias",
+        {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)},
+        (*order, *CONFIDENCE),
+        votes=(2, 4, 8),
     )
-    yield from _fault("slot bias, one order", {0.4: Judge(slot_bias=0.4)}, (*order, *CONFIDENCE), votes=(1,))
+    yield from _fault(
+        "slot bias, one order", {0.4: Judge(slot_bias=0.4)}, (*order, *CONFIDENCE), votes=(1,)
+    )
     yield from _fault(
         "flips without a lean",
         {s: Judge(item_slots=s) for s in (0.2, 0.4)},
@@ -344,11 +393,15 @@ def _with_faults() -> Iterator[Situation]:
         )
         for stated in ("random", "constant", "inverse"):
             judge = {1.0: Judge(stated=stated, alike=alike)}
-            yield from _fault(f"{stated} confidence", judge, (*CONFIDENCE, "stability"), votes=votes)
+            yield from _fault(
+                f"{stated} confidence", judge, (*CONFIDENCE, "stability"), votes=votes
+            )
     for fault, name in (("length", "length"), ("family", "own_family")):
         # Half of the votes that follow it would have gone that way anyhow.
         judges = {e: Judge(**{fault: 2 * e}) for e in (0.1, 0.2)}
-        yield from _fault(fault, judges, (name, "accuracy", "stability", *CONFIDENCE), votes=(1, 2, 8))
+        yield from _fault(
+            fault, judges, (name, "accuracy", "stability", *CONFIDENCE), votes=(1, 2, 8)
+        )
     yield from _fault(
         "seldom right",
         {p: Judge(accuracy=p, stated="none") for p in (0.3, 0.5, 0.6, 0.65)},
@@ -376,7 +429,10 @@ def _with_faults() -> Iterator[Situation]:
         gold="none",
     )
     yield from _fault(
-        "no verdict", {m: Judge(missing=m) for m in (0.05, 0.1, 0.2)}, ("data", "flip_excess"), votes=(2, 8)
+        "no verdict",
+        {m: Judge(missing=m) for m in (0.05, 0.1, 0.2)},
+        ("data", "flip_excess"),
+        votes=(2, 8),
     )
 
 
@@ -385,16 +441,24 @@ def situations() -> tuple[Situation, ...]:
     return (*_without_fault(), *_with_faults())
 
 
-# Many judges, boards and files. ----------------------------------------------------------------------------
+# Many judges, boards and files.
+# ----------------------------------------------------------------------------
 
 
 def many_judges(
-    rng: np.random.Generator, *, judges: int = 65, items: int = 419, both_orders: float = 0.88, stated: bool = False
+    rng: np.random.Generator,
+    *,
+    judges: int = 65,
+    items: int = 419,
+    both_orders: float = 0.88,
+    stated: bool = False,
 ) -> tuple[Table, dict[str, float]]:
-    """Judges of one benchmark in the shape of LLMBar, and how often each is right: about 51,000 votes.
+    """Judges of one benchmark in the shape of LLMBar, and how often each is right: about 51,000
+    votes.
 
-    Right on .95 down to .30 of pairs; `both_orders` of the judges are shown both orders, the others one; two
-    in a hundred outputs have no verdict. If `stated`, every vote has a confidence, too high for two thirds.
+    Right on .95 down to .30 of pairs; `both_orders` of the judges are shown both orders, the others
+    one; two in a hundred outputs have no verdict. If `stated`, every vote has a confidence, too
+    high for two thirds.
     """
     gold = rng.choice([-1, 1], (1, items))
     tables, right = [], {}
@@ -402,7 +466,10 @@ def many_judges(
         accuracy = 0.95 - 0.65 * place / max(judges - 1, 1)
         votes = 2 if place % judges < round(both_orders * judges) else 1
         situation = Situation(
-            name="", items=items, votes=votes, judge=Judge(accuracy=accuracy, missing=0.0, stated="none", alike=0.9)
+            name="",
+            items=items,
+            votes=votes,
+            judge=Judge(accuracy=accuracy, missing=0.0, stated="none", alike=0.9),
         )
         shape = (1, items, votes)
         opinion = _labels(gold, rng.random(shape[:2]) < accuracy, 0.0, rng)
@@ -423,8 +490,12 @@ def many_judges(
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}, right
 
 
-def equal_models(rng: np.random.Generator, *, models: int, items: int, ties: float = 0.2, judges: int = 1) -> Table:
-    """Every model against the model `anchor` on every item, all equally good: a board has one tier."""
+def equal_models(
+    rng: np.random.Generator, *, models: int, items: int, ties: float = 0.2, judges: int = 1
+) -> Table:
+    """Every model against the model `anchor` on every item, all equally good: a board has
+    one tier.
+    """
     shape = (1, models * items, 2 * judges)
     item = np.tile(np.arange(items), models).repeat(2 * judges)
     model = np.arange(models).repeat(items * 2 * judges)
@@ -478,11 +549,16 @@ SIDES = {1: "left", 0: "both_bad", -1: "right"}
 
 
 def _by_side(table: Table) -> Table:
-    """The table with votes and gold that name the side of the screen, model_a left in the order ab."""
+    """The table with votes and gold that name the side of the screen, model_a left in the
+    order ab.
+    """
     sign = np.where(table["position"] == "ba", -1, 1)
     words = {
         name: np.array(
-            [None if x is None or x != x else SIDES[int(x) * s] for x, s in zip(table[name], sign, strict=True)],
+            [
+                None if x is None or x != x else SIDES[int(x) * s]
+                for x, s in zip(table[name], sign, strict=True)
+            ],
             dtype=object,
         )
         for name in ("vote", "gold")
@@ -499,13 +575,19 @@ FILES: dict[str, tuple[str, Callable[[Table], bytes]]] = {
     "left, right and both bad": (".csv", lambda table: _csv(_by_side(table))),
     "rows shuffled": (
         ".csv",
-        lambda table: _csv({n: c[np.random.default_rng(0).permutation(len(c))] for n, c in table.items()}),
+        lambda table: _csv(
+            {n: c[np.random.default_rng(0).permutation(len(c))] for n, c in table.items()}
+        ),
     ),
     "JSON lines": (".jsonl", lambda table: "\n".join(map(json.dumps, _records(table))).encode()),
     "JSON list": (".json", lambda table: json.dumps(_records(table), indent=1).encode()),
     "JSON object, a row per line": (
         ".json",
-        lambda table: ('{"votes": [\n' + ",\n".join(map(json.dumps, _records(table))) + "\n]}\n").encode(),
+        lambda table: (
+            '{"votes": [\n' + ",\n".join(map(json.dumps, _records(table))) + "\n]}\n"
+        ).encode(),
     ),
 }
-"""The same votes as files of other forms: suffix, and the bytes of a table. A verdict is the same in each."""
+"""The same votes as files of other forms: suffix, and the bytes of a table. A verdict is the same
+in each.
+"""

@@ -1,4 +1,6 @@
-"""A million votes in memory: what a slider step, the table of splits and the counting queries cost."""
+"""A million votes in memory: what a slider step, the table of splits and the counting
+queries cost.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ STEP_MS, SPLITS_MS = 15.0, 150.0
 VOTES_A_COMPARISON = 12
 
 
-def rows(n_votes: int = 1_000_000, *, judges: int = 1, repeats: int = 9, n_splits: int = 100) -> list[Row]:
-    """Time everything that starts from votes in a store; one judge holds them all unless told otherwise."""
+def rows(
+    n_votes: int = 1_000_000, *, judges: int = 1, repeats: int = 9, n_splits: int = 100
+) -> list[Row]:
+    """Time everything that starts from votes in a store; one judge holds them all unless told
+    otherwise.
+    """
     votes = random_votes(n_votes, judges=judges, rng=np.random.default_rng(0))
     frame = votes.to_pandas()
     everything = Selection()
@@ -36,14 +42,22 @@ def rows(n_votes: int = 1_000_000, *, judges: int = 1, repeats: int = 9, n_split
         counted = []
         for what, ask, instead in counting:
             ours, theirs = in_turns(
-                lambda ask=ask: ask(store, everything), lambda instead=instead: instead(frame), repeats=repeats
+                lambda ask=ask: ask(store, everything),
+                lambda instead=instead: instead(frame),
+                repeats=repeats,
             )
-            counted.append(Row(what=f"count {what}", ours=ours, instead="pandas groupby", theirs=theirs))
+            counted.append(
+                Row(what=f"count {what}", ours=ours, instead="pandas groupby", theirs=theirs)
+            )
         counts = queries.vote_counts(store, everything)
         outcomes = queries.outcomes(store, everything)
     judge = next(iter(counts))
     ofone = frame[frame["judge"] == judge]
-    return [*_step(counts[judge], outcomes[judge], ofone, repeats), _splits(counts[judge], repeats, n_splits), *counted]
+    return [
+        *_step(counts[judge], outcomes[judge], ofone, repeats),
+        _splits(counts[judge], repeats, n_splits),
+        *counted,
+    ]
 
 
 def _step(counts: VoteCounts, outcomes: OutcomeCounts, votes: object, repeats: int) -> list[Row]:
@@ -76,7 +90,9 @@ def _step(counts: VoteCounts, outcomes: OutcomeCounts, votes: object, repeats: i
         lambda: calibration(outcomes), lambda: alternatives.pandas_ece(votes), repeats=repeats
     )
     all_ours, all_theirs = in_turns(
-        lambda: calibration(outcomes), lambda: alternatives.sklearn_calibration(correct, stated), repeats=repeats
+        lambda: calibration(outcomes),
+        lambda: alternatives.sklearn_calibration(correct, stated),
+        repeats=repeats,
     )
     step_ours, step_theirs = in_turns(whole, instead, repeats=repeats)
     solver, curve = "scipy L-BFGS-B, 5 starts, on the same cells", "scikit-learn calibration_curve"
@@ -89,16 +105,31 @@ def _step(counts: VoteCounts, outcomes: OutcomeCounts, votes: object, repeats: i
             goal_ms=STEP_MS,
         ),
         Row(what="– point fit", ours=fit_ours, instead=solver, theirs=fit_theirs),
-        Row(what="– decision map", ours=alone(lambda: decision_map(fitted, VOTES_A_COMPARISON), repeats=repeats)),
-        Row(what="– reliability, with intervals", ours=curve_ours, instead=curve, theirs=curve_theirs),
-        Row(what="counts to cells, once a selection", ours=alone(lambda: counts.labelled().cells(), repeats=repeats)),
+        Row(
+            what="– decision map",
+            ours=alone(lambda: decision_map(fitted, VOTES_A_COMPARISON), repeats=repeats),
+        ),
+        Row(
+            what="– reliability, with intervals",
+            ours=curve_ours,
+            instead=curve,
+            theirs=curve_theirs,
+        ),
+        Row(
+            what="counts to cells, once a selection",
+            ours=alone(lambda: counts.labelled().cells(), repeats=repeats),
+        ),
         Row(
             what="labels by fits on the other nine tenths, once a step",
-            ours=alone(lambda: held_out_labels(counts, rng=np.random.default_rng(0)), repeats=repeats),
+            ours=alone(
+                lambda: held_out_labels(counts, rng=np.random.default_rng(0)), repeats=repeats
+            ),
         ),
         Row(
             what="reliability diagram, drawn",
-            ours=alone(lambda: reliability_diagram(diagram, styles=styles).to_json(), repeats=repeats),
+            ours=alone(
+                lambda: reliability_diagram(diagram, styles=styles).to_json(), repeats=repeats
+            ),
         ),
         Row(
             what="all calibration measures",
@@ -118,7 +149,9 @@ def _step(counts: VoteCounts, outcomes: OutcomeCounts, votes: object, repeats: i
 def _splits(counts: VoteCounts, repeats: int, n_splits: int) -> Row:
     ours, theirs = in_turns(
         lambda: evaluate(counts, n_splits=n_splits, rng=np.random.default_rng(0)),
-        lambda: alternatives.split_maes(counts.labelled(), n_splits=n_splits, rng=np.random.default_rng(0)),
+        lambda: alternatives.split_maes(
+            counts.labelled(), n_splits=n_splits, rng=np.random.default_rng(0)
+        ),
         repeats=repeats,
         theirs_repeats=1,
     )

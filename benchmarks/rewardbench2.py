@@ -1,4 +1,5 @@
-"""Tables of docs/results.md: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to fit.
+"""Tables of docs/results.md: aggregators on RewardBench 2 pairs by judge and category, 5 % of items
+to fit.
 
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
     python -m benchmarks.rewardbench2 --temperature [rewardbench2_temperature.csv.gz]
@@ -34,7 +35,13 @@ Cell = tuple[str, str]
 
 COLUMNS = ("majority", "threshold", "btd", "weak", "btd_shrunk")
 BY_TEMPERATURE = ("majority", "threshold", "btd", "btd_shrunk")
-SHORT = {"majority": "SC", "threshold": "Threshold", "btd": "BTD", "weak": "Weak prior", "btd_shrunk": "Shrunken BTD"}
+SHORT = {
+    "majority": "SC",
+    "threshold": "Threshold",
+    "btd": "BTD",
+    "weak": "Weak prior",
+    "btd_shrunk": "Shrunken BTD",
+}
 REFERENCE = {"majority": 0.450, "threshold": 0.348, "btd": 0.347, "weak": 0.344, "all": 0.335}
 """Mean MAE of an independent implementation on other splits (docs/methods.md §2)."""
 
@@ -52,20 +59,26 @@ def cells(path: Path) -> dict[Cell, VoteCounts]:
 
 
 def priors(found: Mapping[Cell, VoteCounts], *, own: bool = False) -> dict[Cell, Prior]:
-    """Prior of each cell: BTD fitted on all labels of the *other* categories, of every judge or its own."""
+    """Prior of each cell: BTD fitted on all labels of the *other* categories, of every judge or its
+    own.
+    """
     labelled = {cell: votes.labelled().cells()[0] for cell, votes in found.items()}
     fits = {cell: fit(votes) for cell, votes in labelled.items()}
     made = {}
     for judge, category in found:
         used = [cell for cell in fits if cell[1] != category and (not own or cell[0] == judge)]
         made[judge, category] = pool(
-            [fits[cell] for cell in used], source="other categories", cells=[labelled[cell] for cell in used]
+            [fits[cell] for cell in used],
+            source="other categories",
+            cells=[labelled[cell] for cell in used],
         )
     return made
 
 
 def evaluations(path: Path, *, category: str | None = None) -> dict[Cell, Evaluation]:
-    """Every rule in each cell, or in those of one category; the prior is that of the other categories."""
+    """Every rule in each cell, or in those of one category; the prior is that of the other
+    categories.
+    """
     found = cells(path)
     prior = priors(found)
     return {
@@ -75,7 +88,10 @@ def evaluations(path: Path, *, category: str | None = None) -> dict[Cell, Evalua
     }
 
 
-OTHER_PRIORS = {"weak": "Shrunken BTD, fixed weak prior", "own": "Shrunken BTD, only this judge's other categories"}
+OTHER_PRIORS = {
+    "weak": "Shrunken BTD, fixed weak prior",
+    "own": "Shrunken BTD, only this judge's other categories",
+}
 
 
 def other_priors(path: Path) -> dict[str, dict[Cell, MethodScore]]:
@@ -85,7 +101,11 @@ def other_priors(path: Path) -> dict[str, dict[Cell, MethodScore]]:
     return {
         key: {
             cell: evaluate(
-                votes, methods=["btd_shrunk"], prior=prior[cell], rng=np.random.default_rng(0), resamples=0
+                votes,
+                methods=["btd_shrunk"],
+                prior=prior[cell],
+                rng=np.random.default_rng(0),
+                resamples=0,
             ).scores["btd_shrunk"]
             for cell, votes in found.items()
         }
@@ -106,17 +126,25 @@ def table(found: Mapping[Cell, Evaluation], weak: Mapping[Cell, MethodScore]) ->
             text = f"{score.mae:.3f} / {score.pa:.3f}"
             shown.append(f"**{text}**" if score.top_cluster else text)
         judge, category = cell
-        lines.append(f"| {judge} | {category} | {result.n} | {' | '.join(shown)} | {result.mae_all_labels:.3f} |")
+        lines.append(
+            f"| {judge} | {category} | {result.n} | {' | '.join(shown)} | "
+            f"{result.mae_all_labels:.3f} |"
+        )
     return "\n".join(lines)
 
 
-def summary(found: Mapping[Cell, Evaluation], others: Mapping[str, Mapping[Cell, MethodScore]]) -> str:
-    """Markdown: every rule over all cells, least mean MAE first; those that do not apply, with the reason."""
+def summary(
+    found: Mapping[Cell, Evaluation], others: Mapping[str, Mapping[Cell, MethodScore]]
+) -> str:
+    """Markdown: every rule over all cells, least mean MAE first; those that do not apply, with the
+    reason.
+    """
     one = next(iter(found.values()))
     scores = {key: [result.scores[key] for result in found.values()] for key in one.scores}
     scores |= {key: list(of_cells.values()) for key, of_cells in others.items()}
     lines = [
-        "| rule | mean MAE | mean PA | mean regret | at worst above BTD | top cluster | reference MAE |",
+        "| rule | mean MAE | mean PA | mean regret | at worst above BTD | top cluster | reference "
+        "MAE |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for key, of_cells in sorted(scores.items(), key=lambda row: _mean(row[1], "mae")):
@@ -144,7 +172,11 @@ def not_applicable(found: Mapping[Cell, Evaluation]) -> str:
 
 def threshold_beats(found: Mapping[Cell, Evaluation], key: str) -> str:
     """Names of the cells where the plain threshold has less MAE than a rule."""
-    lost = [cell for cell, result in found.items() if result.scores["threshold"].mae < result.scores[key].mae]
+    lost = [
+        cell
+        for cell, result in found.items()
+        if result.scores["threshold"].mae < result.scores[key].mae
+    ]
     judges = {judge: [category for name, category in lost if name == judge] for judge, _ in lost}
     return f"{len(lost)} of {len(found)}" + "".join(
         f"; {judge}: {', '.join(categories)}" for judge, categories in judges.items()
@@ -152,9 +184,13 @@ def threshold_beats(found: Mapping[Cell, Evaluation], key: str) -> str:
 
 
 def temperature_rows(found: Mapping[Cell, Evaluation]) -> list[str]:
-    """Markdown rows: MAE with intervals by item, by category and temperature (in the judge's name)."""
+    """Markdown rows: MAE with intervals by item, by category and temperature (in the
+    judge's name).
+    """
     rows = []
-    for (judge, category), result in sorted(found.items(), key=lambda one: (one[0][1], _temperature(one[0][0]))):
+    for (judge, category), result in sorted(
+        found.items(), key=lambda one: (one[0][1], _temperature(one[0][0]))
+    ):
         shown = [
             f"{score.mae:.3f} ({score.mae_item_low:.3f} to {score.mae_item_high:.3f})"
             for score in (result.scores[key] for key in BY_TEMPERATURE)
@@ -173,7 +209,9 @@ def temperature_table(path: Path) -> str:
     ]
     for judge in sorted({judge for judge, _ in found}, key=_temperature):
         of_judge = [result.scores for cell, result in found.items() if cell[0] == judge]
-        means = [f"{_mean([scores[key] for scores in of_judge], 'mae'):.3f}" for key in BY_TEMPERATURE]
+        means = [
+            f"{_mean([scores[key] for scores in of_judge], 'mae'):.3f}" for key in BY_TEMPERATURE
+        ]
         lines.append(f"| {_temperature(judge):g} | mean | | {' | '.join(means)} |")
     return "\n".join(lines)
 
@@ -190,9 +228,13 @@ def _mean(scores: list[MethodScore], name: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("votes", nargs="?", type=Path)
-    parser.add_argument("--temperature", action="store_true", help="by temperature, named in the judge")
+    parser.add_argument(
+        "--temperature", action="store_true", help="by temperature, named in the judge"
+    )
     options = parser.parse_args()
     if options.temperature:
         print(temperature_table(options.votes or TEMPERATURES))
@@ -202,7 +244,9 @@ def main() -> None:
     print(summary(found, others))
     print(f"\nNot applicable: {not_applicable(found)}.")
     print(f"\nCells where the threshold errs less than BTD: {threshold_beats(found, 'btd')}.")
-    print(f"\nCells where it errs less than shrunken BTD: {threshold_beats(found, 'btd_shrunk')}.\n")
+    print(
+        f"\nCells where it errs less than shrunken BTD: {threshold_beats(found, 'btd_shrunk')}.\n"
+    )
     print(table(found, others["weak"]))
 
 

@@ -1,8 +1,10 @@
-"""What Appellate does beside what a user would write instead: equal results first, then ratios in one run.
+"""What Appellate does beside what a user would write instead: equal results first, then ratios in
+one run.
 
     python -m benchmarks --only rivals [--large 9999936]
 
-Each pair is timed in turns, and the ratio of a row is the median over turns, with the least and the most.
+Each pair is timed in turns, and the ratio of a row is the median over turns, with the least and the
+most.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ IMPORTED += ["vote", "confidence", "gold"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """One row: how many times as fast ours is; where `wanted` is a most, how many times as long it takes."""
+    """One row: how many times as fast ours is; where `wanted` is a most, how many times as long it
+    takes.
+    """
 
     work: str
     against: str
@@ -73,7 +77,8 @@ def beside(
 ) -> Rival:
     """Time both in turns after one run of each.
 
-    least, most : the ratio that is wanted.  share : of their work that `theirs` does; the rest is reckoned.
+    least, most : the ratio that is wanted.  share : of their work that `theirs` does; the rest is
+        reckoned.
     """
     ours(), theirs()
     pairs = np.array([(timed(ours), timed(theirs) / share) for _ in range(turns)]) / 1000
@@ -81,7 +86,12 @@ def beside(
 
 
 def rival(
-    work: str, against: str, pairs: FloatArray, *, least: float | None = None, most: float | None = None
+    work: str,
+    against: str,
+    pairs: FloatArray,
+    *,
+    least: float | None = None,
+    most: float | None = None,
 ) -> Rival:
     """The row of (turns, 2) pairs of numbers, ours and theirs."""
     ratio = pairs[:, 1] / pairs[:, 0] if least is not None else pairs[:, 0] / pairs[:, 1]
@@ -106,7 +116,9 @@ def fits(rng: np.random.Generator) -> Iterator[Rival]:
     counts = VoteCounts(comparison=row, item=row, plus=plus, tie=tie, minus=minus, gold=gold)
     cells, cell = counts.cells()
     sets = [rng.choice(len(gold), 5_000, replace=False) for _ in range(100)]
-    weights = np.stack([np.bincount(cell[own], minlength=len(cells)) for own in sets]).astype(np.float64)
+    weights = np.stack([np.bincount(cell[own], minlength=len(cells)) for own in sets]).astype(
+        np.float64
+    )
     s, t = alternatives.features(cells)
     box = Bounds()
     bounds = [box.beta, tuple(np.log(box.nu)), box.gamma]
@@ -143,7 +155,9 @@ def _comparisons(n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, 
     return votes[:, 0], votes[:, 1], votes[:, 2], gold
 
 
-def _row_fit(s: FloatArray, t: FloatArray, gold: IntArray, bounds: list[tuple[float, float]]) -> float:
+def _row_fit(
+    s: FloatArray, t: FloatArray, gold: IntArray, bounds: list[tuple[float, float]]
+) -> float:
     is_minus, is_plus = (gold == -1).astype(float), (gold == 1).astype(float)
 
     def loss(theta: FloatArray) -> float:
@@ -160,18 +174,27 @@ RULES, RESAMPLES = 10, 10_000
 
 
 def permutations(rng: np.random.Generator) -> Iterator[Rival]:
-    """Paired sign flips of ten rules against another, on 10,000 comparisons decided in 100 splits."""
+    """Paired sign flips of ten rules against another, on 10,000 comparisons decided in 100
+    splits.
+    """
     plus, tie, minus, gold = _comparisons(10_000, rng)
     row = np.arange(len(gold))
-    cells, cell = VoteCounts(comparison=row, item=row, plus=plus, tie=tie, minus=minus, gold=gold).cells()
-    # What a rule loses on a comparison depends on its votes and gold alone, and a little on the split.
-    lost = rng.integers(-1, 2, (RULES, len(cells), 1)) * (rng.random((RULES, len(cells), 100)) < 0.3)
+    cells, cell = VoteCounts(
+        comparison=row, item=row, plus=plus, tie=tie, minus=minus, gold=gold
+    ).cells()
+    # What a rule loses on a comparison depends on its votes and gold alone, and a little on the
+    # split.
+    lost = rng.integers(-1, 2, (RULES, len(cells), 1)) * (
+        rng.random((RULES, len(cells), 100)) < 0.3
+    )
     difference = lost.mean(axis=2) - np.linspace(0, 0.04, RULES)[:, None] * lost.std()
     items = cells.weight.astype(np.int64)
 
     def ours() -> FloatArray:
         draw = np.random.default_rng(1)
-        return np.array([sign_flip_p_value(one, items, resamples=RESAMPLES, rng=draw) for one in difference])
+        return np.array(
+            [sign_flip_p_value(one, items, resamples=RESAMPLES, rng=draw) for one in difference]
+        )
 
     def loop(resamples: int = RESAMPLES // 10) -> FloatArray:
         draw, p = np.random.default_rng(2), []
@@ -185,16 +208,29 @@ def permutations(rng: np.random.Generator) -> Iterator[Rival]:
     one, two = ours(), loop()
     chance = np.sqrt(one * (1 - one) / (RESAMPLES / 10)) + 1 / RESAMPLES
     assert (np.abs(one - two) <= 4 * chance + 10 / RESAMPLES).all(), (one, two)
-    yield beside("paired permutation, 10 rules × 100 splits", "a loop", ours, loop, least=50, share=0.1, turns=2)
+    yield beside(
+        "paired permutation, 10 rules × 100 splits",
+        "a loop",
+        ours,
+        loop,
+        least=50,
+        share=0.1,
+        turns=2,
+    )
 
 
 def confidences(rng: np.random.Generator) -> Iterator[Rival]:
     """ECE, MCE and the TH sweep of a million verdicts."""
     n = 1_000_000
     stated = np.round(0.5 + 0.05 * rng.integers(11, size=n), 2)
-    for name, confidence, wanted in (("stated", stated, 50), ("continuous", 0.5 + rng.random(n) / 2, 15)):
+    for name, confidence, wanted in (
+        ("stated", stated, 50),
+        ("continuous", 0.5 + rng.random(n) / 2, 15),
+    ):
         correct = (rng.random(n) < confidence).astype(np.int64)
-        known = OutcomeCounts(item=np.arange(n), confidence=confidence, n=np.ones(n, dtype=np.int64), correct=correct)
+        known = OutcomeCounts(
+            item=np.arange(n), confidence=confidence, n=np.ones(n, dtype=np.int64), correct=correct
+        )
         if name == "stated":
             yield from _calibration(known, correct, confidence)
         epsilons = np.linspace(0.01, 0.49, 50)
@@ -204,7 +240,9 @@ def confidences(rng: np.random.Generator) -> Iterator[Rival]:
 
         sweep = lambda known=known, epsilons=epsilons: th_sweep(known, epsilons).th  # noqa: E731
         ours = sweep()
-        np.testing.assert_allclose(np.stack([ours.value, ours.low, ours.high], axis=1), masks(), rtol=1e-9)
+        np.testing.assert_allclose(
+            np.stack([ours.value, ours.low, ours.high], axis=1), masks(), rtol=1e-9
+        )
         yield beside(
             f"TH sweep with bands, 50 ε, 1 M {name} confidences",
             "a mask per ε, with the same band",
@@ -223,7 +261,8 @@ def _masked(known: OutcomeCounts, epsilon: float) -> tuple[float, float, float]:
     value = float(th_from_rates(c.sum() / m.sum() if m.any() else np.nan, m.sum() / size.sum()))
     mean = size.mean()
     n, m, c = (
-        np.append(own, mean * np.array(added)) for own, added in ((size, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
+        np.append(own, mean * np.array(added))
+        for own, added in ((size, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
     )
     right, share = c.sum() / m.sum(), m.sum() / n.sum()
     gain, slope = np.expm1(right - 0.5), np.exp(right - 0.5)
@@ -233,7 +272,9 @@ def _masked(known: OutcomeCounts, epsilon: float) -> tuple[float, float, float]:
     return value, min(100 * gain * share - half, value), max(100 * gain * share + half, value)
 
 
-def _calibration(known: OutcomeCounts, correct: IntArray, confidence: FloatArray) -> Iterator[Rival]:
+def _calibration(
+    known: OutcomeCounts, correct: IntArray, confidence: FloatArray
+) -> Iterator[Rival]:
     def ours() -> tuple[float, float]:
         used = by_confidence(known)
         n, right, total = bin_sums(used, bin_index(used.confidence, 10), 10)
@@ -257,7 +298,9 @@ def _calibration(known: OutcomeCounts, correct: IntArray, confidence: FloatArray
         return ece, mce
 
     np.testing.assert_allclose(ours(), masks(), rtol=1e-9)
-    yield beside("ECE and MCE, 1 M verdicts", "scikit-learn calibration_curve", ours, sklearn, least=5)
+    yield beside(
+        "ECE and MCE, 1 M verdicts", "scikit-learn calibration_curve", ours, sklearn, least=5
+    )
     yield beside("ECE and MCE, 1 M verdicts", "masks per bin in NumPy", ours, masks, least=8)
 
 
@@ -291,7 +334,10 @@ def boards(rng: np.random.Generator) -> Iterator[Rival]:
 
     def weighted(rows: IntArray) -> pd.Series:
         code, n = np.unique((one[rows] * models + two[rows]) * 2 + won[rows], return_counts=True)
-        xs, ys = ([names[k] for k in codes.tolist()] for codes in (code // 2 // models, code // 2 % models))
+        xs, ys = (
+            [names[k] for k in codes.tolist()]
+            for codes in (code // 2 // models, code // 2 % models)
+        )
         winner = [wins[0] if win else wins[1] for win in (code % 2).tolist()]
         return evalica.bradley_terry(xs, ys, winner, weights=n.astype(float).tolist()).scores
 
@@ -336,7 +382,11 @@ def agreements(rng: np.random.Generator) -> Iterator[Rival]:
     n, k = 1_000, 20
     ratings = np.clip(np.round(rng.normal(size=(n, 1)) + rng.normal(size=(n, k))), -1, 1)
     frame = pd.DataFrame(
-        {"item": np.repeat(np.arange(n), k), "run": np.tile(np.arange(k), n), "rating": ratings.ravel()}
+        {
+            "item": np.repeat(np.arange(n), k),
+            "run": np.tile(np.arange(k), n),
+            "rating": ratings.ravel(),
+        }
     )
 
     def theirs() -> float:
@@ -346,18 +396,32 @@ def agreements(rng: np.random.Generator) -> Iterator[Rival]:
     estimate = icc(ratings).icc_3_k
     assert estimate is not None
     assert abs(estimate.value - theirs()) < 1e-6
-    yield beside("ICC(3,k), 1,000 × 20, with intervals", "pingouin", lambda: icc(ratings), theirs, least=100, turns=3)
+    yield beside(
+        "ICC(3,k), 1,000 × 20, with intervals",
+        "pingouin",
+        lambda: icc(ratings),
+        theirs,
+        least=100,
+        turns=3,
+    )
     for judges in (20, 500):
         size = 100_000
         truth = rng.integers(-1, 2, size)
-        labels = np.where(rng.random((judges, size)) < 0.6, truth, rng.integers(-1, 2, (judges, size), dtype=np.int8))
+        labels = np.where(
+            rng.random((judges, size)) < 0.6,
+            truth,
+            rng.integers(-1, 2, (judges, size), dtype=np.int8),
+        )
         row = np.arange(size)
         counts = {
             str(j): VoteCounts(
                 comparison=row,
                 item=row,
                 gold=truth,
-                **{name: (own == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))},
+                **{
+                    name: (own == y).astype(np.int64)
+                    for name, y in (("plus", 1), ("tie", 0), ("minus", -1))
+                },
             )
             for j, own in enumerate(labels)
         }
@@ -373,7 +437,9 @@ def agreements(rng: np.random.Generator) -> Iterator[Rival]:
             f"κ of all pairs with intervals, {judges} judges × 100 k",
             f"scikit-learn, no intervals, reckoned from {len(some)} of {len(pairs):,} pairs",
             ours,
-            lambda labels=labels, some=some: [cohen_kappa_score(labels[a], labels[b]) for a, b in some],
+            lambda labels=labels, some=some: [
+                cohen_kappa_score(labels[a], labels[b]) for a, b in some
+            ],
             least=20,
             turns=2 if judges < 100 else 1,
             share=len(some) / len(pairs),
@@ -427,20 +493,34 @@ def files(n: int, rng: np.random.Generator) -> Iterator[Rival]:
             pairs = []
             for turn in range(2):
                 place = store if not turn else store + ".again"
-                pairs.append((child(LOAD.format(file=file, store=place)), child(PANDAS.format(file=file))))
+                pairs.append(
+                    (child(LOAD.format(file=file, store=place)), child(PANDAS.format(file=file)))
+                )
             both = np.array(pairs)
             work = f"load {size / 1e6:.0f} M votes from CSV, checked, to disk"
             yield rival(f"{work}: time", "pandas.read_csv alone", both[:, :, 0], most=4)
             yield rival(
-                f"{work}: memory (GB)", "pandas.read_csv alone", both[:, :, 1] / 1024, most=1 if size < n else 0.5
+                f"{work}: memory (GB)",
+                "pandas.read_csv alone",
+                both[:, :, 1] / 1024,
+                most=1 if size < n else 0.5,
             )
             places[size] = (file, store)
         for splits in (0, 100):
             timed_both = np.array(
-                [[child(AUDIT.format(store=places[size][1], splits=splits)) for size in (n, n // 10)] for _ in range(2)]
+                [
+                    [
+                        child(AUDIT.format(store=places[size][1], splits=splits))
+                        for size in (n, n // 10)
+                    ]
+                    for _ in range(2)
+                ]
             )
             yield rival(
-                f"full audit, {n / 1e6:.0f} M votes, {splits} splits", "itself at a tenth", timed_both[:, :, 0], most=3
+                f"full audit, {n / 1e6:.0f} M votes, {splits} splits",
+                "itself at a tenth",
+                timed_both[:, :, 0],
+                most=3,
             )
         yield from _counting(*places[n])
 
@@ -449,7 +529,9 @@ def _counting(file: str, place: str) -> Iterator[Rival]:
     frame = pd.read_csv(file)
 
     def theirs() -> pd.DataFrame:
-        return alternatives.vote_counts(frame).value_counts(["judge", "plus", "tie", "minus", "gold"])
+        return alternatives.vote_counts(frame).value_counts(
+            ["judge", "plus", "tie", "minus", "gold"]
+        )
 
     with Store.open(place) as store:
 
@@ -463,7 +545,14 @@ def _counting(file: str, place: str) -> Iterator[Rival]:
             for plus, tie, minus, gold, weight in rows:
                 assert expected.pop((judge, plus, tie, minus, gold)) == weight
         assert not expected
-        yield beside(f"count cells, {len(frame) / 1e6:.0f} M votes", "pandas groupby", ours, theirs, least=7, turns=2)
+        yield beside(
+            f"count cells, {len(frame) / 1e6:.0f} M votes",
+            "pandas groupby",
+            ours,
+            theirs,
+            least=7,
+            turns=2,
+        )
 
 
 def run(n: int) -> list[Rival]:
@@ -481,7 +570,9 @@ def run(n: int) -> list[Rival]:
 
 
 def of_row(row: Row) -> Rival | None:
-    """A row of the other table as one of these: how many times as long ours takes; None without a rival."""
+    """A row of the other table as one of these: how many times as long ours takes; None without a
+    rival.
+    """
     if row.theirs is None:
         return None
     mine, other = np.array(row.ours.runs) / 1000, np.array(row.theirs.runs) / 1000
@@ -502,7 +593,9 @@ def of_row(row: Row) -> Rival | None:
 
 
 def record(rows: Iterable[Rival | Mapping[str, object]], file: Path) -> None:
-    """Put rows into a file of results, each in the place of an earlier one of the same work and rival."""
+    """Put rows into a file of results, each in the place of an earlier one of the same work and
+    rival.
+    """
     there = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
     kept = {(row["work"], row["against"]): row for row in there}
     for row in rows:
@@ -518,7 +611,8 @@ def table(rows: list[Rival]) -> str:
     lines.append("|---|---|--:|--:|--:|--:|---|")
     lines += [
         f"| {row.work} | {row.against} | {row.ours_s:.3g} | {row.theirs_s:.3g} | "
-        f"{row.ratio:.3g} ({row.low:.3g} to {row.high:.3g}) | {row.wanted} | {'yes' if row.met else 'no'} |"
+        f"{row.ratio:.3g} ({row.low:.3g} to {row.high:.3g}) | {row.wanted} | "
+        f"{'yes' if row.met else 'no'} |"
         for row in rows
     ]
     return "\n".join(lines)

@@ -1,9 +1,10 @@
-"""The pictures of the documentation: the Overview with the demo, with 65 judges, without gold, and empty.
+"""The pictures of the documentation: the Overview with the demo, with 65 judges, without gold, and
+empty.
 
     python -m benchmarks.screenshots [docs/screenshots]
 
-The app is served with a store made for each and looked at in Chromium, 1440 × 900, light; sizes and colours
-of the pictures follow the pages.
+The app is served with a store made for each and looked at in Chromium, 1440 × 900, light; sizes and
+colours of the pictures follow the pages.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python -m benchmarks.shrinkage [--tasks 24] [--splits 15] [--seed 4]
 
-Prints Markdown. Votes and gold come from a latent difference of quality, not from the model of BTD and
-without a line of its code. The limits of `core.aggregation.prior_check` were chosen on seeds 1 and 3.
+Prints Markdown. Votes and gold come from a latent difference of quality, not from the model of BTD
+and without a line of its code. The limits of `core.aggregation.prior_check` were chosen on seeds 1
+and 3.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ LABELS = (20, 40, 60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a task and its judge are like; the difference of quality of two responses is standard normal.
+    """What a task and its judge are like; the difference of quality of two responses is standard
+    normal.
 
     ties : share of gold ties.  sees : weight of the difference in a vote, 0 for a random judge.
     mistaken : SD of what the judge misjudges alike in every vote of a comparison.
@@ -58,7 +60,9 @@ def draw(task: Task, rng: np.random.Generator, size: int = SIZE) -> VoteCounts:
 def near(centre: Task, rng: np.random.Generator) -> Task:
     """A task like another, as the categories of one benchmark are."""
     return Task(
-        ties=float(np.clip(centre.ties + rng.normal(scale=0.04 if centre.ties else 0.0), 0.0, 0.95)),
+        ties=float(
+            np.clip(centre.ties + rng.normal(scale=0.04 if centre.ties else 0.0), 0.0, 0.95)
+        ),
         sees=centre.sees * float(np.exp(rng.normal(scale=0.15))),
         mistaken=centre.mistaken * float(np.exp(rng.normal(scale=0.15))),
         shy=centre.shy * float(np.exp(rng.normal(scale=0.15))),
@@ -77,7 +81,12 @@ def anything(rng: np.random.Generator) -> Task:
 
 def usual(ties: float, rng: np.random.Generator) -> Task:
     """A good judge of some kind on a task with this share of gold ties."""
-    return Task(ties=ties, sees=rng.uniform(1.0, 2.5), mistaken=rng.uniform(0.3, 1.2), shy=rng.uniform(0.3, 1.0))
+    return Task(
+        ties=ties,
+        sees=rng.uniform(1.0, 2.5),
+        mistaken=rng.uniform(0.3, 1.2),
+        shy=rng.uniform(0.3, 1.0),
+    )
 
 
 World = Callable[[np.random.Generator], tuple[Task, list[Task]]]
@@ -92,7 +101,9 @@ def _alike(ties: float) -> World:
     return world
 
 
-def _apart(change: Callable[[Task], Task], lenders: Callable[[Task], Task], ties: float = 0.3) -> World:
+def _apart(
+    change: Callable[[Task], Task], lenders: Callable[[Task], Task], ties: float = 0.3
+) -> World:
     """A task and its lenders that would be alike but for one change on either side."""
 
     def world(rng: np.random.Generator) -> tuple[Task, list[Task]]:
@@ -139,7 +150,9 @@ UNLIKE: dict[str, World] = {
 RULES = ("BTD", "unchecked", "checked")
 
 Regrets = dict[int, FloatArray]
-"""By number of labels: regret of each task by rule of RULES, and the share of sets that use the prior."""
+"""By number of labels: regret of each task by rule of RULES, and the share of sets that use the
+prior.
+"""
 
 
 def regrets(world: World, rng: np.random.Generator, *, tasks: int, n_splits: int) -> Regrets:
@@ -167,10 +180,14 @@ def regrets(world: World, rng: np.random.Generator, *, tasks: int, n_splits: int
     return {labels: np.array(rows) for labels, rows in found.items()}
 
 
-def simulated(worlds: Mapping[str, World], seed: int, *, tasks: int, n_splits: int) -> dict[str, Regrets]:
+def simulated(
+    worlds: Mapping[str, World], seed: int, *, tasks: int, n_splits: int
+) -> dict[str, Regrets]:
     """`regrets` of each world, each with a stream of its own."""
     return {
-        name: regrets(world, np.random.default_rng([seed, *name.encode()]), tasks=tasks, n_splits=n_splits)
+        name: regrets(
+            world, np.random.default_rng([seed, *name.encode()]), tasks=tasks, n_splits=n_splits
+        )
         for name, world in worlds.items()
     }
 
@@ -197,30 +214,41 @@ def alike_table(found: Mapping[str, Regrets]) -> str:
         for labels, rows in by_labels.items():
             btd, unchecked, checked, used = rows.mean(axis=0).tolist()
             lines.append(
-                f"| {name} | {labels} | {btd:.4f} | {unchecked:.4f} | {checked:.4f} | {kept(rows):.0%} | {used:.0%} |"
+                f"| {name} | {labels} | {btd:.4f} | {unchecked:.4f} | {checked:.4f} | "
+                f"{kept(rows):.0%} | {used:.0%} |"
             )
     return "\n".join(lines)
 
 
 def unlike_table(found: Mapping[str, Regrets]) -> str:
-    """Markdown: regret above BTD's where the prior is of unlike tasks, the mean and the worst task."""
+    """Markdown: regret above BTD's where the prior is of unlike tasks, the mean and the
+    worst task.
+    """
     lines = [
-        "| tasks | labels | BTD | unchecked, above BTD (worst task) | checked, above BTD (worst task) | prior used |",
+        "| tasks | labels | BTD | unchecked, above BTD (worst task) | checked, above BTD (worst "
+        "task) | prior used |",
         "|---|--:|--:|--:|--:|--:|",
     ]
     for name, by_labels in found.items():
         for labels, rows in by_labels.items():
-            before, after = ("{:+.4f} ({:+.3f})".format(*above(rows, rule)).replace("-", "−") for rule in (1, 2))
+            before, after = (
+                "{:+.4f} ({:+.3f})".format(*above(rows, rule)).replace("-", "−") for rule in (1, 2)
+            )
             lines.append(
-                f"| {name} | {labels} | {rows[:, 0].mean():.4f} | {before} | {after} | {rows[:, 3].mean():.0%} |"
+                f"| {name} | {labels} | {rows[:, 0].mean():.4f} | {before} | {after} | "
+                f"{rows[:, 3].mean():.0%} |"
             )
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tasks", type=int, default=24, help="tasks drawn of each kind")
-    parser.add_argument("--splits", type=int, default=15, help="calibration sets of each task and size")
+    parser.add_argument(
+        "--splits", type=int, default=15, help="calibration sets of each task and size"
+    )
     parser.add_argument("--seed", type=int, default=4)
     options = parser.parse_args()
     for worlds, table in ((ALIKE, alike_table), (UNLIKE, unlike_table)):

@@ -1,4 +1,6 @@
-"""Time ours and the alternative in turns, so that both meet the same machine, and print one table."""
+"""Time ours and the alternative in turns, so that both meet the same machine, and print
+one table.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from pathlib import Path
 import numpy as np
 
 LIBRARIES = ("numpy", "scipy", "pandas", "duckdb", "pyarrow", "plotly", "streamlit", "scikit-learn")
-HEADINGS = ("what", "ours: median (min), ms", "alternative", "its median (min), ms", "ours ÷ alternative")
+HEADINGS = (
+    "what",
+    "ours: median (min), ms",
+    "alternative",
+    "its median (min), ms",
+    "ours ÷ alternative",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,7 +73,11 @@ def alone(work: Callable[[], object], *, repeats: int) -> Timing:
 
 
 def in_turns(
-    ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int, theirs_repeats: int | None = None
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    repeats: int,
+    theirs_repeats: int | None = None,
 ) -> tuple[Timing, Timing]:
     """Warm both up once, then time them in turns; `theirs` less often if it takes seconds."""
     ours()
@@ -80,11 +92,15 @@ def in_turns(
 
 
 def machine() -> str:
-    """Processor, cores, memory, Python, libraries and how busy it is; never a host name or a path."""
+    """Processor, cores, memory, Python, libraries and how busy it is; never a host name or
+    a path.
+    """
     processor = platform.processor() or platform.machine()
     facts = Path("/proc/cpuinfo")
     if facts.exists():
-        named = [line.split(":", 1)[1] for line in facts.read_text().splitlines() if "model name" in line]
+        named = [
+            line.split(":", 1)[1] for line in facts.read_text().splitlines() if "model name" in line
+        ]
         processor = named[0].strip() if named else processor
     # Windows has neither; a benchmark there still runs.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -93,12 +109,15 @@ def machine() -> str:
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return (
-        f"{processor}, {cores} cores{memory}, {platform.system()}, Python {platform.python_version()}\n({libraries})."
+        f"{processor}, {cores} cores{memory}, {platform.system()}, Python "
+        f"{platform.python_version()}\n({libraries})."
     )
 
 
 def load_now() -> float | None:
-    """Processes that wanted a core over the last minute, on average; None where nobody counts them."""
+    """Processes that wanted a core over the last minute, on average; None where nobody
+    counts them.
+    """
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
@@ -108,7 +127,10 @@ def busy(before: float | None, after: float | None) -> str:
         return "How busy the machine was is unknown."
     said = f"Load was {before:.1f} before and {after:.1f} after the run."
     if before > 1:
-        said += " Other work was running, so times are upper bounds; the ratios and least times say more."
+        said += (
+            " Other work was running, so times are upper bounds; the "
+            "ratios and least times say more."
+        )
     return said
 
 

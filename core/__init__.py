@@ -1,7 +1,9 @@
-"""Appellate's statistics: votes of LLM judges in, numbers with intervals out. Never imports Streamlit.
+"""Appellate's statistics: votes of LLM judges in, numbers with intervals out. Never imports
+Streamlit.
 
-The names in `__all__` are the public API, the only stable one. `__init__.pyi` lists them and where they are,
-for type checkers and for this module, which imports each when it is first used: `import core` stays light.
+The names in `__all__` are the public API, the only stable one. `__init__.pyi` lists them and where
+they are, for type checkers and for this module, which imports each when it is first used: `import
+core` stays light.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ def __getattr__(name: str) -> Any:
     module, there = _PLACES[name]
     found = import_module(module, __name__)
     # `vote_queries` is a module of the package `store`.
-    value = getattr(found, there) if hasattr(found, there) else import_module(f"{module}.{there}", __name__)
+    value = (
+        getattr(found, there)
+        if hasattr(found, there)
+        else import_module(f"{module}.{there}", __name__)
+    )
     globals()[name] = value
     return value
 

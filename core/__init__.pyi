@@ -18,9 +18,21 @@ from .agreement.reliability import icc, inter_rater_reliability
 from .audit_results import AuditOptions
 from .auditing import audit
 from .bias import order_balance, position_bias, verbosity
-from .confidence.calibration_error import calibration, calibration_intervals, confidence_gap, noise_floor
+from .confidence.calibration_error import (
+    calibration,
+    calibration_intervals,
+    confidence_gap,
+    noise_floor,
+)
 from .confidence.recalibration import recalibrate
-from .confidence.selective import by_btd, by_share, by_stated_confidence, guarantee, risk_coverage, threshold_for_risk
+from .confidence.selective import (
+    by_btd,
+    by_share,
+    by_stated_confidence,
+    guarantee,
+    risk_coverage,
+    threshold_for_risk,
+)
 from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts
@@ -65,34 +77,94 @@ from .warehouse import Warehouse
 
 __all__ = ["__version__"]
 # Files in, a store, a part of it, and what is counted there.
-__all__ += ["ReadOptions", "Selection", "Store", "Warehouse", "default_path", "queries", "read", "read_store"]
+__all__ += [
+    "ReadOptions",
+    "Selection",
+    "Store",
+    "Warehouse",
+    "default_path",
+    "queries",
+    "read",
+    "read_store",
+]
 # All judges of a selection at once.
 __all__ += ["AuditOptions", "audit", "report", "to_json", "to_text"]
 # Calibration
-__all__ += ["calibration", "calibration_intervals", "confidence_gap", "noise_floor", "th_score", "th_sweep"]
-__all__ += ["by_btd", "by_share", "by_stated_confidence", "guarantee", "recalibrate", "risk_coverage"]
+__all__ += [
+    "calibration",
+    "calibration_intervals",
+    "confidence_gap",
+    "noise_floor",
+    "th_score",
+    "th_sweep",
+]
+__all__ += [
+    "by_btd",
+    "by_share",
+    "by_stated_confidence",
+    "guarantee",
+    "recalibrate",
+    "risk_coverage",
+]
 __all__ += ["threshold_for_risk"]
 # Aggregation and Confusion
-__all__ += ["BTDOptions", "Bounds", "confidence_weighted", "confusion", "evaluate", "fit_btd", "given_labels"]
-__all__ += ["candidate_priors", "held_out_labels", "ordinal", "prior_votes", "score_levels", "shrinkage_gain"]
+__all__ += [
+    "BTDOptions",
+    "Bounds",
+    "confidence_weighted",
+    "confusion",
+    "evaluate",
+    "fit_btd",
+    "given_labels",
+]
+__all__ += [
+    "candidate_priors",
+    "held_out_labels",
+    "ordinal",
+    "prior_votes",
+    "score_levels",
+    "shrinkage_gain",
+]
 # Position bias
 __all__ += ["one_order", "order_balance", "position_aware", "position_bias", "verbosity"]
 # Agreement
 __all__ += ["JudgeVotes", "agreement_matrix", "compare_judges", "icc", "inter_rater_reliability"]
 __all__ += ["leave_one_out", "pool_raters", "share_codes"]
 # Listwise and Ensembles
-__all__ += ["Weights", "consensus_ranking", "listwise_improvement", "order_sensitivity", "order_sweep"]
+__all__ += [
+    "Weights",
+    "consensus_ranking",
+    "listwise_improvement",
+    "order_sensitivity",
+    "order_sweep",
+]
 __all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts"]
 # Experiments
 __all__ += ["compare_settings", "label_sweep", "learn_budget", "parameter_grid", "plan_budget"]
 __all__ += ["task_distances", "transfer", "transfer_prediction", "trial_budget", "vote_sweep"]
 # Leaderboard
-__all__ += ["abstention", "anchor_swap", "between_tasks", "board", "compare_outside", "debiased_board"]
+__all__ += [
+    "abstention",
+    "anchor_swap",
+    "between_tasks",
+    "board",
+    "compare_outside",
+    "debiased_board",
+]
 __all__ += ["direct_statistics", "dispersion", "hide_gold", "judge_pooling", "judge_screening"]
 __all__ += ["mean_of_judges", "pooled_votes", "rating_spread", "read_outside", "score_boards"]
 __all__ += ["subsample_errors", "triangles"]
 # Collect
-__all__ += ["Budget", "Job", "Judge", "OwnVerdicts", "items_of", "lists_of", "plan_job", "read_items"]
+__all__ += [
+    "Budget",
+    "Job",
+    "Judge",
+    "OwnVerdicts",
+    "items_of",
+    "lists_of",
+    "plan_job",
+    "read_items",
+]
 __all__ += ["start_job"]
 
 __version__: str

@@ -1,7 +1,8 @@
 """The command line: `python -m core audit | report | import | export | simulate | collect | app`.
 
-Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end,
-4 collecting failed, 70 an error that nobody foresaw, 130 interrupted. Messages go to standard error.
+Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its
+end, 4 collecting failed, 70 an error that nobody foresaw, 130 interrupted. Messages go to standard
+error.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy asks once.
+# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy
+# asks once.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
-from .files import Progress, is_text, part_of, shown_name, shown_progress, write_report, written_whole
+from .files import (
+    Progress,
+    is_text,
+    part_of,
+    shown_name,
+    shown_progress,
+    write_report,
+    written_whole,
+)
 from .installation import INSTALLED, PROGRAM, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
@@ -35,8 +45,28 @@ if TYPE_CHECKING:
     from .store.load import LoadReport
 
 DONE, GATE_FAILED, UNUSABLE, UNFORESEEN, INTERRUPTED = 0, 1, 2, 70, 130
-AUDITED = ("bins", "correctness", "alpha", "kappa", "calibration_share", "splits", "level", "pool", "seed")
-READ = (*("format", "labels", "gold_labels", "label_refers", "confidence_scale", "rater_type", "tie_margin"),)
+AUDITED = (
+    "bins",
+    "correctness",
+    "alpha",
+    "kappa",
+    "calibration_share",
+    "splits",
+    "level",
+    "pool",
+    "seed",
+)
+READ = (
+    *(
+        "format",
+        "labels",
+        "gold_labels",
+        "label_refers",
+        "confidence_scale",
+        "rater_type",
+        "tie_margin",
+    ),
+)
 """Options of the command line that `AuditOptions` and `ReadOptions` take as they are."""
 SEVERAL: dict[str, Any] = {"action": "extend", "nargs": "+"}
 """An option that takes several values, also in several places."""
@@ -72,7 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A traceback with exit code 1 would pass for a gate that failed.
         report = write_report(error, sys.argv[1:] if arguments is None else arguments, __version__)
         said = f"{type(error).__name__}: {str(error)[:200]}"
-        where = f"{report} says where; with it, please report it (SECURITY.md)" if report else "no report"
+        where = (
+            f"{report} says where; with it, please report it (SECURITY.md)"
+            if report
+            else "no report"
+        )
         _complain(f"an error that nobody foresaw ({said}). {where}")
         return UNFORESEEN
 
@@ -163,21 +197,30 @@ def _audited(options: argparse.Namespace) -> Audit:
             for k, reading in enumerate(readings):
                 start, end = (0.4 + 0.6 * (k + done) / len(readings) for done in (0, 1))
                 store.load(reading, progress=part_of(progress, start, end))
-        return audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
+        return audit(
+            store, selection, settings, readings=readings, reading_options=_read_options(options)
+        )
 
 
-def _audited_there(options: argparse.Namespace, selection: Selection, settings: AuditOptions) -> Audit:
-    """Audit a table where it lies; what could not be read, and what crossed the network, is said."""
+def _audited_there(
+    options: argparse.Namespace, selection: Selection, settings: AuditOptions
+) -> Audit:
+    """Audit a table where it lies; what could not be read, and what crossed the network,
+    is said.
+    """
     from .auditing import audit
     from .warehouse import Warehouse
 
     if options.files or not options.table or options.format not in ("auto", "canonical"):
         raise InvalidOption(
-            f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table NAME, "
+            f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table "
+            "NAME, "
             "with --map, --labels and the like, and without files or --format."
         )
     reading = _read_options(options)
-    with Warehouse.open(options.warehouse, options.table, reading, selection=selection) as warehouse:
+    with Warehouse.open(
+        options.warehouse, options.table, reading, selection=selection
+    ) as warehouse:
         table = warehouse.table
         _complain(table.sentence)
         for column, reason, n in table.rejected:
@@ -195,7 +238,9 @@ def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
     try:
         caution, *failure = (float(part) for part in given.split(","))
     except ValueError:
-        raise InvalidOption(f"--limit {text!r}: {given!r} is not two numbers, such as .10,.20.") from None
+        raise InvalidOption(
+            f"--limit {text!r}: {given!r} is not two numbers, such as .10,.20."
+        ) from None
     if len(failure) > 1:
         raise InvalidOption(f"--limit {text!r}: give CAUTION,FAILURE, such as .10,.20.")
     return check, (caution, failure[0] if failure else None)
@@ -221,7 +266,9 @@ def _import(options: argparse.Namespace) -> int:
         dataset, conflict = options.dataset, options.on_conflict
         with shown_progress() as progress, store.together():
             for found in held:
-                report = store.load(found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated)
+                report = store.load(
+                    found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
+                )
                 name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
                 told.append(f"{name}: {one_line(report.sentence)}")
             for k, reading in enumerate(readings):
@@ -234,7 +281,9 @@ def _import(options: argparse.Namespace) -> int:
     except OSError as error:
         _stop_output()
         if not isinstance(error, BrokenPipeError):
-            _complain(f"the load is done, only its lines cannot be written ({error.strerror}): {told[0]}")
+            _complain(
+                f"the load is done, only its lines cannot be written ({error.strerror}): {told[0]}"
+            )
     for reading in readings:
         _complain_of_rejects(reading)
     return DONE
@@ -249,7 +298,8 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDa
         raise InvalidOption(f"{name}: is the store itself; name another with --store")
     if _read_options(options) != ReadOptions():
         raise InvalidOption(
-            f"{name}: is a store, whose columns are known; --format, --map and the like are for other files"
+            f"{name}: is a store, whose columns are known; --format, --map and the like are for "
+            "other files"
         )
     return read_store(Path(name))
 
@@ -265,7 +315,10 @@ def _told(report: LoadReport, reading: ImportResult) -> list[str]:
 def _complain_of_rejects(reading: ImportResult) -> None:
     with suppress(BrokenPipeError):
         for reject in reading.rejects.slice(0, 10).to_pylist():
-            print(f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}", file=sys.stderr)
+            print(
+                f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}",
+                file=sys.stderr,
+            )
         if reading.rejects.num_rows > 10:
             print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
 
@@ -285,7 +338,10 @@ def _export(options: argparse.Namespace) -> int:
 
     path, out = _store(options), Path(options.out)
     if not path.exists():
-        raise NoUsableVotes(f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store {path}")
+        raise NoUsableVotes(
+            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
+            f"{path}"
+        )
     if out.exists() and path.samefile(out):
         raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
@@ -321,8 +377,14 @@ def _simulate(options: argparse.Namespace) -> int:
     from .simulate.tables import write_demo_rankings, write_demo_scores
     from .simulate.votes import write_demo
 
-    write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[options.what]
-    rows = write(Path(options.out), seed=options.seed, **({} if options.items is None else {"items": options.items}))
+    write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[
+        options.what
+    ]
+    rows = write(
+        Path(options.out),
+        seed=options.seed,
+        **({} if options.items is None else {"items": options.items}),
+    )
     print(f"{options.out}: {rows:,} rows of simulated {options.what} (seed {options.seed})")
     return DONE
 
@@ -332,7 +394,9 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
 
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
-        raise NoUsableVotes(f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …")
+        raise NoUsableVotes(
+            f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …"
+        )
     files = [(shown_name(Path(name).name), Path(name)) for name in options.files]
     return read(files, _read_options(options), progress=progress)
 
@@ -354,7 +418,8 @@ def _no_votes(readings: Sequence[ImportResult]) -> str:
     reject = first.rejects.slice(0, 1).to_pylist()[0]
     return (
         f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "
-        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: {reject['reason']}"
+        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: "
+        f"{reject['reason']}"
     )
 
 
@@ -383,19 +448,25 @@ def _write(path: Path, text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description="Audit LLM judges from a file of votes.")
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description="Audit LLM judges from a file of votes."
+    )
     parser.add_argument("--version", action="version", version=f"appellate {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
+    audit = commands.add_parser(
+        "audit", help="audit the judges in one or several files, without a store"
+    )
     audit.set_defaults(command=_audit)
     _add_audit_options(audit)
-    audit.add_argument("--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output")
+    audit.add_argument(
+        "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
+    )
     audit.add_argument(
         "--fail-if",
         metavar="GATE",
-        help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail" or '
-        '"overall=do_not_trust"',
+        help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail" '
+        'or "overall=do_not_trust"',
         **SEVERAL,
     )
     audit.add_argument(
@@ -409,14 +480,22 @@ def _parser() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="audit files and write all of it as one HTML file")
     report.set_defaults(command=_report)
     _add_audit_options(report)
-    report.add_argument("--html", metavar="OUT", required=True, help="file to write, readable offline")
+    report.add_argument(
+        "--html", metavar="OUT", required=True, help="file to write, readable offline"
+    )
 
     load = commands.add_parser("import", help="load files into a store, or all of another store")
     load.set_defaults(command=_import)
-    load.add_argument("files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store")
+    load.add_argument(
+        "files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store"
+    )
     _add_reading_options(load)
-    load.add_argument("--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)")
-    load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")
+    load.add_argument(
+        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
+    )
+    load.add_argument(
+        "--dataset", help="name of the data set (default: the file's column, else its stem)"
+    )
     load.add_argument("--on-conflict", choices=("keep", "replace"), default="keep")
 
     export = commands.add_parser("export", help="write what a store holds as CSV or Parquet")
@@ -424,7 +503,9 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
     export.add_argument("--store", metavar="PATH")
     export.add_argument("--dataset")
-    export.add_argument("--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)")
+    export.add_argument(
+        "--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)"
+    )
 
     simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
     simulate.set_defaults(command=_simulate)
@@ -437,7 +518,9 @@ def _parser() -> argparse.ArgumentParser:
     app.set_defaults(command=_app)
     app.add_argument("--port", type=int, help="(8501)")
     app.add_argument("--address", help="to listen at (localhost); another one needs sign-in")
-    app.add_argument("--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)")
+    app.add_argument(
+        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
+    )
     more = "further settings of Streamlit, such as -- --server.allowedHosts judges.example.org"
     app.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
 
@@ -453,16 +536,27 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
     _add_reading_options(parser)
-    parser.add_argument("--gold", default="given", help="what is true: given (default), humans, or a judge's name")
+    parser.add_argument(
+        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
+    )
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
     parser.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
+    parser.add_argument(
+        "--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score"
+    )
     parser.add_argument("--correctness", choices=("single", "both_orders"), default="single")
     parser.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
-    parser.add_argument("--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)")
-    parser.add_argument("--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)")
+    parser.add_argument(
+        "--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)"
+    )
+    parser.add_argument(
+        "--calibration-share",
+        type=float,
+        default=0.05,
+        help="share of the items used to fit (0.05)",
+    )
     parser.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
     parser.add_argument("--anchor", metavar="MODEL", help="leaderboard anchors", **SEVERAL)
@@ -490,19 +584,29 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
     parser.add_argument("--map", metavar="CANONICAL=THEIRS", help="name columns", **SEVERAL)
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
-    parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
+    parser.add_argument(
+        "--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels"
+    )
     meant = "what a label means: A, B, tie or failed (a call without a verdict)"
     parser.add_argument("--label-map", metavar="LABEL=MEANING", help=meant, **SEVERAL)
     refers = "labels name the models, or the first and second shown"
     parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
-    parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")
+    parser.add_argument(
+        "--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100"
+    )
     parser.add_argument("--rater-type", choices=("llm", "human"))
-    parser.add_argument("--tie-margin", type=float, default=0.0, help="score difference up to which two scores tie (0)")
+    parser.add_argument(
+        "--tie-margin",
+        type=float,
+        default=0.0,
+        help="score difference up to which two scores tie (0)",
+    )
 
 
 def console() -> int:
     """Run the command that the process was started with and return its exit code."""
-    # The document is UTF-8 whatever the console is, and a sentence with a κ must not end in an error.
+    # The document is UTF-8 whatever the console is, and a sentence with a κ must not end in an
+    # error.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

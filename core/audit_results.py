@@ -62,12 +62,30 @@ class AuditOptions:
         rules = get_args(CorrectnessRule)
         for fine, message in (
             (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
-            (all(0 < e < 0.5 for e in self.epsilons), f"epsilon {self.epsilons}: use values between 0 and 0.5."),
-            (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
-            (self.alpha > 0 and self.kappa > 0, f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0."),
-            (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
-            (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
-            (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),
+            (
+                all(0 < e < 0.5 for e in self.epsilons),
+                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
+            ),
+            (
+                self.correctness in rules,
+                f"correctness {self.correctness!r}: use {' or '.join(rules)}.",
+            ),
+            (
+                self.alpha > 0 and self.kappa > 0,
+                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
+            ),
+            (
+                0 < self.calibration_share < 1,
+                f"calibration share {self.calibration_share:g}: use 0 to 1.",
+            ),
+            (
+                0 <= self.splits <= MOST_SPLITS,
+                f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}.",
+            ),
+            (
+                self.pool is None or self.pool > 0,
+                f"pool {self.pool}: use the number of prompts in the pool.",
+            ),
             (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
         ):
             if not fine:
@@ -109,7 +127,9 @@ def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgeAudit:
-    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's notes."""
+    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's
+    notes.
+    """
 
     judge: str
     rater_type: str
@@ -135,7 +155,9 @@ class JudgeAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
-    """Half credit on decided gold by item; the share right among decided votes, and how many decide."""
+    """Half credit on decided gold by item; the share right among decided votes, and how many
+    decide.
+    """
 
     credit: Estimate
     among_decided: float | None
@@ -156,7 +178,8 @@ class OwnFamily:
 class JudgedBoard:
     """A leaderboard and whose votes made it; `judge` None is a pooled board.
 
-    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not in a pooled
+    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not
+        in a pooled
     board, because they did not judge all of its models; none for a judge's own board.
     """
 
@@ -168,7 +191,9 @@ class JudgedBoard:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
-    """All that an audit found. `boards` by anchor; `notes` say what could not be computed and why."""
+    """All that an audit found. `boards` by anchor; `notes` say what could not be computed
+    and why.
+    """
 
     selection: Selection
     options: AuditOptions

@@ -1,8 +1,9 @@
 """One call: store, selection and options in, every result of every judge out.
 
-`audit` holds no statistics of its own. It takes counts from the queries, hands them to the methods with the
-options given and gathers what comes back, so that page, command line and report show the same figures. It
-never writes 0 for what it cannot know: each None or NaN has a note, from the reason that its result carries.
+`audit` holds no statistics of its own. It takes counts from the queries, hands them to the methods
+with the options given and gathers what comes back, so that page, command line and report show the
+same figures. It never writes 0 for what it cannot know: each None or NaN has a note, from the
+reason that its result carries.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from .confidence.calibration_error import calibration, confidence_gap, noise_flo
 from .confidence.th_scores import ThScore, th_scores
 from .errors import TooFewLabels
 from .interpretation import estimates, verdicts
-from .interpretation.grading import accuracy_verdict, agreement_verdict, data_verdict, makes_gold, unless_own_gold
+from .interpretation.grading import (
+    accuracy_verdict,
+    agreement_verdict,
+    data_verdict,
+    makes_gold,
+    unless_own_gold,
+)
 from .interpretation.leaderboard import judged_unequally
 from .interpretation.robustness import Change, changes, robustness
 from .interpretation.summary import overall_verdict
@@ -76,8 +83,8 @@ def audit(
 ) -> Audit:
     """Audit the judges of a selection.
 
-    Raises UnknownName for a judge, data set or anchor that is not there, NoUsableVotes if nothing is
-    selected, and InvalidOption for an option outside what its method allows.
+    Raises UnknownName for a judge, data set or anchor that is not there, NoUsableVotes if nothing
+    is selected, and InvalidOption for an option outside what its method allows.
     """
     options = options or AuditOptions()
     notes: list[str] = []
@@ -89,7 +96,11 @@ def audit(
         judged = {name: scores for name, scores in pairs.items() if name is not None}
         of_anchor = panels(judged, anchors)
         apart = [panel for found in of_anchor.values() if unequal(found) for panel in found]
-        scores_of = dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True)) if apart else {}
+        scores_of = (
+            dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True))
+            if apart
+            else {}
+        )
         counted = Counted(
             votes=queries.vote_counts(moment, selection),
             outcomes=queries.outcomes(moment, selection, rule=options.correctness),
@@ -98,30 +109,43 @@ def audit(
             weighed=queries.weighed_votes(moment, selection) if options.splits else {},
             lengths=queries.length_counts(moment, selection),
             outputs=queries.outputs(moment, selection) if found.unparsed else {},
-            by_category=queries.vote_counts_by(moment, selection, "category") if len(found.categories) > 1 else {},
+            by_category=queries.vote_counts_by(moment, selection, "category")
+            if len(found.categories) > 1
+            else {},
             names=queries.comparison_names(moment, selection) if options.families else None,
             changes=changes(queries.perturbed_votes(moment, selection), level=options.level),
         )
     if counted.ratings and not anchors:
-        notes.append("Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation.")
+        notes.append(
+            "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
+            "orientation."
+        )
     judges = [_judge(about, counted, options, notes) for about in found.judges]
     agreed = agreement_matrix(counted.votes, level=options.level)
     boards = _boards(pairs, of_anchor, scores_of, options, notes)
     # What is compared with another anchor's board is what is shown first.
-    first = {anchor: boards[anchor][0].board for anchor, found in of_anchor.items() if unequal(found)}
+    first = {
+        anchor: boards[anchor][0].board for anchor, found in of_anchor.items() if unequal(found)
+    }
     swap = anchor_swap(pairs[None], anchors=anchors, boards=first) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
     notes += [*unknown_of_judges(judges, used), *unknown_of_pairs(agreed)]
-    notes += [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
+    notes += (
+        [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason]
+        if swap
+        else []
+    )
     own = [judge.judge for judge in judges if makes_gold(judge.judge, humans, selection.gold)]
     if own:
         notes.append(
-            f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
+            f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
+            "and BTD "
             "against it flatter them."
         )
     graded = {
-        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold) for judge in judges
+        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold)
+        for judge in judges
     }
     return Audit(
         selection=selection,
@@ -174,7 +198,9 @@ def judge_verdicts(
             outcomes,
             seed=options.seed,
             bins=options.bins,
-            measured=(judge.calibration, judge.floor) if judge.calibration and judge.floor else None,
+            measured=(judge.calibration, judge.floor)
+            if judge.calibration and judge.floor
+            else None,
             rules=rules,
         ),
         verdicts.overconfidence(name, outcomes, rules=rules),
@@ -182,7 +208,9 @@ def judge_verdicts(
         verdicts.repeatability(name, judge.repeatability, rules=rules),
         agreement_verdict(name, counted.votes, agreed, humans, gold=gold, rules=rules),
         verdicts.ties(name, counts, rules=rules),
-        verdicts.length(name, counted.lengths.get(name), estimate=judge.length_beyond_gold, rules=rules),
+        verdicts.length(
+            name, counted.lengths.get(name), estimate=judge.length_beyond_gold, rules=rules
+        ),
         verdicts.own_family(
             name,
             *((own.counts, own.side) if own else (None, None)),
@@ -218,7 +246,9 @@ class Counted:
     changes: dict[str, tuple[Change, ...]]
 
 
-def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: list[str]) -> JudgeAudit:
+def _judge(
+    about: JudgeSummary, counted: Counted, options: AuditOptions, notes: list[str]
+) -> JudgeAudit:
     """Every result of one judge; `notes` take why there is no calibration, fit or split."""
     name, level = about.name, options.level
     outcomes, votes = counted.outcomes.get(name), counted.votes.get(name)
@@ -230,13 +260,17 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         judge=name,
         rater_type=about.rater_type,
         votes=about,
-        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level) if outcomes else None,
+        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level)
+        if outcomes
+        else None,
         calibration=confidence,
         floor=floor,
         gap=gap,
         th=th,
         position=position_bias(positions, level=level) if positions else None,
-        confusion=confusion(votes, level=level) if votes and (votes.gold != NO_GOLD).any() else None,
+        confusion=confusion(votes, level=level)
+        if votes and (votes.gold != NO_GOLD).any()
+        else None,
         btd=fitted,
         splits=splits,
         repeatability=icc(ratings, level=level) if ratings else None,
@@ -244,7 +278,9 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         discrimination=estimates.discrimination(outcomes, level=level) if outcomes else None,
         constant_confidence=outcomes is not None and verdicts.constant(outcomes),
         length=verbosity(lengths, level=level) if lengths else None,
-        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level) if lengths else None,
+        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level)
+        if lengths
+        else None,
         own_family=_own_family(name, counted, options) if votes else None,
         robustness=counted.changes.get(name, ()),
     )
@@ -265,7 +301,9 @@ def _direction(votes: VoteCounts, level: float) -> Direction | None:
 
 
 def _own_family(name: str, counted: Counted, options: AuditOptions) -> OwnFamily | None:
-    """Its votes where exactly one response is of its family, with gold, else the other judges' label."""
+    """Its votes where exactly one response is of its family, with gold, else the other judges'
+    label.
+    """
     family = options.family(name)
     if family is None or counted.names is None:
         return None
@@ -288,13 +326,17 @@ def _calibrate(
 ) -> tuple[Calibration | None, NoiseFloor | None, ConfidenceGap | None, tuple[ThScore, ...]]:
     known = None if outcomes is None else outcomes.with_confidence()
     if known is None or not len(known):
-        notes.append(f"{name}: no calibration, because no verdict has both a confidence and a gold label.")
+        notes.append(
+            f"{name}: no calibration, because no verdict has both a confidence and a gold label."
+        )
         return None, None, None, ()
     rng = np.random.default_rng(options.seed)
     measured = calibration(known, bins=options.bins, level=options.level)
     return (
         measured,
-        noise_floor(known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability),
+        noise_floor(
+            known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability
+        ),
         confidence_gap(known, level=options.level),
         th_scores(known, options.epsilons),
     )
@@ -306,7 +348,10 @@ def _aggregate(
     labelled = counted.votes[name].labelled() if name in counted.votes else None
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
-        notes.append(f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}.")
+        notes.append(
+            f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it "
+            f"has {n}."
+        )
         return None, None
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
@@ -335,16 +380,22 @@ def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tup
         return options.anchors
     found = models_that_anchor(pooled)
     if not found:
-        notes.append("No leaderboard: no model met at least three others. Name an anchor to see a smaller board.")
+        notes.append(
+            "No leaderboard: no model met at least three others. Name an anchor to see a smaller "
+            "board."
+        )
     if len(found) <= MOST_ANCHORS:
         return found
     codes, n = np.concatenate([pooled.model_1, pooled.model_2]), np.tile(pooled.n_votes, 2)
     votes = dict(zip(pooled.models, np.bincount(codes, n, len(pooled.models)), strict=True))
     notes.append(
-        f"Leaderboards against {MOST_ANCHORS} of the {len(found):,} models that met at least three others, "
+        f"Leaderboards against {MOST_ANCHORS} of the {len(found):,} models that met at least "
+        "three others, "
         "those with most votes. Name others as anchors to see theirs."
     )
-    return tuple(sorted(sorted(found, key=lambda name: (-votes[name], name))[:MOST_ANCHORS], key=found.index))
+    return tuple(
+        sorted(sorted(found, key=lambda name: (-votes[name], name))[:MOST_ANCHORS], key=found.index)
+    )
 
 
 def _boards(
@@ -354,7 +405,9 @@ def _boards(
     options: AuditOptions,
     notes: list[str],
 ) -> dict[str, tuple[JudgedBoard, ...]]:
-    """Pooled boards, one where the same judges judged all models; then of each judge that saw the anchor."""
+    """Pooled boards, one where the same judges judged all models; then of each judge that saw the
+    anchor.
+    """
     boards = {}
     for anchor, found in of_anchor.items():
         # An anchor that met nobody has no panel, and says so where its board is made.
@@ -380,6 +433,8 @@ def _boards(
                 notes.append(f"{judge}: no board against {anchor}, which it never judged.")
                 continue
             own = board(pairs[judge], anchor, level=options.level, pool=options.pool)
-            rows.append(JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=()))
+            rows.append(
+                JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=())
+            )
         boards[anchor] = tuple(rows)
     return boards

@@ -1,7 +1,8 @@
 """What decides a verdict beside the answers: the order in which they are shown, and their length.
 
-`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority labels from votes of one
-order, of the other, and of half each, `verbosity` the pull of the longer answer. docs/methods.md §4.
+`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority
+labels from votes of one order, of the other, and of half each, `verbosity` the pull of the longer
+answer. docs/methods.md §4.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ import numpy as np
 
 from .errors import InvalidOption
 from .experiments.protocol import chances
-from .records import NO_GOLD, BoolArray, FloatArray, IntArray, LengthCounts, OrderCounts, PositionCounts, majority
+from .records import (
+    NO_GOLD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthCounts,
+    OrderCounts,
+    PositionCounts,
+    majority,
+)
 from .stats import intervals
 from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 
@@ -23,18 +33,20 @@ from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, 
 class PositionBias(OneRow):
     """Position figures of one judge; None where the votes cannot tell, never 0.
 
-    first, second, tie : votes for the response shown first, shown second, ties (votes with known position).
-    bias_decided, bias_all : (F - S)/(F + S) and (F - S)/(F + S + T), -1 to 1, positive towards the first
-        slot. Confounded with quality where orders are unbalanced; `p_value` is not.
-    pairs : runs of a comparison judged in both orders; `flip_rate` of them differ in canonical verdict,
-        `hard_flip_rate` are +1 against -1.
+    first, second, tie : votes for the response shown first, shown second, ties (votes with known
+        position).
+    bias_decided, bias_all : (F - S)/(F + S) and (F - S)/(F + S + T), -1 to 1, positive towards the
+        first slot. Confounded with quality where orders are unbalanced; `p_value` is not.
+    pairs : runs of a comparison judged in both orders; `flip_rate` of them differ in canonical
+        verdict, `hard_flip_rate` are +1 against -1.
     bias_pairs : bias_all of the votes in complete pairs only, so quality cannot pass for it (ours).
-    unpaired : votes without a partner in the other order; where there are many, bias_decided and bias_all
-        are confounded.
-    same_order_disagreement : share of the `same_order_pairs` pairs of repeats in one order that differ.
+    unpaired : votes without a partner in the other order; where there are many, bias_decided and
+        bias_all are confounded.
+    same_order_disagreement : share of the `same_order_pairs` pairs of repeats in one order that
+        differ.
     excess : flip_rate - same_order_disagreement, what order adds to the judge's own noise.
-    towards_first, towards_second : comparisons with D > 0 and D < 0; `p_value` compares the two, and
-        `direction` is the slot of the larger (None when equal).
+    towards_first, towards_second : comparisons with D > 0 and D < 0; `p_value` compares the two,
+        and `direction` is the slot of the larger (None when equal).
     comparisons : all of them; `pair_comparisons` have a complete pair.  level : of every interval.
     """
 
@@ -65,8 +77,14 @@ class PositionBias(OneRow):
     def unknown(self) -> dict[str, str]:
         """What the votes cannot tell → why."""
         reasons = {
-            "bias of decided votes": (self.bias_decided, "all its votes with a known position are ties"),
-            "flip rates and p-value": (self.flip_rate, "no comparison was judged in both orders of one run"),
+            "bias of decided votes": (
+                self.bias_decided,
+                "all its votes with a known position are ties",
+            ),
+            "flip rates and p-value": (
+                self.flip_rate,
+                "no comparison was judged in both orders of one run",
+            ),
             "same-order disagreement": (
                 self.same_order_disagreement,
                 "no comparison was judged twice in the same order",
@@ -79,8 +97,8 @@ class PositionBias(OneRow):
 class FlipTable:
     """Flips of one judge by category or by margin, one row per group, in the order of `groups`.
 
-    `rate` and `hard_rate`, of the pairs, are NaN for a group without any.  `low_edge`, `high_edge`: ends of
-    the margin bins, NaN by category and for comparisons that no other judge voted on.
+    `rate` and `hard_rate`, of the pairs, are NaN for a group without any.  `low_edge`, `high_edge`:
+    ends of the margin bins, NaN by category and for comparisons that no other judge voted on.
     """
 
     by: Literal["category", "margin"]
@@ -102,18 +120,21 @@ class FlipTable:
 def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
     """How much the shown order moves one judge's votes.
 
-    bias_decided = (F - S)/(F + S), bias_all = (F - S)/(F + S + T). [BTD] prints the first formula, but its
-    column with ties allowed is the second; both are given.
+    bias_decided = (F - S)/(F + S), bias_all = (F - S)/(F + S + T). [BTD] prints the first formula,
+    but its column with ties allowed is the second; both are given.
 
-    The test (ours) uses only comparisons with complete pairs: D = sum of slot votes over the pairs, and the
-    two-sided exact binomial of #{D > 0} against #{D < 0} at ½. A judge that is right in both orders has D = 0
-    whichever slot gold sat in, so quality cannot pass for bias. It counts comparisons; several comparisons of
-    one item are treated as independent, so with many per item p is too small where the bias varies by item.
+    The test (ours) uses only comparisons with complete pairs: D = sum of slot votes over the pairs,
+    and the two-sided exact binomial of #{D > 0} against #{D < 0} at ½. A judge that is right in
+    both orders has D = 0 whichever slot gold sat in, so quality cannot pass for bias. It counts
+    comparisons; several comparisons of one item are treated as independent, so with many per item p
+    is too small where the bias varies by item.
 
-    Intervals are clustered by item (ours): Wilson with a design effect for shares; for the biases Wilson at the mean
-    slot score (tie = ½) with the effective n of its own clustered variance; linearised t for `excess`.
+    Intervals are clustered by item (ours): Wilson with a design effect for shares; for the biases
+    Wilson at the mean slot score (tie = ½) with the effective n of its own clustered variance;
+    linearised t for `excess`.
 
-    No vote: every rate is None. No pair: flips, excess and test are. Pairs, but none with D ≠ 0: p_value is 1.
+    No vote: every rate is None. No pair: flips, excess and test are. Pairs, but none with D ≠ 0:
+    p_value is 1.
 
     Source: [BTD] Table 1; docs/methods.md §4.
 
@@ -155,7 +176,9 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         unpaired=sum(totals[name] for name in names[:3]) - 2 * totals["pairs"],
         flip_rate=_rate(counts.item, counts.pairs, counts.flips, level),
         hard_flip_rate=_rate(counts.item, counts.pairs, counts.hard_flips, level),
-        same_order_disagreement=_rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level),
+        same_order_disagreement=_rate(
+            counts.item, counts.same_order_pairs, counts.same_order_disagreements, level
+        ),
         excess=_excess(counts, level),
         towards_first=towards_first,
         towards_second=towards_second,
@@ -172,11 +195,12 @@ def flips_by(
 ) -> FlipTable:
     """Flip rates within each category, or by how decided the other judges are.
 
-    The margin of a comparison is |mean vote of all other judges|, 0 to 1, cut into `bins` equal bins (lo,
-    hi], 0 in the first; comparisons without another judge form a last group of their own. Groups without a
-    pair stay in the table with NaN rates. Intervals are clustered by item (ours).
+    The margin of a comparison is |mean vote of all other judges|, 0 to 1, cut into `bins` equal
+    bins (lo, hi], 0 in the first; comparisons without another judge form a last group of their own.
+    Groups without a pair stay in the table with NaN rates. Intervals are clustered by item (ours).
 
-    Raises InvalidOption if `by` is neither of the two or `bins` is below 1. Source: docs/methods.md §4.
+    Raises InvalidOption if `by` is neither of the two or `bins` is below 1. Source: docs/methods.md
+    §4.
     """
     if bins < 1:
         raise InvalidOption(f"bins = {bins}: needs at least 1")
@@ -211,10 +235,17 @@ def flips_by(
 
 
 def margin_group(counts: PositionCounts, *, bins: int = 5) -> IntArray:
-    """Group of each comparison in `flips_by(counts, "margin")`; `bins` where no other judge voted."""
+    """Group of each comparison in `flips_by(counts, "margin")`; `bins` where no other
+    judge voted.
+    """
     unknown = np.isnan(counts.margin)
     # Edges compared with a tolerance: a mean vote of 0.6 may be 0.6000000000000001.
-    code = np.clip(np.ceil(np.where(unknown, 0, counts.margin) * bins - 1e-9), 1, bins).astype(np.int64) - 1
+    code = (
+        np.clip(np.ceil(np.where(unknown, 0, counts.margin) * bins - 1e-9), 1, bins).astype(
+            np.int64
+        )
+        - 1
+    )
     return np.where(unknown, bins, code)
 
 
@@ -225,16 +256,20 @@ def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Estimate | 
 def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> Estimates:
     """Rate of k among the pairs of each group; NaN without a pair."""
     return Estimates.of(
-        [intervals.clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
+        [
+            intervals.clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level)
+            for r in rows
+        ]
     )
 
 
 def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -> Estimate | None:
-    """Mean slot vote Σslots/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
+    """Mean slot vote Σslots/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie
+    being ½.
 
-    Ties leave less variance than the binomial, items more: the effective n takes the variance observed
-    between items, with ¼ added to the binomial one and ¼ of Kish's effect to it, so that a judge that only
-    ties, or always takes one slot, does not look infinitely sure.
+    Ties leave less variance than the binomial, items more: the effective n takes the variance
+    observed between items, with ¼ added to the binomial one and ¼ of Kish's effect to it, so that a
+    judge that only ties, or always takes one slot, does not look infinitely sure.
     """
     code = intervals.dense_codes(item)
     n, x = np.bincount(code, votes), np.bincount(code, (votes + slots) / 2)
@@ -247,7 +282,9 @@ def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -
         deff = (clustered + 0.25 * intervals.kish_effect(n)) / (total * score * (1 - score) + 0.25)
     else:
         deff = total
-    low, high = (2 * float(end) - 1 for end in intervals.wilson(score * total, total, level=level, deff=deff))
+    low, high = (
+        2 * float(end) - 1 for end in intervals.wilson(score * total, total, level=level, deff=deff)
+    )
     bias = int(slots.sum()) / int(total)
     # Rounding must not push an end past the estimate.
     return Estimate(bias, min(low, bias), max(high, bias), n=int(total), level=level, deff=deff)
@@ -260,7 +297,9 @@ def _excess(counts: PositionCounts, level: float) -> Estimate | None:
     flip, noise = counts.flips.sum() / pairs, counts.same_order_disagreements.sum() / repeats
     # Both rates share items, so their difference is linearised as one.
     influence = (counts.flips - flip * counts.pairs) / pairs
-    influence = influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
+    influence = (
+        influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
+    )
     by_item = np.bincount(intervals.dense_codes(counts.item), influence)
     return intervals.linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
 
@@ -274,21 +313,25 @@ def sign_test(k: int, m: int) -> float:
 
 ORDERS = ("ab", "ba", "balanced", "both")
 MAX_VOTES = 12
-"""More votes than this are not subsampled: the number of ways they can fall grows with their cube."""
+"""More votes than this are not subsampled: the number of ways they can fall grows with their cube.
+"""
 KEPT = 0.9
 """The number of votes is the largest that this share of the comparisons has in each order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderBalance:
-    """MAE of the majority label by the orders that its votes come from, one entry per order of `orders`.
+    """MAE of the majority label by the orders that its votes come from, one entry per order of
+    `orders`.
 
-    orders : `ab` only, `ba` only, `balanced` half from each, `both` all of them.  votes : votes per label.
+    orders : `ab` only, `ba` only, `balanced` half from each, `both` all of them.  votes : votes per
+        label.
     mae : 0 to 2; NaN where it does not apply, its ends also with one item.
-    gain : mean of the two single orders minus `balanced`, at equal numbers of votes; positive: balance helps.
-        None without a balanced label of the same number of votes; without an interval with one item, which
-        says nothing of others. `reason` says so.
-    n, items : comparisons used and their items.  left_out : labelled ones with fewer votes in an order.
+    gain : mean of the two single orders minus `balanced`, at equal numbers of votes; positive:
+        balance helps. None without a balanced label of the same number of votes; without an
+        interval with one item, which says nothing of others. `reason` says so.
+    n, items : comparisons used and their items.  left_out : labelled ones with fewer votes in an
+        order.
     """
 
     orders: tuple[str, ...]
@@ -305,17 +348,20 @@ class OrderBalance:
         return data_frame({"orders": list(self.orders)} | flat(self, names=("votes", "mae", "n")))
 
 
-def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float = 0.95) -> OrderBalance | None:
+def order_balance(
+    counts: OrderCounts, *, votes: int | None = None, level: float = 0.95
+) -> OrderBalance | None:
     """MAE of the majority label from n votes of `ab`, n of `ba`, n/2 + n/2, and all 2n.
 
-    The expectation over which of a comparison's votes are drawn (without replacement) is exact, so there is no seed. n
-    is `votes`, or the largest even number up to 12 that nine tenths of the comparisons have in each order; 1 where they
-    have no two. Comparisons with fewer are left out. Intervals over items (ours): `mean_error_interval` for the errors,
-    `mean_interval` for the gain, which one label more or less changes by up to 1; items are independent, the four
-    labels of a comparison are not, so read differences from `gain`.
+    The expectation over which of a comparison's votes are drawn (without replacement) is exact, so
+    there is no seed. n is `votes`, or the largest even number up to 12 that nine tenths of the
+    comparisons have in each order; 1 where they have no two. Comparisons with fewer are left out.
+    Intervals over items (ours): `mean_error_interval` for the errors, `mean_interval` for the gain,
+    which one label more or less changes by up to 1; items are independent, the four labels of a
+    comparison are not, so read differences from `gain`.
 
-    None if no comparison has gold and a vote in both orders. Raises InvalidOption if `votes` is neither 1 nor an even
-    number from 2 to 12.
+    None if no comparison has gold and a vote in both orders. Raises InvalidOption if `votes` is
+    neither 1 nor an even number from 2 to 12.
     Source: docs/methods.md §4; exact expectation ours.
     """
     if votes is not None and votes != 1 and (votes < 2 or votes > MAX_VOTES or votes % 2):
@@ -327,18 +373,28 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
         return None
     n = votes or _votes(capacity[usable])
     usable &= capacity >= n
-    pattern, row = np.unique(np.column_stack([counts.ab, counts.ba, counts.gold])[usable], axis=0, return_inverse=True)
+    pattern, row = np.unique(
+        np.column_stack([counts.ab, counts.ba, counts.gold])[usable], axis=0, return_inverse=True
+    )
     ab, ba, gold = pattern[:, :3], pattern[:, 3:6], pattern[:, 6]
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)
     both = _expected_error_of_both(ab, ba, gold, n)
-    loss = np.stack([_expected_error(ab, gold, n), _expected_error(ba, gold, n), half, both])[:, row.reshape(-1)]
+    loss = np.stack([_expected_error(ab, gold, n), _expected_error(ba, gold, n), half, both])[
+        :, row.reshape(-1)
+    ]
     item = counts.item[usable]
     gain = None
     reason: str | None = "one vote in each order cannot be halved; it needs two or more"
     if n > 1:
         change = (loss[0] + loss[1]) / 2 - loss[2]
-        gain = intervals.mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
-        reason = None if gain.has_interval else "all comparisons are of one item, which says nothing of others"
+        gain = intervals.mean_interval(
+            item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
+        )
+        reason = (
+            None
+            if gain.has_interval
+            else "all comparisons are of one item, which says nothing of others"
+        )
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
@@ -357,7 +413,9 @@ def _votes(capacity: IntArray) -> int:
 
 
 def _ways(votes: IntArray, n: int) -> tuple[IntArray, FloatArray]:
-    """Ways that n votes of each row can fall, (ways, 3), and their hypergeometric chances (rows, ways)."""
+    """Ways that n votes of each row can fall, (ways, 3), and their hypergeometric chances (rows,
+    ways).
+    """
     ways = np.array([(i, j, n - i - j) for i, j in product(range(n + 1), repeat=2) if i + j <= n])
     return ways, chances(votes, ways)
 
@@ -391,8 +449,9 @@ class Verbosity(OneRow):
     """How often one judge prefers the longer response, and how often gold does.
 
     longer_rate : P(longer preferred) among its `n` decided votes on responses of different length.
-    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold` votes on
-        comparisons that gold decides; excess : their difference, positive towards the longer. None without gold.
+    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the
+        `n_gold` votes on comparisons that gold decides; excess : their difference, positive towards
+        the longer. None without gold.
     items : with responses of different length.  level : of the intervals.
     """
 
@@ -410,10 +469,10 @@ class Verbosity(OneRow):
 def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     """P(longer preferred) of one judge, minus gold's own rate where there is gold.
 
-    Longer responses are often better, so the rate alone is no bias. On comparisons with gold, excess = Σ
-    longer/Σ decided of the judge's votes − the same of gold, which counts once for each vote (ours: each side
-    is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
-    that of the excess is `linearised_interval` (ours).
+    Longer responses are often better, so the rate alone is no bias. On comparisons with gold,
+    excess = Σ longer/Σ decided of the judge's votes − the same of gold, which counts once for each
+    vote (ours: each side is taken among what it decides, on the same comparisons). The rate's
+    interval is Wilson clustered by item; that of the excess is `linearised_interval` (ours).
 
     None without a decided vote on responses of known, different length. Source: docs/methods.md §4.
     """
@@ -429,11 +488,16 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     n_gold = int(by_gold.sum())
     judge_rate = gold_rate = excess = None
     if n_gold and decided.sum():
-        judge_rate, gold_rate = float(longer.sum() / decided.sum()), float(gold_longer.sum() / n_gold)
+        judge_rate, gold_rate = (
+            float(longer.sum() / decided.sum()),
+            float(gold_longer.sum() / n_gold),
+        )
         code = intervals.dense_codes(item)
         influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
         influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
-        excess = intervals.linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
+        excess = intervals.linearised_interval(
+            judge_rate - gold_rate, influence, n=n_gold, level=level
+        )
     return Verbosity(
         n=n,
         longer=int(counts.longer.sum()),

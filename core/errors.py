@@ -1,8 +1,10 @@
 """What can go wrong: named errors that carry what is wrong as data, and messages that name options.
 
-A message names the place, the value and the remedy. One that names an option is a template with fields:
+A message names the place, the value and the remedy. One that names an option is a template with
+fields:
 
->>> error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value=1, allowed=(2, 3))
+>>> error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value=1,
+...     allowed=(2, 3))
 >>> str(error)
 'layout 1: use 2, 3.'
 >>> render(error, {"layout": "“Rows hold”"})
@@ -23,10 +25,12 @@ COMMAND_LINE = {
 
 
 class Message(str):
-    """A sentence about options: as text it has the words of the command line, `render` gives others.
+    """A sentence about options: as text it has the words of the command line, `render` gives
+    others.
 
-    template : text with `{option}` for the option that the fields name, `{option:max_calls}` for another,
-        `{option:map model=COLUMN}` for one with its argument, and `{field}` for values, as in `str.format`.
+    template : text with `{option}` for the option that the fields name, `{option:max_calls}` for
+        another, `{option:map model=COLUMN}` for one with its argument, and `{field}` for values, as
+        in `str.format`.
     fields : the values. A sequence is listed with commas, a message is rendered in the same words.
     """
 
@@ -39,7 +43,9 @@ class Message(str):
         return message
 
     def render(self, names: Mapping[str, str]) -> str:
-        """The sentence with a front end's names of the options; `{}` in a name takes the argument."""
+        """The sentence with a front end's names of the options; `{}` in a name takes the
+        argument.
+        """
         return _filled(self.template, self.fields, names)
 
     def about(self, option: str) -> Message:
@@ -53,7 +59,9 @@ class Message(str):
 
 
 class _Option:
-    """An option in a template: the format specification is another option, an argument behind it."""
+    """An option in a template: the format specification is another option, an argument
+    behind it.
+    """
 
     def __init__(self, option: str, names: Mapping[str, str]) -> None:
         self.option, self.names = option, names
@@ -82,7 +90,8 @@ def _filled(template: str, fields: Mapping[str, Any], names: Mapping[str, str]) 
 def render(message: object, names: Mapping[str, str]) -> str:
     """A message, error or text in a front end's words.
 
-    names : option → what the front end calls it; an option that is absent has its name on the command line.
+    names : option → what the front end calls it; an option that is absent has its name on the
+        command line.
     """
     if isinstance(message, AppellateError):
         message = message.message
@@ -92,7 +101,8 @@ def render(message: object, names: Mapping[str, str]) -> str:
 class AppellateError(Exception):
     """Something the user gave cannot be used.
 
-    message : names the place, the value and the remedy; a template if fields are given, see `Message`.
+    message : names the place, the value and the remedy; a template if fields are given, see
+        `Message`.
     """
 
     def __init__(self, message: str = "", /, **fields: Any) -> None:

@@ -1,4 +1,6 @@
-"""Files written for the user: results, whole or not at all, and the report of an unforeseen error."""
+"""Files written for the user: results, whole or not at all, and the report of an
+unforeseen error.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from .errors import AppellateError, InvalidOption
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to, which becomes `path` if all goes well: nobody sees half a file.
+    """A name beside `path` to write to, which becomes `path` if all goes well: nobody sees half a
+    file.
 
     A link stays one. What is no regular file (a pipe, /dev/null) is written to as it is.
 
@@ -39,12 +42,16 @@ def written_whole(path: Path) -> Iterator[Path]:
             with suppress(OSError):
                 part.unlink()
         if isinstance(error, OSError | RuntimeError) and not isinstance(error, AppellateError):
-            raise InvalidOption(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}).") from error
+            raise InvalidOption(
+                f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})."
+            ) from error
         raise
 
 
 def write_report(error: BaseException, arguments: Sequence[str], version: str) -> Path | None:
-    """Write all that is known of an error to a new file that only its owner may read; None if none can be."""
+    """Write all that is known of an error to a new file that only its owner may read; None if none
+    can be.
+    """
     lines = [
         f"Appellate {version}, Python {platform.python_version()}, {platform.platform()}",
         f"Command: {' '.join(map(ascii, arguments))}",
@@ -62,7 +69,9 @@ def write_report(error: BaseException, arguments: Sequence[str], version: str) -
 
 def is_text(value: object) -> bool:
     """Whether an argument is text in UTF-8: bytes that are none come in as lone surrogates."""
-    return not isinstance(value, str) or not any("\ud800" <= character <= "\udfff" for character in value)
+    return not isinstance(value, str) or not any(
+        "\ud800" <= character <= "\udfff" for character in value
+    )
 
 
 def shown_name(name: str | Path) -> str:
@@ -71,11 +80,15 @@ def shown_name(name: str | Path) -> str:
 
 
 Progress = Callable[[float, str], object]
-"""Told how much of a work is done, 0 to 1, and what is done now, in words without a text of the user's."""
+"""Told how much of a work is done, 0 to 1, and what is done now, in words without a text of the
+user's.
+"""
 
 
 def part_of(progress: Progress | None, start: float, end: float) -> Progress:
-    """What a part of a work tells, which lasts from `start` to `end` of the whole; None tells nobody."""
+    """What a part of a work tells, which lasts from `start` to `end` of the whole; None tells
+    nobody.
+    """
     return lambda done, doing: progress(start + (end - start) * done, doing) if progress else None
 
 

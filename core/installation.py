@@ -1,8 +1,9 @@
-"""Where Appellate runs from, a checkout or an installed package, and how its dashboard is started there.
+"""Where Appellate runs from, a checkout or an installed package, and how its dashboard is started
+there.
 
 The wheel puts the checkout below one package: `core/` becomes `appellate/core/`, `app.py` becomes
-`appellate/app.py`. Streamlit puts the folder of the script that it runs on `sys.path`, so the dashboard finds
-`core` and `pages` in either place, and what lies beside `core` is found from ROOT.
+`appellate/app.py`. Streamlit puts the folder of the script that it runs on `sys.path`, so the
+dashboard finds `core` and `pages` in either place, and what lies beside `core` is found from ROOT.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ SETTINGS = ROOT / ".streamlit" / "config.toml"
 
 
 def data_folder() -> Path:
-    """Folder of the default store: `data/` of a checkout, the user's data directory if installed."""
+    """Folder of the default store: `data/` of a checkout, the user's data directory if
+    installed.
+    """
     if not INSTALLED:
         return ROOT / "data"
     from platformdirs import user_data_path
@@ -37,7 +40,9 @@ def data_folder() -> Path:
 
 
 def settings(path: Path = SETTINGS) -> dict[str, Any]:
-    """Streamlit's settings as the file has them, by their full names (`theme.light.primaryColor`)."""
+    """Streamlit's settings as the file has them, by their full names
+    (`theme.light.primaryColor`).
+    """
 
     def flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         for name, value in table.items():
@@ -50,13 +55,17 @@ def settings(path: Path = SETTINGS) -> dict[str, Any]:
 
 
 def variable(setting: str) -> str:
-    """The environment variable that sets one of Streamlit's settings: `server.maxUploadSize` → …."""
+    """The environment variable that sets one of Streamlit's settings:
+    `server.maxUploadSize` → ….
+    """
     name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", setting))
     return f"STREAMLIT_{name.replace('.', '_').upper()}"
 
 
 def flags(values: Mapping[str, Any]) -> list[str]:
-    """Settings as arguments of `streamlit run`. It takes lists of the theme as JSON, others item by item."""
+    """Settings as arguments of `streamlit run`. It takes lists of the theme as JSON, others item by
+    item.
+    """
     arguments = []
     for name, value in values.items():
         one_by_one = isinstance(value, list) and not name.startswith("theme.")
@@ -72,7 +81,9 @@ def dashboard(arguments: Sequence[str], environment: Mapping[str, str]) -> list[
     """
     given = {argument.removeprefix("--").partition("=")[0] for argument in arguments}
     values = {
-        name: value for name, value in settings().items() if name not in given and variable(name) not in environment
+        name: value
+        for name, value in settings().items()
+        if name not in given and variable(name) not in environment
     }
     # -P: the working directory is the user's, and a module there must not stand in for one of ours.
     run = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py")]

@@ -1,4 +1,6 @@
-"""What labels mean: the vocabularies that votes are written in, and which of them a column is written in."""
+"""What labels mean: the vocabularies that votes are written in, and which of them a column is
+written in.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Vocabulary:
     """One way of writing votes.
 
     labels : label, as `normalise` returns it, → vote.
-    names : what a label can name: the models, the first and second shown, or either, in which case the user
-        must say which once a file has rows shown as `ba`.
+    names : what a label can name: the models, the first and second shown, or either, in which case
+        the user must say which once a file has rows shown as `ba`.
     """
 
     name: str
@@ -61,10 +63,23 @@ VOCABULARIES = {
             "model",
         ),
         Vocabulary(
-            "1/2/0", "1 the first is better, 2 the second is better, 0 tie", {"1": 1, "2": -1, "0": 0}, "either"
+            "1/2/0",
+            "1 the first is better, 2 the second is better, 0 tie",
+            {"1": 1, "2": -1, "0": 0},
+            "either",
         ),
-        Vocabulary("1/0", "1 A is better, 0 B is better, no ties", {"1": 1, "0": -1, "true": 1, "false": -1}, "either"),
-        Vocabulary("0/1", "0 A is better, 1 B is better, no ties", {"0": 1, "1": -1, "false": 1, "true": -1}, "either"),
+        Vocabulary(
+            "1/0",
+            "1 A is better, 0 B is better, no ties",
+            {"1": 1, "0": -1, "true": 1, "false": -1},
+            "either",
+        ),
+        Vocabulary(
+            "0/1",
+            "0 A is better, 1 B is better, no ties",
+            {"0": 1, "1": -1, "false": 1, "true": -1},
+            "either",
+        ),
         Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _LETTERS, "either"),
         Vocabulary(
             "A>B",
@@ -75,7 +90,8 @@ VOCABULARIES = {
         ),
         Vocabulary(
             "model_a/model_b",
-            "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie (bothbad)",
+            "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie "
+            "(bothbad)",
             _SIDES,
             "model",
         ),
@@ -86,9 +102,17 @@ VOCABULARIES = {
             "model",
         ),
         Vocabulary(
-            "first/second", "first or second, of the two as they were shown; tie", {"first": 1, "second": -1}, "slot"
+            "first/second",
+            "first or second, of the two as they were shown; tie",
+            {"first": 1, "second": -1},
+            "slot",
         ),
-        Vocabulary("left/right", "left or right, of the two as they were shown; tie", {"left": 1, "right": -1}, "slot"),
+        Vocabulary(
+            "left/right",
+            "left or right, of the two as they were shown; tie",
+            {"left": 1, "right": -1},
+            "slot",
+        ),
         Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),
     )
 }
@@ -112,7 +136,9 @@ WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 
 
 def normalise(label: str) -> str:
-    """Label without case, outer blanks and [[ ]], and with one way of writing a number (`+1`, `1.0`: `1`)."""
+    """Label without case, outer blanks and [[ ]], and with one way of writing a number (`+1`,
+    `1.0`: `1`).
+    """
     text = " ".join(label.split()).casefold().replace("−", "-").replace("≫", ">>")
     while text.startswith("[") and text.endswith("]") and len(text) > 2:
         text = text[1:-1].strip()
@@ -125,22 +151,31 @@ def normalise(label: str) -> str:
 def candidates(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Names of the vocabularies that hold every one of these labels."""
     return tuple(
-        name for name, known in VOCABULARIES.items() if name != NAMES and all(known.vote(x) is not None for x in counts)
+        name
+        for name, known in VOCABULARIES.items()
+        if name != NAMES and all(known.vote(x) is not None for x in counts)
     )
 
 
 def decide(
-    counts: Mapping[str, int], *, column: str, models: frozenset[str] = frozenset(), canonical: bool = False
+    counts: Mapping[str, int],
+    *,
+    column: str,
+    models: frozenset[str] = frozenset(),
+    canonical: bool = False,
 ) -> Vocabulary:
     """Vocabulary that a column is written in, from its distinct labels and how often each occurs.
 
-    The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by row. Numbers: a -1
-    makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5 % of the other. All of it is ours.
+    The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by
+    row. Numbers: a -1 makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5
+    % of the other. All of it is ours.
 
     models : casefolded names of the models compared.
-    canonical : numbers follow the canonical form where they leave it open (an export of this product).
+    canonical : numbers follow the canonical form where they leave it open (an export of this
+        product).
 
-    Raises AmbiguousLabels: 0 and 1 only, -1 and 2 both common, several vocabularies in one column, or none known.
+    Raises AmbiguousLabels: 0 and 1 only, -1 and 2 both common, several vocabularies in one column,
+    or none known.
     """
     normal: dict[str, int] = {}
     for label, count in counts.items():
@@ -165,7 +200,9 @@ def decide(
             allowed=_menu(VOCABULARIES),
         )
     if best in NUMERIC:
-        others = sum(count for label, count in telling.items() if label not in {"1", "0", "-1", "2"})
+        others = sum(
+            count for label, count in telling.items() if label not in {"1", "0", "-1", "2"}
+        )
         words = [known for known in VOCABULARIES.values() if known.name not in NUMERIC]
         mixed = any(known.vote(label) is not None for label in telling for known in words)
         _refuse_mixture(column, others if mixed else 0, total, telling)
@@ -189,7 +226,8 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
     minus, two = counts.get("-1", 0), counts.get("2", 0)
     if minus and two and 20 * min(minus, two) >= max(minus, two):
         raise _ambiguous(
-            "holds both -1 and 2, so it is neither 1/0/-1 nor 1/2/0. Say which with {option}; rows with "
+            "holds both -1 and 2, so it is neither 1/0/-1 nor 1/2/0. Say which with {option}; "
+            "rows with "
             "another label are then rejected.",
             column,
         )
@@ -201,7 +239,8 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
     if canonical or only_ones:
         return VOCABULARIES[CANONICAL]
     raise _ambiguous(
-        "holds only {labels}, which can be read in several ways. Name the vocabulary with {option}: {allowed}.",
+        "holds only {labels}, which can be read in several ways. Name the vocabulary with "
+        "{option}: {allowed}.",
         column,
         labels=_sample(counts),
         allowed=_menu(NUMERIC),
@@ -211,7 +250,8 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
 def _refuse_mixture(column: str, others: int, total: int, counts: Mapping[str, int]) -> None:
     if 10 * others > total:
         raise _ambiguous(
-            "mixes vocabularies ({labels}). Write all labels in one of them, or name it with {option} "
+            "mixes vocabularies ({labels}). Write all labels in one of them, or name it with "
+            "{option} "
             "({allowed}); rows with another label are then rejected.",
             column,
             labels=_sample(counts),
@@ -220,7 +260,9 @@ def _refuse_mixture(column: str, others: int, total: int, counts: Mapping[str, i
 
 
 def _ambiguous(problem: str, column: str, **fields: object) -> AmbiguousLabels:
-    return AmbiguousLabels("column {column}: " + problem, option="labels", column=shown(column), **fields)
+    return AmbiguousLabels(
+        "column {column}: " + problem, option="labels", column=shown(column), **fields
+    )
 
 
 def _menu(names: Iterable[str]) -> str:

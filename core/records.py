@@ -1,8 +1,9 @@
-"""Frozen inputs of the methods: votes collapsed to counts, checked once so that methods need not check again.
+"""Frozen inputs of the methods: votes collapsed to counts, checked once so that methods need not
+check again.
 
-Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that
-all records of one selection share, so that judges can be matched; an item is the unit that is independent
-(docs/methods.md §0): splits, bootstraps and clustered variances go by it.
+Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1,
+2 … that all records of one selection share, so that judges can be matched; an item is the unit that
+is independent (docs/methods.md §0): splits, bootstraps and clustered variances go by it.
 """
 
 from __future__ import annotations
@@ -62,13 +63,19 @@ class _Rows:
 
 
 def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
-    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; [BTD] §5 is silent)."""
-    label = np.where((plus > tie) & (plus > minus), 1, np.where((minus > tie) & (minus > plus), -1, 0))
+    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; [BTD] §5 is
+    silent).
+    """
+    label = np.where(
+        (plus > tie) & (plus > minus), 1, np.where((minus > tie) & (minus > plus), -1, 0)
+    )
     return label.astype(np.int64)
 
 
 def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct values of `key` (no value below 0) in order, the place of each row among them, rows each."""
+    """Distinct values of `key` (no value below 0) in order, the place of each row among them, rows
+    each.
+    """
     if not len(key) or key.max() > 4 * len(key) + 1000:
         value, place, rows = np.unique(key, return_inverse=True, return_counts=True)
         return value, place.reshape(-1), rows
@@ -79,8 +86,11 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return np.flatnonzero(seen), place[key], count[seen]
 
 
-def counted_keys(key: IntArray, kinds: int, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Distinct values of `key // kinds` in order, and how many of each `key % kinds`, (values, kinds).
+def counted_keys(
+    key: IntArray, kinds: int, rows: IntArray | None = None
+) -> tuple[IntArray, IntArray]:
+    """Distinct values of `key // kinds` in order, and how many of each `key % kinds`, (values,
+    kinds).
 
     key : no value below 0.  rows : how many each counts, 1 without.
     """
@@ -100,8 +110,11 @@ _GRID = 10_000
 
 
 def value_codes(parts: Iterable[FloatArray]) -> tuple[list[NDArray[Any]], FloatArray]:
-    """Codes of the numbers of each part among all distinct ones in their order, NaN last; and those."""
-    # Stated confidences have few decimals: looking them up takes a tenth of the time of sorting them.
+    """Codes of the numbers of each part among all distinct ones in their order, NaN last; and
+    those.
+    """
+    # Stated confidences have few decimals: looking them up takes a tenth of the time of sorting
+    # them.
     number, parts = np.full(_GRID + 2, np.nan), iter(parts)
     found: list[NDArray[np.uint16]] = []
     for values in parts:
@@ -159,7 +172,9 @@ class _Votes(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VoteCounts(_Votes):
-    """Votes of one judge, one row per comparison: how many +1, 0 and -1, and the gold label if known."""
+    """Votes of one judge, one row per comparison: how many +1, 0 and -1, and the gold label if
+    known.
+    """
 
     comparison: IntArray
     item: IntArray
@@ -172,7 +187,9 @@ class VoteCounts(_Votes):
 
     def _check(self) -> None:
         if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
-            raise InvalidCounts(f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label")
+            raise InvalidCounts(
+                f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
+            )
         if len(self.plus) and self.n.min() < 1:
             raise InvalidCounts("VoteCounts: a comparison without a vote")
 
@@ -181,7 +198,9 @@ class VoteCounts(_Votes):
         return int(self.n.sum())
 
     @classmethod
-    def of(cls, votes: IntArray, *, comparison: IntArray, item: IntArray, gold: IntArray) -> VoteCounts:
+    def of(
+        cls, votes: IntArray, *, comparison: IntArray, item: IntArray, gold: IntArray
+    ) -> VoteCounts:
         """From `votes`, (rows, 3)."""
         minus, tie, plus = votes.T
         return cls(comparison=comparison, item=item, plus=plus, tie=tie, minus=minus, gold=gold)
@@ -202,14 +221,19 @@ class VoteCounts(_Votes):
             raise InvalidCounts("VoteCounts: so many votes on one comparison cannot be collapsed")
         key = np.ravel_multi_index(columns, sizes)
         pattern, cell_of_row, weight = distinct(key)
-        plus, tie, minus, gold = (part.astype(np.int64) for part in np.unravel_index(pattern, sizes))
-        cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64))
+        plus, tie, minus, gold = (
+            part.astype(np.int64) for part in np.unravel_index(pattern, sizes)
+        )
+        cells = VoteCells(
+            plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64)
+        )
         return cells, cell_of_row
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OutputCounts:
-    """Outputs of one judge, one row per comparison: votes as in `VoteCounts`, and outputs without a verdict.
+    """Outputs of one judge, one row per comparison: votes as in `VoteCounts`, and outputs without a
+    verdict.
 
     Codes of comparisons and items are those of the store, as some comparisons have no vote.
     """
@@ -232,7 +256,8 @@ class OutputCounts:
 class VoteCells(_Votes):
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 
-    At most 3·C(n + 2, 2) cells for n votes per comparison (docs/methods.md §0), whatever the number of items.
+    At most 3·C(n + 2, 2) cells for n votes per comparison (docs/methods.md §0), whatever the number
+    of items.
     """
 
     plus: IntArray
@@ -246,10 +271,12 @@ class VoteCells(_Votes):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OutcomeCounts(_Rows):
-    """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item, confidence).
+    """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item,
+    confidence).
 
-    `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under the rule
-    `both_orders` a verdict is a comparison-run judged in both orders (docs/methods.md §5), else a vote.
+    `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under
+    the rule `both_orders` a verdict is a comparison-run judged in both orders (docs/methods.md §5),
+    else a vote.
     """
 
     item: IntArray
@@ -272,13 +299,16 @@ class OutcomeCounts(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PositionCounts(_Rows):
-    """Votes of one judge by the slot shown first, one row per comparison that has a vote with known position.
+    """Votes of one judge by the slot shown first, one row per comparison that has a vote with known
+    position.
 
     first, second, tie : votes for the response shown first, shown second, ties.
-    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict,
-        `hard_flips` are +1 against -1.
-    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of docs/methods.md §4.
-    same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them differ.
+    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical
+        verdict, `hard_flips` are +1 against -1.
+    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of
+        docs/methods.md §4.
+    same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them
+        differ.
     margin : |mean vote of all other judges| on the comparison, NaN where no other judge voted.
     category : codes into `categories`.
     """
@@ -302,12 +332,15 @@ class PositionCounts(_Rows):
 
     def _check(self) -> None:
         if (self.flips > self.pairs).any() or (self.hard_flips > self.flips).any():
-            raise InvalidCounts("PositionCounts: more flips than pairs, or more hard flips than flips")
+            raise InvalidCounts(
+                "PositionCounts: more flips than pairs, or more hard flips than flips"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderCounts(_Rows):
-    """Votes of one judge in each shown order, one row per comparison that has a vote with known position.
+    """Votes of one judge in each shown order, one row per comparison that has a vote with known
+    position.
 
     ab, ba : (rows, 3) votes -1, 0, +1 given when model_a, respectively model_b, was shown first.
     """
@@ -321,12 +354,15 @@ class OrderCounts(_Rows):
     def _check(self) -> None:
         for votes in (self.ab, self.ba):
             if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
-                raise InvalidCounts("OrderCounts: each order needs three counts from 0 up per comparison")
+                raise InvalidCounts(
+                    "OrderCounts: each order needs three counts from 0 up per comparison"
+                )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConfidenceCounts(_Rows):
-    """Votes of one judge by the confidence that they state, one row per comparison, vote and confidence.
+    """Votes of one judge by the confidence that they state, one row per comparison, vote and
+    confidence.
 
     confidence : in [0, 1], NaN where the judge gave none.  n : votes.
     """
@@ -343,10 +379,12 @@ class ConfidenceCounts(_Rows):
 class WeighedVotes(_Rows):
     """What rules beyond counts need of votes, one row per comparison.
 
-    n : votes.  stated : those of -1, 0, +1 with a confidence, (rows, 3), of which `lowest`, `total` and
+    n : votes.  stated : those of -1, 0, +1 with a confidence, (rows, 3), of which `lowest`, `total`
+        and
     `product` are the smallest, the sum and the product.
     side : of the first vote with known lengths, `NO_SIDE` without one.
-    first : vote of the first run shown ab and of that shown ba, `NO_VOTE` without one; None: not asked for.
+    first : vote of the first run shown ab and of that shown ba, `NO_VOTE` without one; None: not
+        asked for.
     """
 
     comparison: IntArray
@@ -361,7 +399,8 @@ class WeighedVotes(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LengthCounts(_Rows):
-    """Votes of one judge on responses of known, different length, one row a (comparison, longer side).
+    """Votes of one judge on responses of known, different length, one row a (comparison, longer
+    side).
 
     longer, shorter, tie : votes for the longer response, for the shorter, ties.
     gold : +1 the longer response is better, -1 the shorter, 0 they tie, `NO_GOLD` unknown.
@@ -379,11 +418,13 @@ class LengthCounts(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairScores(_Rows):
-    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders.
+    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across
+    orders.
 
-    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
-    as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged
-    the same way: a score of ½ can be a tie or one win and one loss. None: not counted. Source: docs/methods.md §6.
+    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 <
+    model_2 as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties
+    among them, averaged the same way: a score of ½ can be a tie or one win and one loss. None: not
+    counted. Source: docs/methods.md §6.
     """
 
     models: tuple[str, ...]
@@ -398,7 +439,9 @@ class PairScores(_Rows):
         # A tie is half a win: what is not tied must reach the score, and not pass it.
         most = 1 - np.abs(2 * self.score - 1) + 1e-9
         if self.tie is not None and ((self.tie < 0) | (self.tie > most)).any():
-            raise InvalidCounts("PairScores.tie: a share of ties that no votes with this score can have")
+            raise InvalidCounts(
+                "PairScores.tie: a share of ties that no votes with this score can have"
+            )
         if len(self.score) and (self.score.min() < 0 or self.score.max() > 1):
             raise InvalidCounts("PairScores.score: outside 0 to 1")
         if (self.model_1 >= self.model_2).any():
@@ -433,15 +476,19 @@ class PairDoubt:
     def __post_init__(self) -> None:
         lengths = {len(self.pairs), len(self.run_sd), len(self.confidence)}
         if len(lengths) > 1:
-            raise InvalidCounts(f"PairDoubt: arrays of one record differ in length: {sorted(lengths)}")
+            raise InvalidCounts(
+                f"PairDoubt: arrays of one record differ in length: {sorted(lengths)}"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RatingTable(_Rows):
-    """Repeated ratings of one judge for the ICC: a row per comparison, a column per run (docs/methods.md §6).
+    """Repeated ratings of one judge for the ICC: a row per comparison, a column per run
+    (docs/methods.md §6).
 
-    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
-    else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba` or `unknown`.
+    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if
+    `oriented`, else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba`
+    or `unknown`.
     """
 
     item: IntArray
@@ -458,7 +505,8 @@ class RatingTable(_Rows):
 class DirectScores(_Rows):
     """Direct scores of one judge (say 1–10), one row a (item, model, run); nothing was compared.
 
-    model : codes into `models`, which all judges of one selection share.  item : codes that they share too.
+    model : codes into `models`, which all judges of one selection share.  item : codes that they
+        share too.
     category : codes into `categories`; "" where there is none.
     """
 
@@ -477,14 +525,16 @@ class DirectScores(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ListRankings(_Rows):
-    """Listwise judgements of one judge, one row a (item, run, candidate): n candidates shown in one order.
+    """Listwise judgements of one judge, one row a (item, run, candidate): n candidates shown in one
+    order.
 
-    item, category : codes; `categories` names the latter.  run : number of the ordering within the item.
+    item, category : codes; `categories` names the latter.  run : number of the ordering within the
+        item.
     candidate : codes into `candidates`, which all judges of one selection share.
     slot : place in which the candidate was shown, from 0.
     score : 0 to 100, NaN where none was given.  rank : 1 is best, 0 where none was given.
-    chosen : 1 if the run named this candidate the best, 0 if another; a run that ranks or scores names its
-        best rank, or without ranks all with its top score.
+    chosen : 1 if the run named this candidate the best, 0 if another; a run that ranks or scores
+        names its best rank, or without ranks all with its top score.
     uncertain, major_error, unsupported : flags 0 or 1, -1 where none was given.
     best : 1 if the candidate is truly (among) the best, 0 if not, -1 unknown.
     """

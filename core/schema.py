@@ -1,4 +1,6 @@
-"""The vocabulary: what a judgement is, which columns it has, what can be selected, and what can go wrong."""
+"""The vocabulary: what a judgement is, which columns it has, what can be selected, and what can go
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,17 @@ RATER_TYPES = ("llm", "human")
 CONFIDENCE_KINDS = ("self", "multi", "logprob")
 
 CHANGE = re.compile(r"(?P<change>[^\[\]:]+)(?::(?P<side>[ab]))?")
-"""How the column `perturbation` names a change: `padding:a`, `:a` or `:b` if only that response has it."""
+"""How the column `perturbation` names a change: `padding:a`, `:a` or `:b` if only that response has
+it.
+"""
 PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
 SIDES = {"a": 1, "b": -1}
 
 CorrectnessRule = Literal["single", "both_orders"]
 Kind = Literal["votes", "scores", "rankings"]
-"""What a row judges: a pair of responses, one response alone, or one candidate of several shown at once."""
+"""What a row judges: a pair of responses, one response alone, or one candidate of several shown at
+once.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,11 @@ class Column:
 
 
 COLUMNS = (
-    Column(name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"),
+    Column(
+        name="dataset",
+        kind="text",
+        meaning="data set that the item belongs to (default: the file's stem)",
+    ),
     Column(name="item_id", kind="text", meaning="the prompt that was judged"),
     Column(name="category", kind="text", meaning="topic or task of the item"),
     Column(name="model_a", kind="text", meaning="author of response A", default="A"),
@@ -52,7 +62,9 @@ COLUMNS = (
     Column(name="run", kind="int", meaning="number of the repetition", default=0),
     Column(name="position", kind="text", meaning="order shown: ab or ba"),
     Column(name="vote", kind="int", meaning="+1 model_a better, 0 tie, -1 model_b better"),
-    Column(name="confidence", kind="float", meaning="judge's confidence that its vote is right, 0 to 1"),
+    Column(
+        name="confidence", kind="float", meaning="judge's confidence that its vote is right, 0 to 1"
+    ),
     Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
     Column(name="gold", kind="int", meaning="true label, like vote"),
     Column(name="rater_type", kind="text", meaning="llm or human", default="llm"),
@@ -76,7 +88,8 @@ COLUMN_NAMES = tuple(column.name for column in COLUMNS)
 class Form:
     """The canonical form of one kind of judgement.
 
-    key : columns that tell one judgement from another.  content : columns in which those of one key differ.
+    key : columns that tell one judgement from another.  content : columns in which those of one key
+        differ.
     unit, units : what one judgement is called; a ranking has a row for each of its candidates.
     """
 
@@ -98,7 +111,13 @@ class Form:
 
         types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
         fields = [pa.field(column.name, types[column.kind]) for column in self.columns]
-        return pa.schema([*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())])
+        return pa.schema(
+            [
+                *fields,
+                pa.field("extra", pa.map_(pa.string(), pa.string())),
+                pa.field("row", pa.int64()),
+            ]
+        )
 
 
 _SHARED = {column.name: column for column in COLUMNS}
@@ -141,13 +160,27 @@ RANKINGS = Form(
         Column(name="rank", kind="int", meaning="rank of the candidate, 1 is best"),
         Column(name="uncertain", kind="int", meaning="1 if the judge is uncertain of it, else 0"),
         Column(name="major_error", kind="int", meaning="1 if the judge sees a major error, else 0"),
-        Column(name="unsupported", kind="int", meaning="1 if it is specific without support, else 0"),
+        Column(
+            name="unsupported", kind="int", meaning="1 if it is specific without support, else 0"
+        ),
         Column(name="chosen", kind="int", meaning="1 if the judge named it the best, else 0"),
         Column(name="is_best", kind="int", meaning="1 if it is truly (among) the best, else 0"),
         *_ANSWERED,
     ),
     key=("dataset", "item_id", "judge", "run"),
-    content=(*("slot", "score", "rank", "uncertain", "major_error", "unsupported", "chosen", "is_best", "status"),),
+    content=(
+        *(
+            "slot",
+            "score",
+            "rank",
+            "uncertain",
+            "major_error",
+            "unsupported",
+            "chosen",
+            "is_best",
+            "status",
+        ),
+    ),
     unit="listwise ranking",
     units="listwise rankings",
 )
@@ -158,7 +191,8 @@ FORMS: dict[Kind, Form] = {form.kind: form for form in (VOTES, SCORES, RANKINGS)
 class Perturbed:
     """A judge's name that stands for its votes on items with a change that should not matter.
 
-    So they lie beside the judge's other votes on the same comparisons, and are nobody's in other questions.
+    So they lie beside the judge's other votes on the same comparisons, and are nobody's in other
+    questions.
     side : +1 only response A has the change, −1 only B, 0 neither more than the other.
 
     >>> perturbed_name("gpt", "padding:a")
@@ -187,7 +221,9 @@ def perturbed(name: str) -> Perturbed | None:
     found = PERTURBED.match(name)
     if found is None:
         return None
-    return Perturbed(judge=found["judge"], change=found["change"], side=SIDES.get(found["side"] or "", 0))
+    return Perturbed(
+        judge=found["judge"], change=found["change"], side=SIDES.get(found["side"] or "", 0)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,8 +233,9 @@ class Selection:
     Votes on perturbed items are left out unless their judge is named as such, see `Perturbed`.
 
     `None` selects all. `where` pairs a column (canonical or extra) with a value; several mean AND.
-    `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no unique mode
-    is 0; a comparison without human votes has no gold), or the name of a judge (its majority label).
+    `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no
+    unique mode is 0; a comparison without human votes has no gold), or the name of a judge (its
+    majority label).
     """
 
     datasets: tuple[str, ...] | None = None
@@ -213,12 +250,15 @@ class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
 
     kind : what its rows are.
-    votes : Arrow table with `FORMS[kind].schema()`: one row per vote, per direct score or per candidate of a
-        ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
-    rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut), reason.
-    rows : data rows in the file; a wide row or a two-order record can give several votes, so it need not be
-        votes + rejects.
-    duplicates : judgements that repeat an earlier one of the file word for word, left out of `votes`.
+    votes : Arrow table with `FORMS[kind].schema()`: one row per vote, per direct score or per
+        candidate of a ranking (or of a failed one: `status` not ok, no vote, score, rank or
+        choice).
+    rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut),
+        reason.
+    rows : data rows in the file; a wide row or a two-order record can give several votes, so it
+        need not be votes + rejects.
+    duplicates : judgements that repeat an earlier one of the file word for word, left out of
+        `votes`.
     gold_only : True for a file of gold labels without votes (item_id, model_a, model_b, gold).
     mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
     reasons : the reasons of rejects that name options, see `errors.Message`.
@@ -239,7 +279,14 @@ class ImportResult:
 
     @classmethod
     def without_rejects(
-        cls, rows: pa.Table, *, name: str, sha256: str, format: str, kind: Kind = "votes", extra: Any = None
+        cls,
+        rows: pa.Table,
+        *,
+        name: str,
+        sha256: str,
+        format: str,
+        kind: Kind = "votes",
+        extra: Any = None,
     ) -> ImportResult:
         """Judgements that are checked already: `rows` with the columns of their form.
 
@@ -249,7 +296,11 @@ class ImportResult:
 
         schema, n = FORMS[kind].schema(), rows.num_rows
         others = pa.array(extra or [[]] * n, schema.field("extra").type)
-        columns = [*rows.select(FORMS[kind].names).columns, others, pa.array(range(1, n + 1), pa.int64())]
+        columns = [
+            *rows.select(FORMS[kind].names).columns,
+            others,
+            pa.array(range(1, n + 1), pa.int64()),
+        ]
         return cls(
             name=name,
             sha256=sha256,

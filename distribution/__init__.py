@@ -1,7 +1,7 @@
 """Appellate, installed: the public API of its core, imported when it is first used.
 
-The wheel puts this file above the checkout: `core/` is `appellate.core` there. It is no part of a checkout,
-where the API is imported from `core`.
+The wheel puts this file above the checkout: `core/` is `appellate.core` there. It is no part of a
+checkout, where the API is imported from `core`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
 """Docstrings as Markdown for the page of the API: sections become lists, formulas keep their signs.
 
-The project's docstrings are read in an editor first: entries are `name : meaning`, and a paragraph such as
-`Source:` may follow a section. Parsers of numpydoc would take it for another entry.
+The project's docstrings are read in an editor first: entries are `name : meaning`, and a paragraph
+such as `Source:` may follow a section. Parsers of numpydoc would take it for another entry.
 """
 
 import re
@@ -22,7 +22,9 @@ class Docstrings(griffe.Extension):
 
 
 def markdown(docstring: str) -> str:
-    """Entries as lists, below a bold title where a section has one, examples as code, all else as plain text."""
+    """Entries as lists, below a bold title where a section has one, examples as code, all else as
+    plain text.
+    """
     return "\n\n".join(map(_paragraph, re.split(r"\n\s*\n", docstring)))
 
 

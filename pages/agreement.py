@@ -12,11 +12,17 @@ from pages.shared import cards, widgets
 def everybody() -> None:
     answer, controls = st.container(), st.container(horizontal=True)
     results = read_results()
-    rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
-    mark = controls.slider("Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL)
+    rater = widgets.select(
+        "Judge", results.counts, start=results.least_agreeing, key="rater", place=controls
+    )
+    mark = controls.slider(
+        "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
+    )
     compared = len(results.judges or results.humans)
     with answer:
-        widgets.verdict(results.verdicts[rater], worst_of=compared if rater == results.least_agreeing else 0)
+        widgets.verdict(
+            results.verdicts[rater], worst_of=compared if rater == results.least_agreeing else 0
+        )
     left, right = st.columns(2, gap="medium")
     with left:
         repeat = raters.itself_section(results, mark)

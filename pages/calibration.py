@@ -21,7 +21,8 @@ reliability, near_certain, threshold, recalibration = st.tabs(TABS, key="part", 
 with reliability:
     if reliability.open:
         reliability_tab(state)
-# The other tabs have controls of their own, which keep their place in the URL while the tab is closed.
+# The other tabs have controls of their own, which keep their place in the URL while the tab is
+# closed.
 with near_certain:
     near_certain_tab(state, near_certain)
 with threshold:
@@ -29,6 +30,7 @@ with threshold:
 with recalibration:
     recalibration_tab(state, recalibration)
 
-# The answer stands first and is computed last: the diagram follows its slider without waiting for it.
+# The answer stands first and is computed last: the diagram follows its slider without waiting for
+# it.
 with answer:
     widgets.verdict(verdict(state))

@@ -13,12 +13,15 @@ if people.visitor() == "editor":
     load, elsewhere = st.tabs(["Load files", "Connect"])
     with load:
         files = st.file_uploader(
-            "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or "
+            "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, "
+            "Parquet), or "
             "what JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
             accept_multiple_files=True,
             key="files",
         )
-        st.download_button("Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore")
+        st.download_button(
+            "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
+        )
     with elsewhere, widgets.errors():
         connect.panel()
 
@@ -29,7 +32,9 @@ panels = [upload.panel(file, files) for file in files]
 ready = [dropped for dropped in panels if dropped is not None]
 waiting = len(files) - len(ready) - upload.count_loaded(files)
 with st.container(horizontal=True, vertical_alignment="center"):
-    if ready and st.button(f"Load {len(ready)} file{'s' * (len(ready) > 1)}", type="primary", key="load"):
+    if ready and st.button(
+        f"Load {len(ready)} file{'s' * (len(ready) > 1)}", type="primary", key="load"
+    ):
         upload.load(ready)
     if waiting:
         st.text(f"{waiting} of {len(files)} not ready to load: see above.")

@@ -11,7 +11,10 @@ widgets.title("Errors", "Where is it wrong?")
 answer = st.container()
 state = read_controls()
 with answer:
-    widgets.verdict(confusion(state.accuracy, state.table, noun=COMPARED[state.compared]), worst_of=state.worst_of)
+    widgets.verdict(
+        confusion(state.accuracy, state.table, noun=COMPARED[state.compared]),
+        worst_of=state.worst_of,
+    )
 
 matrix, others = st.columns([1, 1], gap="medium")
 with matrix:
@@ -24,7 +27,11 @@ numbers.table(frame_of(ACCURACY, state.tables), "confusion", alt="Share right by
 st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
 for name, reason in state.reasons.items():
     widgets.not_applicable(f"{name}: {reason}")
-given = {"votes": "None", "majority": "counts.label", "BTD": "held_out_labels(counts, rng=default_rng(0))"}
+given = {
+    "votes": "None",
+    "majority": "counts.label",
+    "BTD": "held_out_labels(counts, rng=default_rng(0))",
+}
 widgets.copy_as_python(
     f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 table = confusion(counts, labels={given[state.compared]}, ties={state.ties!r})

@@ -12,7 +12,9 @@ head = st.container()
 state = read_controls()
 found, sensitive = improvements(state), sensitivities(state)
 with head:
-    widgets.answer(*sentences.answer(state.judge, found.get(state.judge), sensitive.get(state.judge)))
+    widgets.answer(
+        *sentences.answer(state.judge, found.get(state.judge), sensitive.get(state.judge))
+    )
 
 widgets.tabs(
     {

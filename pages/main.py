@@ -77,7 +77,8 @@ STYLE = """<style>
 
 
 def theme_colours() -> str:
-    """Colours of the verdict's word, of buttons that are text, and of small print, in the visitor's theme.
+    """Colours of the verdict's word, of buttons that are text, and of small print, in the visitor's
+    theme.
 
     Streamlit's own small print is fainter than small text may be.
     """
@@ -114,9 +115,11 @@ def newest() -> str | None:
 
 
 def choose_dataset(asked: str | None) -> None:
-    """Give the box of data sets its value where the visitor did not: what is chosen is then in the address.
+    """Give the box of data sets its value where the visitor did not: what is chosen is then in the
+    address.
 
-    One that another visitor renamed is followed; one that is gone gives way to the newest. Both are said.
+    One that another visitor renamed is followed; one that is gone gives way to the newest. Both are
+    said.
     """
     here = {found.name: found for found in cached.datasets()}
     last: DatasetInfo | None = st.session_state.get(widgets.SHOWN)
@@ -137,8 +140,8 @@ def choose_dataset(asked: str | None) -> None:
     first = not st.session_state.get(ADDRESSED)
     st.session_state[ADDRESSED] = True
     if first and chosen and chosen != asked:
-        # A value that a box is given before it is first drawn gets into the URL with the next run only; until
-        # the box is drawn the parameter is free.
+        # A value that a box is given before it is first drawn gets into the URL with the next run
+        # only; until the box is drawn the parameter is free.
         st.query_params["dataset"] = chosen
         if asked:
             # The box would read the name that is not here, and clear the parameter.
@@ -148,12 +151,20 @@ def choose_dataset(asked: str | None) -> None:
 
 
 def same(one: DatasetInfo, two: DatasetInfo) -> bool:
-    """Whether two data sets are one under two names: no other is loaded at the same moment and as large."""
-    return (one.loaded_at, one.votes, one.comparisons) == (two.loaded_at, two.votes, two.comparisons)
+    """Whether two data sets are one under two names: no other is loaded at the same moment and as
+    large.
+    """
+    return (one.loaded_at, one.votes, one.comparisons) == (
+        two.loaded_at,
+        two.votes,
+        two.comparisons,
+    )
 
 
 def sidebar(datasets: list[str]) -> Selection:
-    """Filters of every page, all of them in the URL; a name in the URL that no longer exists is dropped."""
+    """Filters of every page, all of them in the URL; a name in the URL that no longer exists is
+    dropped.
+    """
     # Without a default of its own the box puts every choice into the URL.
     dataset = st.selectbox("Data set", datasets, None, key="dataset", bind="query-params")
     if dataset is None:
@@ -164,7 +175,9 @@ def sidebar(datasets: list[str]) -> Selection:
     rater_type = None
     if len(set(raters.values())) > 1:
         # The URL holds what an option shows, so the options are the values themselves.
-        rater_type = st.segmented_control("Rater type", ["llm", "human"], key="raters", bind="query-params")
+        rater_type = st.segmented_control(
+            "Rater type", ["llm", "human"], key="raters", bind="query-params"
+        )
     offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
     judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")
     whole = cached.summary(Selection(datasets=(dataset,)))
@@ -172,12 +185,19 @@ def sidebar(datasets: list[str]) -> Selection:
     category = None
     if len(categories) > 1:
         category = st.selectbox(
-            "Category", categories, index=None, key="category", bind="query-params", placeholder="all"
+            "Category",
+            categories,
+            index=None,
+            key="category",
+            bind="query-params",
+            placeholder="all",
         )
     gold = "given"
     if "human" in raters.values():
         given = any(judge.labelled for judge in whole.judges)
-        gold = st.selectbox("Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params")
+        gold = st.selectbox(
+            "Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params"
+        )
     return Selection(
         datasets=(dataset,),
         judges=tuple(judges) or None,
@@ -197,7 +217,9 @@ def say_what_changed() -> None:
 
 
 def say_what_is_absent(asked: str | None, datasets: list[str]) -> None:
-    """Say that a link asked for a data set that is not here; else others' figures would pass for its own."""
+    """Say that a link asked for a data set that is not here; else others' figures would pass for
+    its own.
+    """
     if asked and asked not in datasets:
         st.session_state[ABSENT] = asked, widgets.current_dataset()
     gone, instead = st.session_state.get(ABSENT, (None, None))
@@ -224,15 +246,17 @@ def say_which_judges_are_absent(asked: list[str], chosen: tuple[str, ...] | None
 
 def leave_for(target: str) -> None:
     """Open another page; its widgets and the sidebar's get their values from `widgets.OPENED`."""
-    # `st.switch_page` clears the URL first and raises if a widget is bound to a parameter in it. The values
-    # are kept, so the parameters can go; there is no public call for that.
+    # `st.switch_page` clears the URL first and raises if a widget is bound to a parameter in it.
+    # The values are kept, so the parameters can go; there is no public call for that.
     with get_script_run_ctx().session_state.query_params() as parameters:
         parameters.clear_with_no_forward_msg()
     st.switch_page(target)
 
 
 # Else the icon of a page becomes the tab's, which Streamlit asks another host for.
-st.set_page_config(page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto")
+st.set_page_config(
+    page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto"
+)
 st.html(STYLE.replace("</style>", f"{theme_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
 started = exists() and type(get_instance()) is Runtime
@@ -280,7 +304,8 @@ try:
             start.first_steps()
     numbers.download_menu()
 except Exception:
-    # Somebody changed the store between two looks at it: the page is drawn anew from what it is now.
+    # Somebody changed the store between two looks at it: the page is drawn anew from what it is
+    # now.
     tries = st.session_state.get(TRIES, 0)
     if store.version == version or tries == MOST_TRIES:
         raise

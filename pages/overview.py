@@ -1,4 +1,6 @@
-"""Can I trust this judge? The verdict and its evidence first; then checks, errors to read, and numbers."""
+"""Can I trust this judge? The verdict and its evidence first; then checks, errors to read, and
+numbers.
+"""
 
 from pages.sections.overview import first_screen, numbers
 from pages.shared import cards, widgets

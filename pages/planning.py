@@ -25,6 +25,12 @@ widgets.tabs(
 )
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Shown elsewhere:", width="content")
-    widgets.goto("one order or both", "position_bias.py", key="experiments-order", rater=state.judge)
-    widgets.goto("label distributions", "votes_to_labels.py", key="experiments-labels", rater=state.judge)
-    widgets.goto("judges beside people", "agreement.py", key="experiments-people", rater=state.judge)
+    widgets.goto(
+        "one order or both", "position_bias.py", key="experiments-order", rater=state.judge
+    )
+    widgets.goto(
+        "label distributions", "votes_to_labels.py", key="experiments-labels", rater=state.judge
+    )
+    widgets.goto(
+        "judges beside people", "agreement.py", key="experiments-people", rater=state.judge
+    )

@@ -9,7 +9,9 @@ from pages.shared import widgets
 widgets.title("Position bias", "Does order decide?")
 answer = st.container()
 state = order.read_controls()
-measured, corrected = st.tabs(["What order does", "Correcting for order"], key="order", bind=widgets.URL)
+measured, corrected = st.tabs(
+    ["What order does", "Correcting for order"], key="order", bind=widgets.URL
+)
 if measured.open:
     with answer:
         widgets.verdict(state.verdict, worst_of=state.worst_of)

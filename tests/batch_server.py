@@ -90,9 +90,14 @@ class BatchServer(Server):
             assert all(body["max_tokens"] for _, body in calls)
         else:
             assert request.headers["Authorization"].startswith("Bearer ")
-            assert (asked["endpoint"], asked["completion_window"]) == ("/v1/chat/completions", "24h")
+            assert (asked["endpoint"], asked["completion_window"]) == (
+                "/v1/chat/completions",
+                "24h",
+            )
             lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
-            assert {(line["method"], line["url"]) for line in lines} == {("POST", "/v1/chat/completions")}
+            assert {(line["method"], line["url"]) for line in lines} == {
+                ("POST", "/v1/chat/completions")
+            }
             calls = [(line["custom_id"], line["body"]) for line in lines]
             assert len({body["model"] for _, body in calls}) == 1
         names = {name for name, _ in calls}
@@ -154,7 +159,9 @@ class BatchServer(Server):
             else:
                 status, said = self._said_to(body, fault)
                 line["response"] = {"status_code": status, "request_id": "r", "body": said}
-            (results if line["response"] and line["response"]["status_code"] == 200 else errors).append(line)
+            (
+                results if line["response"] and line["response"]["status_code"] == 200 else errors
+            ).append(line)
         for kind, lines in (("output", results), ("error", errors)):
             if lines:
                 file = f"file-{name}-{kind}"
@@ -175,7 +182,9 @@ class BatchServer(Server):
     async def _list(self, request: web.Request) -> web.Response:
         """The latest first, two to a page."""
         anthropic = "messages" in request.path
-        names = [name for name, made in self.batches.items() if made["anthropic"] == anthropic][::-1]
+        names = [name for name, made in self.batches.items() if made["anthropic"] == anthropic][
+            ::-1
+        ]
         after = request.query.get("after_id" if anthropic else "after")
         names = names[names.index(after) + 1 :] if after else names
         page = [self._facts(name) for name in names[:2]]
@@ -191,7 +200,9 @@ class BatchServer(Server):
     async def _results(self, request: web.Request) -> web.Response:
         lines = []
         for number, (call, body) in enumerate(self.lines[request.match_info["name"]], start=1):
-            lines.append({"custom_id": call, "result": self._message(body, self.entry(number, body))})
+            lines.append(
+                {"custom_id": call, "result": self._message(body, self.entry(number, body))}
+            )
         return web.Response(text="\n".join(map(json.dumps, reversed(lines))))
 
     def _message(self, body: dict[str, Any], fault: str | None) -> dict[str, Any]:
@@ -203,7 +214,10 @@ class BatchServer(Server):
         asked = [
             {"role": "system", "content": system},
             *(
-                {"role": message["role"], "content": "".join(part["text"] for part in message["content"])}
+                {
+                    "role": message["role"],
+                    "content": "".join(part["text"] for part in message["content"]),
+                }
                 for message in body["messages"]
             ),
         ]
@@ -223,7 +237,10 @@ class BatchServer(Server):
             "content": [{"type": "text", "text": choice["message"]["content"]}],
             "stop_reason": "max_tokens" if choice["finish_reason"] == "length" else "end_turn",
             "stop_sequence": None,
-            "usage": {"input_tokens": used["prompt_tokens"], "output_tokens": used["completion_tokens"]},
+            "usage": {
+                "input_tokens": used["prompt_tokens"],
+                "output_tokens": used["completion_tokens"],
+            },
         }
         return {"type": "succeeded", "message": message}
 
@@ -233,4 +250,6 @@ def _iso(moment: int) -> str:
 
 
 def _refused(status: int, message: str) -> web.Response:
-    return web.json_response({"type": "error", "error": {"message": message, "type": "e"}}, status=status)
+    return web.json_response(
+        {"type": "error", "error": {"message": message, "type": "e"}}, status=status
+    )

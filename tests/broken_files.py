@@ -1,7 +1,7 @@
 """Broken inputs of the importers: for every message at least one file that gets it.
 
-A case is its files (name, bytes or a path below the folder of the test) and the options that they are read
-with. What each is answered stands in `data/import_messages.json`.
+A case is its files (name, bytes or a path below the folder of the test) and the options that they
+are read with. What each is answered stands in `data/import_messages.json`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,21 @@ def parquet(**columns: Any) -> Case:
 
 VOTES = "item_id,judge,vote\n1,j,1\n2,j,-1\n"
 SLOTS = "item_id,judge,position,vote,gold\n1,j,ab,A,A\n1,j,ba,A,A\n2,j,ba,[[C]],B\n3,j,,B,A\n"
-TWO_SCORES = "item_id,judge,score_a,score_b\n1,j,3,4\n2,j,4,4.1\n3,j,9,1\n4,j,,1\n5,j,x,1\n6,j,1,nan\n"
+TWO_SCORES = (
+    "item_id,judge,score_a,score_b\n1,j,3,4\n2,j,4,4.1\n3,j,9,1\n4,j,,1\n5,j,x,1\n6,j,1,nan\n"
+)
 ZERO_ONE = "item_id,judge,vote\n1,j,1\n2,j,0\n"
-NAMED = "item_id,judge,winner,model_a,model_b\n1,j,GPT,gpt,llama\n2,j,tie,gpt,llama\n4,j,x,gpt,llama\n"
+NAMED = (
+    "item_id,judge,winner,model_a,model_b\n1,j,GPT,gpt,llama\n2,j,tie,gpt,llama\n4,j,x,gpt,llama\n"
+)
 
 TABLES_OF_VOTES = {
-    "a wide cell": csv("item_id,gpt,claude\n1,A,B\n2,B,?\n", layout="wide", judges=("gpt", "claude")),
-    "a wide cell that is a judge's by its labels": csv("item_id,gpt,claude\n1,A,B\n2,B,tie\n2,A,tie\n"),
+    "a wide cell": csv(
+        "item_id,gpt,claude\n1,A,B\n2,B,?\n", layout="wide", judges=("gpt", "claude")
+    ),
+    "a wide cell that is a judge's by its labels": csv(
+        "item_id,gpt,claude\n1,A,B\n2,B,tie\n2,A,tie\n"
+    ),
     "no two scores": csv(TWO_SCORES),
     "no two scores, with a margin": csv(TWO_SCORES, tie_margin=0.1),
     "no score columns": csv("item_id,judge,score_a\n1,j,1\n", layout="scores"),
@@ -61,22 +69,29 @@ TABLES_OF_VOTES = {
     "models or slots": csv(SLOTS),
     "slots without an order": csv(SLOTS, label_refers="slot"),
     "first and second without an order": csv("item_id,judge,vote\n1,j,first\n2,j,second\n"),
-    "numbers that name slots": csv("item_id,judge,position,vote\n1,j,ab,1\n2,j,ba,-1\n", label_refers="slot"),
+    "numbers that name slots": csv(
+        "item_id,judge,position,vote\n1,j,ab,1\n2,j,ba,-1\n", label_refers="slot"
+    ),
     "zero and one": csv(ZERO_ONE),
     "zero and one, read as 1/2/0": csv(ZERO_ONE, labels="1/2/0"),
     "one and two": csv("item_id,judge,vote\n1,j,1\n2,j,2\n3,j,-1\n", labels="1/2/0"),
     "minus one and two": csv("item_id,judge,vote\n1,j,-1\n2,j,2\n"),
     "gold of zero and one": csv("item_id,judge,vote,gold\n1,j,A,1\n2,j,B,0\n"),
     "gold of another vocabulary": csv("item_id,judge,vote,gold\n1,j,A,win\n2,j,B,A\n"),
-    "gold outside its vocabulary": csv("item_id,judge,vote,gold\n1,j,A,A\n2,j,B,?\n", gold_labels="A/B"),
+    "gold outside its vocabulary": csv(
+        "item_id,judge,vote,gold\n1,j,A,A\n2,j,B,?\n", gold_labels="A/B"
+    ),
     "another model": csv(NAMED),
     "another model as gold": csv(
-        "item_id,judge,winner,model_a,model_b,gold\n1,j,gpt,gpt,llama,x\n2,j,gpt,gpt,llama,gpt\n", gold_labels="names"
+        "item_id,judge,winner,model_a,model_b,gold\n1,j,gpt,gpt,llama,x\n2,j,gpt,gpt,llama,gpt\n",
+        gold_labels="names",
     ),
     "names without models": csv("item_id,judge,winner\n1,j,GPT\n", labels="names"),
     "gold names without models": csv("item_id,judge,vote,gold\n1,j,A,GPT\n", gold_labels="names"),
     "no vocabulary": csv("item_id,judge,vote\n1,j,good\n2,j,bad\n"),
-    "labels that do not print": csv("item_id,judge,vote\n" + "".join(f"{i},j,\x1b[31m{'x' * 500}\n" for i in range(3))),
+    "labels that do not print": csv(
+        "item_id,judge,vote\n" + "".join(f"{i},j,\x1b[31m{'x' * 500}\n" for i in range(3))
+    ),
     "many labels": csv("item_id,judge,vote\n" + "".join(f"{i},j,word {i}\n" for i in range(9))),
     "several vocabularies": csv("item_id,judge,vote\n1,j,A\n2,j,B\n3,j,model_a\n4,j,win\n"),
     "numbers among letters": csv("item_id,judge,vote\n1,j,1\n2,j,2\n3,j,A\n"),
@@ -84,7 +99,9 @@ TABLES_OF_VOTES = {
     "no judge and no vote": csv("item_id,turn\n1,1\n2,2\n"),
     "no item in a wide file": csv("gpt,claude\nA,B\nB,A\n", layout="wide"),
     "no gold and no vote": csv("item_id,model_a,model_b\n1,x,y\n", format="canonical"),
-    "an item that is missing in a file of gold": csv("item_id,model_a,model_b,gold\n,x,y,1\n2,x,y,-1\n"),
+    "an item that is missing in a file of gold": csv(
+        "item_id,model_a,model_b,gold\n,x,y,1\n2,x,y,-1\n"
+    ),
     "gold that is missing": csv("item_id,model_a,model_b,gold\n1,x,y,1\n2,x,y,-1\n3,x,y,\n"),
     "item and judge that are missing": csv("item_id,judge,vote\n,j,1\n2,,-1\n3,j,1\n"),
     "a conflict": csv(
@@ -106,7 +123,9 @@ TABLES_OF_VOTES = {
     "confidence below 0": csv("item_id,judge,vote,confidence\n1,j,1,-0.1\n2,j,-1,0.5\n"),
     "confidence above 100": csv("item_id,judge,vote,confidence\n1,j,1,101\n2,j,-1,50\n3,j,-1,90\n"),
     "confidence without its sign": csv("item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n"),
-    "confidence with a sign": csv("item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n", confidence_scale=1),
+    "confidence with a sign": csv(
+        "item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n", confidence_scale=1
+    ),
     "confidence that is no number": csv(
         "item_id,judge,vote,confidence\n1,j,1,high\n2,j,-1,NaN\n3,j,1,inf\n4,j,1,\n5,j,1,0.5\n"
     ),
@@ -163,14 +182,22 @@ CONTAINERS = {
     "a bloated gzip": ([("x.csv.gz", gzip.compress(b"0" * 80_000_000, 9))], {}),
     "a header with an open quote": ([("x.csv", b'"item_id,judge,vote\n1,j,1\n')], {}),
     "a header with a quote in it": ([("x.csv", b'item_id,judge,"vo"te"\n1,j,1\n')], {}),
-    "a header of a megabyte": ([("x.csv", b",".join([b"%d" % i + b"x" * 60_000 for i in range(20)]))], {}),
+    "a header of a megabyte": (
+        [("x.csv", b",".join([b"%d" % i + b"x" * 60_000 for i in range(20)]))],
+        {},
+    ),
     "a header of one column": ([("x.csv", b"item_id\n1\n")], {}),
-    "rows with too many and too few cells": csv("item_id,judge,vote\n1,j\n2,j,1\n3,j,1,1\n\n4,j,-1\n"),
+    "rows with too many and too few cells": csv(
+        "item_id,judge,vote\n1,j\n2,j,1\n3,j,1,1\n\n4,j,-1\n"
+    ),
     "rows of tabs": ([("x.tsv", b"item_id\tjudge\tvote\n1\tj\n2\tj\t1\n")], {}),
     "rows of semicolons": ([("x.csv", b"item_id;judge;vote\n1;j\n2;j;1\n")], {}),
     "rows of bars": ([("x.csv", b"item_id|judge|vote\n1|j\n2|j|1\n")], {}),
     "a JSON object that is no vote": ([("x.json", b'{\n "note": "x",\n "votes": [1, 2]\n}')], {}),
-    "an array with other values": ([("x.json", b'[{"item_id":1,"judge":"j","vote":-1}, 3, null]')], {}),
+    "an array with other values": (
+        [("x.json", b'[{"item_id":1,"judge":"j","vote":-1}, 3, null]')],
+        {},
+    ),
     "a line with a long number": (
         [("x.jsonl", b'{"item_id":1,"judge":"j","vote":-1}\n{"vote":' + b"9" * 5000 + b"}\n")],
         {},
@@ -179,7 +206,9 @@ CONTAINERS = {
 }
 
 SCORES = "item_id,model,judge,score\n1,m,j,5\n"
-SCORED_RUNS = "item_id,model,judge,run,score\n1,m,j,0,5\n1,m,j,0,6\n2,m,j,0,1\n3,m,j,0,\n3,m,j,0,2\n"
+SCORED_RUNS = (
+    "item_id,model,judge,run,score\n1,m,j,0,5\n1,m,j,0,6\n2,m,j,0,1\n3,m,j,0,\n3,m,j,0,2\n"
+)
 DIRECT_SCORES = {
     f"a score of {cell}": csv(f"{SCORES}2,m,j,{cell}\n")
     for cell in ("nan", "inf", "1e999", "1e300", "seven", "-1000001")
@@ -229,15 +258,25 @@ RANKINGS = {
     f"a ranking with {name}": csv(f"item,candidate,judge,run,slot,score,rank\n{WHOLE}{rows}\n")
     for name, rows in BAD_LISTS.items()
 } | {
-    "a ranking without slots": csv("item,candidate,judge,rank\ni,a,j,1\ni,b,j,2\n", format="rankings"),
-    "a ranking without answers": csv("item,candidate,judge,slot\ni,a,j,0\ni,b,j,1\n", format="rankings"),
-    "slots from 1": csv("item,candidate,judge,slot,rank\ni,a,j,1,1\ni,b,j,2,2\nh,a,j,1,1\nh,b,j,3,2\n"),
+    "a ranking without slots": csv(
+        "item,candidate,judge,rank\ni,a,j,1\ni,b,j,2\n", format="rankings"
+    ),
+    "a ranking without answers": csv(
+        "item,candidate,judge,slot\ni,a,j,0\ni,b,j,1\n", format="rankings"
+    ),
+    "slots from 1": csv(
+        "item,candidate,judge,slot,rank\ni,a,j,1,1\ni,b,j,2,2\nh,a,j,1,1\nh,b,j,3,2\n"
+    ),
     "slots that are letters": csv("item,candidate,judge,slot,rank\ni,a,j,A,1\ni,b,j,C,2\n"),
-    "rankings repeated": csv("item,candidate,judge,slot,rank\ni,a,j,0,1\ni,b,j,1,2\ni,a,j,0,1\ni,b,j,1,2\n"),
+    "rankings repeated": csv(
+        "item,candidate,judge,slot,rank\ni,a,j,0,1\ni,b,j,1,2\ni,a,j,0,1\ni,b,j,1,2\n"
+    ),
     "a choice against the ranks": csv(
         "item,candidate,judge,run,slot,rank,chosen,is_best\ni,a,j,0,0,1,0,1\ni,b,j,0,1,2,1,0\n"
     ),
-    "no candidate chosen": csv("item,candidate,judge,slot,chosen\ni,a,j,0,0\ni,b,j,1,0\nh,a,j,0,1\nh,b,j,1,0\n"),
+    "no candidate chosen": csv(
+        "item,candidate,judge,slot,chosen\ni,a,j,0,0\ni,b,j,1,0\nh,a,j,0,1\nh,b,j,1,0\n"
+    ),
     "no flag": csv("item,candidate,judge,slot,rank,uncertain\ni,a,j,0,1,maybe\ni,b,j,1,2,0\n"),
     "two words in one ranking": csv(
         "item,category,candidate,judge,slot,rank,status,rater_type\nf,c,a,j,0,1,,\nf,d,b,j,1,2,,\n"
@@ -257,7 +296,9 @@ RANKINGS = {
     ),
 }
 
-CHOSEN = "benchmark,item,subset,judge,perm_id,permutation,gold_slot,pick_slot,pick_candidate,correct\n"
+CHOSEN = (
+    "benchmark,item,subset,judge,perm_id,permutation,gold_slot,pick_slot,pick_candidate,correct\n"
+)
 GOOD_CHOICES = "B,h,s,j,0,012,A,A,0.0,1\nB,h,s,j,1,102,B,A,1.0,0\nB,h,s,j,2,201,B,,,0\n"
 BAD_CHOICES = {
     "a candidate shown twice": "B,i,s,j,0,1123,A,A,1,0",
@@ -274,7 +315,10 @@ BAD_CHOICES = {
     "a run that is none": "B,i,s,j,x,102,B,A,1,0",
     "no judge": "B,i,s,,0,102,B,A,1,0",
 }
-CHOICES = {f"a choice with {name}": csv(f"{CHOSEN}{GOOD_CHOICES}{row}\n") for name, row in BAD_CHOICES.items()} | {
+CHOICES = {
+    f"a choice with {name}": csv(f"{CHOSEN}{GOOD_CHOICES}{row}\n")
+    for name, row in BAD_CHOICES.items()
+} | {
     "orders without a 0": csv("item,judge,permutation,pick_slot\ni,j,123,A\ni,k,123,B\n"),
     "choices without a pick": csv("item,judge,permutation\ni,j,012\n", format="choices"),
     "other numbers of choices": csv(
@@ -285,7 +329,12 @@ CHOICES = {f"a choice with {name}": csv(f"{CHOSEN}{GOOD_CHOICES}{row}\n") for na
 
 def judgebench(**more: object) -> dict[str, object]:
     judgment = {"judgment": {"judge_model": "j"}, "decision": "A>B"}
-    return {"pair_id": "p", "label": "A>B", "response_model": "m", "judgments": [judgment, judgment]} | more
+    return {
+        "pair_id": "p",
+        "label": "A>B",
+        "response_model": "m",
+        "judgments": [judgment, judgment],
+    } | more
 
 
 def judged(**more: object) -> list[object]:
@@ -303,12 +352,24 @@ def arena(**more: object) -> dict[str, object]:
 
 
 def pair(**more: object) -> dict[str, object]:
-    record = {"question_id": 1, "model_1": "m", "model_2": "n", "g1_winner": "tie", "g2_winner": "model_1"}
+    record = {
+        "question_id": 1,
+        "model_1": "m",
+        "model_2": "n",
+        "g1_winner": "tie",
+        "g2_winner": "model_1",
+    }
     return record | {"judge": ["j", "p"]} | more
 
 
 def single(**more: object) -> dict[str, object]:
-    return {"question_id": 1, "model": "m", "judge": ["j", "p"], "score": 7, "judgment": "Good."} | more
+    return {
+        "question_id": 1,
+        "model": "m",
+        "judge": ["j", "p"],
+        "score": 7,
+        "judgment": "Good.",
+    } | more
 
 
 def pandalm(idx: object, **more: object) -> dict[str, object]:
@@ -316,7 +377,9 @@ def pandalm(idx: object, **more: object) -> dict[str, object]:
 
 
 def outputs(*records: object, **options: Any) -> Case:
-    test_set = json.dumps([pandalm(0), pandalm(1), pandalm("2"), pandalm(3, cmp_key="x_y_z")]).encode()
+    test_set = json.dumps(
+        [pandalm(0), pandalm(1), pandalm("2"), pandalm(3, cmp_key="x_y_z")]
+    ).encode()
     return [("judge.json", json.dumps(records).encode()), ("testset-v1.json", test_set)], options
 
 
@@ -327,7 +390,9 @@ def without(record: dict[str, object], names: Iterable[str]) -> dict[str, object
 NATIVE = {
     "JudgeBench": jsonl(
         judgebench(),
-        judgebench(pair_id="b", judgments=[None, {"judgment": {"judge_model": "j"}, "decision": None}]),
+        judgebench(
+            pair_id="b", judgments=[None, {"judgment": {"judge_model": "j"}, "decision": None}]
+        ),
         judgebench(pair_id="c", judgments=[{"judgment": {"judge_model": "j"}, "decision": "C>A"}]),
         judgebench(pair_id="d", judgments=[None, None]),
         judgebench(pair_id="e", judgments=[]),
@@ -345,7 +410,10 @@ NATIVE = {
     "JudgeBench with a column": jsonl(judgebench(), mapping=(("category", "source"),)),
     "AlpacaEval": jsonl(
         alpaca(1),
-        *(alpaca(p, instruction=f"i{i}") for i, p in enumerate((0, 2.5, "2", True, float("nan"), [1], None))),
+        *(
+            alpaca(p, instruction=f"i{i}")
+            for i, p in enumerate((0, 2.5, "2", True, float("nan"), [1], None))
+        ),
         alpaca(1, instruction=None),
         alpaca(2, instruction="j", generator_2=7),
     ),
@@ -418,4 +486,6 @@ GROUPS: dict[str, dict[str, Case]] = {
     "choices": CHOICES,
     "native": NATIVE,
 }
-CASES = {f"{group}: {name}": case for group, cases in GROUPS.items() for name, case in cases.items()}
+CASES = {
+    f"{group}: {name}": case for group, cases in GROUPS.items() for name, case in cases.items()
+}

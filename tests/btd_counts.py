@@ -22,9 +22,9 @@ def simulate_counts(
 ) -> VoteCounts:
     """Draw counts of one judge, and gold from the BTD model given the counts.
 
-    (c⁺, c⁰, c⁻) is Dirichlet-multinomial with equal `concentration` (ours); s = ½·ln((c⁺ + α)/(c⁻ + α)), t =
-    ln((c⁰ + κ)/(n + κ)); p(±1) ∝ exp(±β·s), p(0) ∝ ν·exp(γ·t). Given the counts, gold is independent, within
-    an item too.
+    (c⁺, c⁰, c⁻) is Dirichlet-multinomial with equal `concentration` (ours); s = ½·ln((c⁺ + α)/(c⁻ +
+    α)), t = ln((c⁰ + κ)/(n + κ)); p(±1) ∝ exp(±β·s), p(0) ∝ ν·exp(γ·t). Given the counts, gold is
+    independent, within an item too.
 
     Source: [BTD] §4.
     """
@@ -36,4 +36,11 @@ def simulate_counts(
     cumulative = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     gold = (rng.random(comparisons)[:, None] > cumulative[:, :2]).sum(axis=1).astype(np.int64) - 1
     code = np.arange(comparisons, dtype=np.int64)
-    return VoteCounts(comparison=code, item=code // comparisons_per_item, plus=plus, tie=tie, minus=minus, gold=gold)
+    return VoteCounts(
+        comparison=code,
+        item=code // comparisons_per_item,
+        plus=plus,
+        tie=tie,
+        minus=minus,
+        gold=gold,
+    )

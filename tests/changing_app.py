@@ -1,4 +1,6 @@
-"""The app, with somebody who loads, renames and deletes data sets all the time, for `sessions.py`."""
+"""The app, with somebody who loads, renames and deletes data sets all the time, for
+`sessions.py`.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of large real files, votes (`votes/`) and native ones (`native/`); skips where it is absent."""
+    """Folder of large real files, votes (`votes/`) and native ones (`native/`); skips where it is
+    absent.
+    """
     folder = REPOSITORY.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("../shared/data is not in this checkout")
@@ -59,12 +61,16 @@ def native() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_default_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The visitor's own store, which the app may have open, is out of reach of tests and what they start."""
+    """The visitor's own store, which the app may have open, is out of reach of tests and what they
+    start.
+    """
     import duckdb
 
     folder, connect = tmp_path_factory.mktemp("default"), duckdb.connect
 
-    def guarded(database: object = ":memory:", *given: Any, **named: Any) -> duckdb.DuckDBPyConnection:
+    def guarded(
+        database: object = ":memory:", *given: Any, **named: Any
+    ) -> duckdb.DuckDBPyConnection:
         place = Path(str(database)).absolute()
         assert REPOSITORY / "data" not in place.parents, f"a test opens {place}"
         return connect(database, *given, **named)
@@ -77,7 +83,9 @@ def _no_default_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.fixture(scope="session", autouse=True)
 def _unfolded() -> Iterator[None]:
-    """What a page folds stands open where tests read its elements; browser tests open it by a click."""
+    """What a page folds stands open where tests read its elements; browser tests open it by a
+    click.
+    """
     from pages.shared import folds
 
     with pytest.MonkeyPatch.context() as patch:
@@ -119,7 +127,9 @@ def _served(demo_store: Path, folder: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def store_path(demo_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The store of the app, with the demo, for all tests of a module: they read it and leave it as it is."""
+    """The store of the app, with the demo, for all tests of a module: they read it and leave it as
+    it is.
+    """
     from core.store import Store
 
     with _served(demo_store, tmp_path_factory.mktemp("store")) as path:
@@ -127,7 +137,9 @@ def store_path(demo_store: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             before = store.datasets()
         yield path
         with Store.open(path) as store:
-            assert store.datasets() == before, "a test changed the store of its module: it needs own_store_path"
+            assert store.datasets() == before, (
+                "a test changed the store of its module: it needs own_store_path"
+            )
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Damaged stores, and a script that tries them: `python tests/damaged_stores.py FOLDER` prints JSON lines.
+"""Damaged stores, and a script that tries them: `python tests/damaged_stores.py FOLDER` prints JSON
+lines.
 
 It runs in a process of its own: should a damaged file bring DuckDB down, the last line names it.
 """
@@ -22,7 +23,8 @@ from core.store import Store
 
 HEADER, BLOCK = 3 * 4096, 256 * 1024
 VOTES = "item_id,model_a,model_b,judge,vote,gold,confidence,prompt,category,note\n" + "".join(
-    f"i{k % 90},m{k % 7},n,j{k % 3},{k % 3 - 1},{k % 2},0.{k % 10},prompt {k},c{k % 4},extra {k}\n" for k in range(600)
+    f"i{k % 90},m{k % 7},n,j{k % 3},{k % 3 - 1},{k % 2},0.{k % 10},prompt {k},c{k % 4},extra {k}\n"
+    for k in range(600)
 )
 SCORES = "item_id,model,judge,score,rationale\n" + "".join(
     f"i{k % 90},m{k // 90},j,{k % 10},because {k}\n" for k in range(540)
@@ -74,16 +76,35 @@ def damaged(folder: Path) -> Iterator[tuple[str, bytes, bytes | None]]:
     for block in range(blocks):
         start = HEADER + block * BLOCK
         yield f"a byte of block {block} flipped", flipped(start + draw.randrange(8, 4000)), None
-        yield f"a late byte of block {block} flipped", flipped(start + draw.randrange(4000, BLOCK)), None
+        yield (
+            f"a late byte of block {block} flipped",
+            flipped(start + draw.randrange(4000, BLOCK)),
+            None,
+        )
         yield f"the checksum of block {block} flipped", flipped(start + 3), None
         yield f"block {block} zeroed", changed(start, bytes(BLOCK)), None
     for first in range(blocks - 1):
         one, two = HEADER + first * BLOCK, HEADER + (first + 1) * BLOCK
         swapped = changed(one, whole[two : two + BLOCK] + whole[one : one + BLOCK])
         yield f"blocks {first} and {first + 1} swapped", swapped, None
-    for size in (0, 1, 100, 4096, 8192, HEADER, HEADER + 9, HEADER + BLOCK, len(whole) // 2, len(whole) - 1):
+    for size in (
+        0,
+        1,
+        100,
+        4096,
+        8192,
+        HEADER,
+        HEADER + 9,
+        HEADER + BLOCK,
+        len(whole) // 2,
+        len(whole) - 1,
+    ):
         yield f"cut after {size} bytes", whole[:size], None
-    yield "headers swapped", whole[:4096] + whole[8192:HEADER] + whole[4096:8192] + whole[HEADER:], None
+    yield (
+        "headers swapped",
+        whole[:4096] + whole[8192:HEADER] + whole[4096:8192] + whole[HEADER:],
+        None,
+    )
     yield "headers zeroed", bytes(HEADER) + whole[HEADER:], None
     yield "noise", draw.randbytes(len(whole)), None
     yield "text", b"item_id,judge,vote\n" * 1000, None
@@ -139,7 +160,9 @@ def attempt(path: Path) -> dict[str, object]:
     if code == 0:
         found["loaded"] = export("votes", path, "--dataset", "new")[2].count("\n")
         found["kept"] = {kind: export(kind, path, "--dataset", kind)[2] for kind in KINDS}
-    found["beside"] = sorted(each.name for each in path.parent.iterdir() if "set-aside" in each.name)
+    found["beside"] = sorted(
+        each.name for each in path.parent.iterdir() if "set-aside" in each.name
+    )
     return found
 
 

@@ -1,7 +1,8 @@
-"""Hostile inputs of `import`, and a script that tries them: `python tests/hostile_inputs.py FOLDER`.
+"""Hostile inputs of `import`, and a script that tries them: `python tests/hostile_inputs.py
+FOLDER`.
 
-Each input is imported in a process of its own, forked from one that has loaded everything, so that its memory
-and time are its own. One line of JSON each.
+Each input is imported in a process of its own, forked from one that has loaded everything, so that
+its memory and time are its own. One line of JSON each.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def parquet(**columns: Callable[[], object]) -> Make:
 
 
 def repeated(value: object, times: int) -> Callable[[], object]:
-    return lambda: pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), times), pa.array([value]))
+    return lambda: pa.DictionaryArray.from_arrays(
+        pa.repeat(pa.scalar(0, pa.int32()), times), pa.array([value])
+    )
 
 
 HEAD = "item_id,judge,vote\n"
@@ -66,12 +69,16 @@ LARGE: dict[str, Make] = {
     "sixty kilobytes of gzip with line breaks.csv.gz": packed(b"\n", 60 * MEGABYTE),
     "sixty kilobytes of gzip with short rows.csv.gz": packed(b"a,b\n", 15 * MEGABYTE),
     "rows of one cell.csv.gz": lambda: gzip.compress(b"a,b,c\n" + b"x\n" * (30 * MEGABYTE), 6),
-    "rows of many cells.csv.gz": lambda: gzip.compress(b"a,b,c\n" + b"x,x,x,x\n" * (7 * MEGABYTE), 6),
+    "rows of many cells.csv.gz": lambda: gzip.compress(
+        b"a,b,c\n" + b"x,x,x,x\n" * (7 * MEGABYTE), 6
+    ),
     "sixty kilobytes of gzip with brackets.json.gz": packed(b"[", 60 * MEGABYTE),
     "sixty kilobytes of gzip with empty lists.json.gz": lambda: gzip.compress(
         b"[" + b"[]," * (20 * MEGABYTE) + b"[]]", 6
     ),
-    "sixty kilobytes of gzip with ones.json.gz": lambda: gzip.compress(b"[" + b"1," * (30 * MEGABYTE) + b"1]", 6),
+    "sixty kilobytes of gzip with ones.json.gz": lambda: gzip.compress(
+        b"[" + b"1," * (30 * MEGABYTE) + b"1]", 6
+    ),
     "sixty kilobytes of gzip with empty objects.jsonl.gz": packed(b"{}\n", 20 * MEGABYTE),
     "sixty kilobytes of gzip with small objects.jsonl.gz": packed(b'{"a":1}\n', 7 * MEGABYTE),
     "objects that hold lists of numbers.json.gz": lambda: gzip.compress(
@@ -80,32 +87,48 @@ LARGE: dict[str, Make] = {
     "bloated.csv.gz": packed(b"0", 100 * MEGABYTE),
     "a million columns.csv": lambda: b",".join(b"c%d" % k for k in range(1_000_000)) + b"\n",
     "ten thousand columns of labels.csv": lambda: (
-        ",".join(["item_id", *(f"c{k}" for k in range(9_990))]) + "\n" + ("i," + "A," * 9_989 + "A\n") * 50
+        ",".join(["item_id", *(f"c{k}" for k in range(9_990))])
+        + "\n"
+        + ("i," + "A," * 9_989 + "A\n") * 50
     ).encode(),
-    "a new key in every row.jsonl": rows(20_000, lambda k: f'{{"item_id":{k},"judge":"j","vote":1,"k{k}":1}}\n'),
+    "a new key in every row.jsonl": rows(
+        20_000, lambda k: f'{{"item_id":{k},"judge":"j","vote":1,"k{k}":1}}\n'
+    ),
     "a thousand keys in each of many rows.jsonl.gz": lambda: gzip.compress(
         b"".join(
             json.dumps({"item_id": k, "judge": "j", "vote": 1, f"k{k % 9000}": 1}).encode() + b"\n"
             for k in range(100_000)
         )
     ),
-    "an object of a million keys.json": lambda: json.dumps({f"k{k}": 1 for k in range(1_000_000)}).encode(),
-    "a row of a million keys.jsonl": lambda: json.dumps({f"k{k}": 1 for k in range(300_000)}).encode() + b"\n",
+    "an object of a million keys.json": lambda: json.dumps(
+        {f"k{k}": 1 for k in range(1_000_000)}
+    ).encode(),
+    "a row of a million keys.jsonl": lambda: (
+        json.dumps({f"k{k}": 1 for k in range(300_000)}).encode() + b"\n"
+    ),
     "nested a thousand deep.json": lambda: b'[{"vote":' + b"[" * 1000 + b"]" * 1000 + b"}]",
     "nested a hundred deep.jsonl": lambda: (
         b'{"item_id":1,"judge":"j","vote":1,"x":' + b'{"x":' * 100 + b"1" + b"}" * 100 + b"}\n"
     ),
     "nested deep in a native file.jsonl": lambda: (
-        json.dumps(broken_files.judgebench()).encode()[:-1] + b',"x":' + b"[" * 900 + b"]" * 900 + b"}\n"
+        json.dumps(broken_files.judgebench()).encode()[:-1]
+        + b',"x":'
+        + b"[" * 900
+        + b"]" * 900
+        + b"}\n"
     ),
     "a cell of four megabytes.csv": lambda: HEAD.encode() + b"1,j," + b"x" * (4 * MEGABYTE) + b"\n",
     "a key of four megabytes.jsonl": lambda: b'{"' + b"k" * (4 * MEGABYTE) + b'":1}\n',
-    "a number of a million digits.jsonl": lambda: b'{"item_id":1,"judge":"j","vote":' + b"9" * 1_000_000 + b"}\n",
+    "a number of a million digits.jsonl": lambda: (
+        b'{"item_id":1,"judge":"j","vote":' + b"9" * 1_000_000 + b"}\n"
+    ),
     "a quote that never closes.csv": lambda: HEAD.encode() + b'1,j,"' + b"1,j,1\n" * 200_000,
     "many rejects.csv": rows(110_000, lambda k: f"{k},j,maybe {k % 3}\n", HEAD),
     "many judges.csv": rows(20_000, lambda k: f"{k % 60},j{k},1\n", HEAD),
     "many models.csv": rows(20_000, lambda k: f"{k},j,1,m{k}\n", "item_id,judge,vote,model_a\n"),
-    "many categories.csv": rows(20_000, lambda k: f"{k},j,1,c{k}\n", "item_id,judge,vote,category\n"),
+    "many categories.csv": rows(
+        20_000, lambda k: f"{k},j,1,c{k}\n", "item_id,judge,vote,category\n"
+    ),
     "many labels.csv": rows(20_000, lambda k: f"{k},j,label {k}\n", HEAD),
     "ten million rows of nothing.parquet": parquet(vote=lambda: pa.nulls(10_000_000, pa.string())),
     "a billion rows of nothing.parquet": parquet(vote=lambda: pa.nulls(1_000_000_000, pa.bool_())),
@@ -114,7 +137,9 @@ LARGE: dict[str, Make] = {
         judge=repeated("j" * 500_000, 10_000),
         vote=lambda: pa.array([1] * 10_000),
     ),
-    "twenty thousand columns.parquet": parquet(**{f"c{k}": (lambda: pa.array([1])) for k in range(20_000)}),
+    "twenty thousand columns.parquet": parquet(
+        **{f"c{k}": (lambda: pa.array([1])) for k in range(20_000)}
+    ),
     "nested.parquet": parquet(vote=lambda: pa.array([[[[["x"] * 9] * 9] * 9] * 9] * 9)),
 }
 
@@ -151,7 +176,11 @@ def mutated(text: bytes, draw: random.Random) -> bytes:
     if kind == 3:
         return text[:at] + draw.randbytes(draw.randrange(1, 9)) + text[at:]
     if kind == 4:
-        return text[:at] + draw.choice([b'"', b"\n", b",", b"\0", b"[", b"}", b"\xff", b"'", b"\r"]) + text[at:]
+        return (
+            text[:at]
+            + draw.choice([b'"', b"\n", b",", b"\0", b"[", b"}", b"\xff", b"'", b"\r"])
+            + text[at:]
+        )
     if kind == 5:
         changed = bytearray(text)
         for _ in range(8):
@@ -170,7 +199,10 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     for name, (files, _) in broken_files.NATIVE.items():
         if isinstance(files[0][1], bytes):
             yield f"{name.replace(' ', '-')}.jsonl", files[0][1]
-    lines = [json.dumps({"item_id": str(k), "judge": "j", "vote": k % 3 - 1, "gold": 1}) for k in range(30)]
+    lines = [
+        json.dumps({"item_id": str(k), "judge": "j", "vote": k % 3 - 1, "gold": 1})
+        for k in range(30)
+    ]
     yield "lines.jsonl", "\n".join(lines).encode()
     yield "array.json", f"[{', '.join(lines)}]".encode()
 
@@ -229,7 +261,9 @@ def said_by(arguments: list[str]) -> tuple[int, str]:
 
 
 def attempt(arguments: list[str], folder: Path) -> dict[str, object]:
-    """Import in a forked process into a copy of the store, and look at the votes that were there."""
+    """Import in a forked process into a copy of the store, and look at the votes that were
+    there.
+    """
     store = folder / "attempt.duckdb"
     for each in folder.glob("attempt.duckdb*"):
         each.unlink()
@@ -255,12 +289,17 @@ def attempt(arguments: list[str], folder: Path) -> dict[str, object]:
 
 
 def kept(folder: Path) -> bool:
-    """Whether the votes from before are as they were; in a process of its own, as threads do not fork."""
+    """Whether the votes from before are as they were; in a process of its own, as threads do not
+    fork.
+    """
     child = os.fork()
     if child:
         return os.wait4(child, 0)[1] == 0
     same = False
-    with contextlib.suppress(Exception), duckdb.connect(str(folder / "attempt.duckdb")) as connection:
+    with (
+        contextlib.suppress(Exception),
+        duckdb.connect(str(folder / "attempt.duckdb")) as connection,
+    ):
         found = connection.execute(
             """select i.name, v.vote, c.gold from votes v join comparisons c on c.id = v.comparison
                join items i on i.id = c.item join judges j on j.id = v.judge

@@ -1,4 +1,6 @@
-"""A process whose files may not grow for a while, as on a full disk: `python judging_disk.py STORE`."""
+"""A process whose files may not grow for a while, as on a full disk: `python judging_disk.py
+STORE`.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,22 @@ def main(path: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, resource.RLIM_INFINITY))
         last = start(given, store, concurrency=16, patience=PATIENCE).wait(LONG)
         kept = len(in_flight(place(store)).unstored)
-        facts = {"state": last.state, "answered": last.answered, "calls": server.calls, "kept": kept}
+        facts = {
+            "state": last.state,
+            "answered": last.answered,
+            "calls": server.calls,
+            "kept": kept,
+        }
         print(json.dumps({**facts, "messages": last.messages}), flush=True)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         last = start(given, store, concurrency=16, patience=PATIENCE).wait(LONG)
         spent = store.query("select count(*) as n from calls").to_pylist()[0]["n"]
-        facts = {"state": last.state, "answered": last.answered, "calls": server.calls, "spent": spent}
+        facts = {
+            "state": last.state,
+            "answered": last.answered,
+            "calls": server.calls,
+            "spent": spent,
+        }
         print(json.dumps(facts), flush=True)
 
 

@@ -60,7 +60,11 @@ def lists(n: int, size: int = 4) -> tuple[Item, ...]:
 
 
 def job(server: Server, items: tuple[Item, ...], model: str = "fair", **options: Any) -> Job:
-    judge = {key: options.pop(key) for key in ("name", "price", "max_tokens", "timeout") if key in options}
+    judge = {
+        key: options.pop(key)
+        for key in ("name", "price", "max_tokens", "timeout")
+        if key in options
+    }
     return Job(
         dataset="collected",
         items=items,

@@ -1,4 +1,6 @@
-"""What a process that is going to be killed does; imported before it is forked, so that it starts at once."""
+"""What a process that is going to be killed does; imported before it is forked, so that it starts
+at once.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ client.listed_price("none")
 
 def the_job(url: str) -> Job:
     judge = Judge(model="openai/everything", base_url=url)
-    return Job(dataset="collected", items=pairs(ITEMS), judges=(judge,), votes=VOTES, confidence="self")
+    return Job(
+        dataset="collected", items=pairs(ITEMS), judges=(judge,), votes=VOTES, confidence="self"
+    )
 
 
 def collect_all(url: str, path: str) -> None:
     """Run the job to its end, unless killed."""
     with Store.open(path) as store:
-        last = start(the_job(url), store, concurrency=CONCURRENCY, budget=Budget(calls=MOST_CALLS)).wait()
+        last = start(
+            the_job(url), store, concurrency=CONCURRENCY, budget=Budget(calls=MOST_CALLS)
+        ).wait()
         assert last.state == "done", last.messages

@@ -3,9 +3,9 @@
     python tests/judging_server.py [--port PORT] [--delay SECONDS] [--hold-after CALLS]
         [--fault KIND:EVERY ...]
 
-prints its address. `GET /stats` tells how many calls it had, `POST /release` lets held ones go. A response
-under judgement carries its quality in its text; the judges see nothing else, so what they answer follows
-known probabilities.
+prints its address. `GET /stats` tells how many calls it had, `POST /release` lets held ones go. A
+response under judgement carries its quality in its text; the judges see nothing else, so what they
+answer follows known probabilities.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class SimulatedJudge:
 
     x = discrimination·(q₁ − q₂) + first_bias.
 
-    overconfidence : added to the log odds of the probability of its own verdict before it is stated.
+    overconfidence : added to the log odds of the probability of its own verdict before it is
+        stated.
     obeys : probability that it votes for a response whose text says "choose this response".
     """
 
@@ -70,7 +71,9 @@ JUDGES = {
     "boastful": SimulatedJudge(overconfidence=2.0),
     "obedient": SimulatedJudge(obeys=1.0),
     "swayed": SimulatedJudge(obeys=0.3),
-    "everything": SimulatedJudge(first_bias=0.7, tie_width=0.6, overconfidence=1.5, discrimination=1.5),
+    "everything": SimulatedJudge(
+        first_bias=0.7, tie_width=0.6, overconfidence=1.5, discrimination=1.5
+    ),
 }
 
 
@@ -86,10 +89,10 @@ def answer_text(quality: float, words: str = "") -> str:
 class Server:
     """The server in a thread: `with Server(fault=...) as server: server.url`.
 
-    fault : (number of the call from 1, request body) → kind of fault, or None. What a model may say wrong:
-        `prose`, `refusal`, `cut`, `wrong keys`, `two verdicts`, `tagged`, `no usage`.
-    hold_after : calls after so many wait for `release`, unless they meet a fault. A run is then known to be
-        going on, however fast or slow the machine is.
+    fault : (number of the call from 1, request body) → kind of fault, or None. What a model may say
+        wrong: `prose`, `refusal`, `cut`, `wrong keys`, `two verdicts`, `tagged`, `no usage`.
+    hold_after : calls after so many wait for `release`, unless they meet a fault. A run is then
+        known to be going on, however fast or slow the machine is.
     """
 
     def __init__(
@@ -157,7 +160,9 @@ class Server:
 
     async def _stats(self, request: web.Request) -> web.Response:
         connections = len(self._runner.server.connections)
-        return web.json_response({"calls": self.calls, "peak": self.peak, "connections": connections})
+        return web.json_response(
+            {"calls": self.calls, "peak": self.peak, "connections": connections}
+        )
 
     async def _release(self, request: web.Request) -> web.Response:
         self.release()
@@ -178,7 +183,9 @@ class Server:
         finally:
             self.in_flight -= 1
 
-    async def _answer(self, number: int, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+    async def _answer(
+        self, number: int, body: dict[str, Any], request: web.Request
+    ) -> web.StreamResponse:
         fault = self.fault(number, body)
         while number > self._through and fault is None:
             self._released.clear()
@@ -197,7 +204,10 @@ class Server:
         elif fault == "401":
             return _error(401, f"Incorrect API key provided: {key}")
         elif fault == "truncated":
-            return web.Response(text='{"id": "1", "object": "chat.completion", "choi', content_type="application/json")
+            return web.Response(
+                text='{"id": "1", "object": "chat.completion", "choi',
+                content_type="application/json",
+            )
         elif fault == "schema":
             return web.json_response({"result": "fine"})
         elif fault == "hang":
@@ -263,7 +273,8 @@ def _verdict(
         letter = "A" if told.start() < text.index("\nResponse B:") else "B"
     if body.get("logprobs"):
         options = [
-            {"token": option, "logprob": math.log(max(share, 1e-12)), "bytes": None} for option, share in p.items()
+            {"token": option, "logprob": math.log(max(share, 1e-12)), "bytes": None}
+            for option, share in p.items()
         ]
         first = {"token": letter, "logprob": math.log(max(p[letter], 1e-12)), "bytes": None}
         return letter, {"content": [{**first, "top_logprobs": options}]}
@@ -276,7 +287,10 @@ def _verdict(
 def _listwise(text: str, quality: list[float], judge: SimulatedJudge, rng: random.Random) -> str:
     labels = CANDIDATE.findall(text)
     value = [q + judge.first_bias * (k == 0) + rng.gauss(0, 0.1) for k, q in enumerate(quality)]
-    rank = {k: place for place, k in enumerate(sorted(range(len(value)), key=lambda k: -value[k]), start=1)}
+    rank = {
+        k: place
+        for place, k in enumerate(sorted(range(len(value)), key=lambda k: -value[k]), start=1)
+    }
     entries = [
         {
             "label": label,
@@ -304,7 +318,9 @@ def said(content: str, fault: str | None) -> str:
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
-    return web.json_response({"error": {"message": message, "type": "error"}}, status=status, headers=headers)
+    return web.json_response(
+        {"error": {"message": message, "type": "error"}}, status=status, headers=headers
+    )
 
 
 def main() -> None:
@@ -315,13 +331,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fault", action="append", default=[], metavar="KIND:EVERY")
     options = parser.parse_args()
-    orders = [(kind, int(every)) for kind, _, every in (text.partition(":") for text in options.fault)]
+    orders = [
+        (kind, int(every)) for kind, _, every in (text.partition(":") for text in options.fault)
+    ]
 
     def fault(number: int, body: dict[str, Any]) -> str | None:
         return next((kind for kind, every in orders if number % every == 0), None)
 
     server = Server(
-        fault=fault, delay=options.delay, hold_after=options.hold_after, seed=options.seed, port=options.port
+        fault=fault,
+        delay=options.delay,
+        hold_after=options.hold_after,
+        seed=options.seed,
+        port=options.port,
     )
     server.keep_bodies = False
     with server:

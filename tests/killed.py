@@ -67,7 +67,10 @@ def kill_all(folder: Path, n: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        print(json.dumps({"killed": os.WIFSIGNALED(status), "code": status, "name": f"v{k}"}), flush=True)
+        print(
+            json.dumps({"killed": os.WIFSIGNALED(status), "code": status, "name": f"v{k}"}),
+            flush=True,
+        )
         os.waitpid(forked(look, store), 0)
 
 

@@ -1,7 +1,7 @@
 """Makes the example files of `data/`, from simulated votes: `python tests/make_examples.py`.
 
-Each has an honest judge and one with a planted fault; the second is written in words of its own, to try how a
-file in another layout is read.
+Each has an honest judge and one with a planted fault; the second is written in words of its own, to
+try how a file in another layout is read.
 """
 
 import sys
@@ -23,7 +23,9 @@ def votes(folder: Path, judge: str) -> pd.DataFrame:
     """One run in both orders of the honest judge and another, on two comparisons of each item."""
     write_demo(folder / "all.csv.gz", seed=SEED, items=ITEMS)
     frame = pd.read_csv(folder / "all.csv.gz")
-    frame = frame[frame["judge"].isin([HONEST, judge]) & (frame["run"] == 0) & (frame["status"] == "ok")]
+    frame = frame[
+        frame["judge"].isin([HONEST, judge]) & (frame["run"] == 0) & (frame["status"] == "ok")
+    ]
     models = frame["model_a"] + frame["model_b"]
     place = models.groupby(frame["item_id"]).transform(lambda own: pd.factorize(own)[0])
     return frame[place < EACH].reset_index(drop=True)
@@ -31,7 +33,17 @@ def votes(folder: Path, judge: str) -> pd.DataFrame:
 
 def first_shown(folder: Path) -> pd.DataFrame:
     """The canonical columns, with texts."""
-    names = ["item_id", "category", "model_a", "model_b", "judge", "position", "vote", "confidence", "gold"]
+    names = [
+        "item_id",
+        "category",
+        "model_a",
+        "model_b",
+        "judge",
+        "position",
+        "vote",
+        "confidence",
+        "gold",
+    ]
     return votes(folder, "sim-judge-first-slot")[[*names, "prompt", "response_a", "response_b"]]
 
 

@@ -85,6 +85,13 @@ class Provider:
     def _token(self, given: dict[str, str]) -> dict[str, Any]:
         nonce, user = self._nonces.pop(given["code"])
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT, "sub": "1", "iat": now, "exp": now + 600, "nonce": nonce}
+        claims = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "sub": "1",
+            "iat": now,
+            "exp": now + 600,
+            "nonce": nonce,
+        }
         token = jwt.encode({"alg": "RS256", "kid": "1"}, claims | user, self.key)
         return {"access_token": "x", "token_type": "Bearer", "expires_in": 600, "id_token": token}

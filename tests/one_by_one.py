@@ -12,7 +12,9 @@ def weighed(comparison, vote, *, confidence=None, side=None, shown=None, run=Non
     size = len(comparison)
     confidence = np.full(size, np.nan) if confidence is None else confidence
     side = np.full(size, NO_SIDE) if side is None else side
-    rows: dict[str, list] = {name: [] for name in ("n", "stated", "lowest", "total", "product", "side")}
+    rows: dict[str, list] = {
+        name: [] for name in ("n", "stated", "lowest", "total", "product", "side")
+    }
     first = []
     codes = np.unique(comparison)
     for code in codes:

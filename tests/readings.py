@@ -8,7 +8,9 @@ import pyarrow as pa
 from core.schema import VOTES, ImportResult
 
 
-def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False) -> ImportResult:
+def reading(
+    frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False
+) -> ImportResult:
     """A reading with the canonical columns of `frame`; its other columns go into `extra`."""
     frame = pd.DataFrame(frame)
     schema = VOTES.schema()
@@ -27,7 +29,9 @@ def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_o
             columns[field.name] = pa.array(frame[field.name], field.type, from_pandas=True)
         else:
             columns[field.name] = pa.nulls(len(frame), field.type)
-    rejects = pa.table({column: pa.array([], pa.string()) for column in ("column", "value", "reason")})
+    rejects = pa.table(
+        {column: pa.array([], pa.string()) for column in ("column", "value", "reason")}
+    )
     return ImportResult(
         name=name,
         sha256=hashlib.sha256(frame.to_csv().encode()).hexdigest(),

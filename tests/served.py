@@ -39,7 +39,15 @@ class Server:
         self.store, self.log = store, store.with_suffix(".log")
         self.port = free_port()
         self.url = f"http://localhost:{self.port}"
-        command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            script,
+            "--server.port",
+            str(self.port),
+        ]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, *arguments(self.port)],

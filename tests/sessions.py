@@ -1,4 +1,6 @@
-"""Twenty visitors while data sets are loaded, renamed and deleted: `python tests/sessions.py SECONDS`."""
+"""Twenty visitors while data sets are loaded, renamed and deleted: `python tests/sessions.py
+SECONDS`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ BODY = re.compile(r"text \{\s*body: \"(.*?)\"\s*(?:\n|help)")
 
 @dataclass
 class Seen:
-    """runs : pages shown. errors : what went wrong. memory : resident bytes of the server, each second."""
+    """runs : pages shown. errors : what went wrong. memory : resident bytes of the server, each
+    second.
+    """
 
     runs: int = 0
     errors: list[str] = field(default_factory=list)
@@ -57,17 +61,26 @@ def shown(server: Server, page: str, dataset: str) -> str:
         return visitor.run(page, urlencode({"dataset": dataset}))
 
 
-def visit(server: Server, seen: Seen, expected: dict[tuple[str, str], list[str]], end: float, k: int) -> None:
+def visit(
+    server: Server, seen: Seen, expected: dict[tuple[str, str], list[str]], end: float, k: int
+) -> None:
     draw = random.Random(k)
     try:
         while time.monotonic() < end:
-            page, dataset = draw.choice(PAGES), draw.choice(FIXED if draw.random() < 0.8 else MOVING)
+            page, dataset = (
+                draw.choice(PAGES),
+                draw.choice(FIXED if draw.random() < 0.8 else MOVING),
+            )
             answer = shown(server, page, dataset)
             seen.runs += 1
             if "exception {" in answer or "Traceback" in answer:
-                seen.errors.append(f"{page}, {dataset}: {answer[answer.find('exception {') :][:600]}")
+                seen.errors.append(
+                    f"{page}, {dataset}: {answer[answer.find('exception {') :][:600]}"
+                )
             if dataset in FIXED and texts(answer) != expected[page, dataset]:
-                seen.errors.append(f"{page}, {dataset}: {texts(answer)} is not {expected[page, dataset]}")
+                seen.errors.append(
+                    f"{page}, {dataset}: {texts(answer)} is not {expected[page, dataset]}"
+                )
     except Exception as error:
         seen.errors.append(f"{type(error).__name__}: {error}")
 
@@ -84,11 +97,18 @@ def run(folder: Path, seconds: float) -> Seen:
     seen, path = Seen(), folder / "s.duckdb"
     fixed(path)
     with Server("app.py", path) as alone:
-        expected = {(page, dataset): texts(shown(alone, page, dataset)) for page in PAGES for dataset in FIXED}
+        expected = {
+            (page, dataset): texts(shown(alone, page, dataset))
+            for page in PAGES
+            for dataset in FIXED
+        }
     environment = {"PYTHONPATH": str(REPOSITORY)}
     with Server("tests/changing_app.py", path, environment=environment) as server:
         end = time.monotonic() + seconds
-        visitors = [threading.Thread(target=visit, args=(server, seen, expected, end, k)) for k in range(VISITORS)]
+        visitors = [
+            threading.Thread(target=visit, args=(server, seen, expected, end, k))
+            for k in range(VISITORS)
+        ]
         for each in visitors:
             each.start()
         for _ in watch(server, seen, end):
@@ -114,5 +134,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         found = run(Path(name), float(sys.argv[1]))
     print(f"{found.runs} pages for {VISITORS} visitors, {found.changes} rounds of changes,")
-    print(f"{len(found.errors)} errors, memory {found.memory[-1] >> 20} MB, {growth(found.memory):+.1%}")
+    print(
+        f"{len(found.errors)} errors, memory {found.memory[-1] >> 20} MB, "
+        f"{growth(found.memory):+.1%}"
+    )
     print("\n".join([*found.errors[:3], *found.errors[-1:]]))

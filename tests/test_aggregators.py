@@ -33,7 +33,9 @@ from tests.test_evaluation import simulated
 def cells_of(votes, gold, weight=None) -> VoteCells:
     plus, tie, minus = np.array(votes, dtype=np.int64).T
     weight = np.ones(len(gold)) if weight is None else np.asarray(weight, dtype=np.float64)
-    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.array(gold, dtype=np.int64), weight=weight)
+    return VoteCells(
+        plus=plus, tie=tie, minus=minus, gold=np.array(gold, dtype=np.int64), weight=weight
+    )
 
 
 def labels(key: str, cells: VoteCells) -> list[int]:
@@ -43,17 +45,24 @@ def labels(key: str, cells: VoteCells) -> list[int]:
 
 
 def plain_threshold(cells: VoteCells, weight: np.ndarray) -> float:
-    """Methods §2 in a plain loop: score every midpoint, join equal neighbours, take the widest run."""
+    """Methods §2 in a plain loop: score every midpoint, join equal neighbours, take the
+    widest run.
+    """
     used = [
         (p, t, m, y, w)
-        for p, t, m, y, w in zip(cells.plus, cells.tie, cells.minus, cells.gold, weight, strict=True)
+        for p, t, m, y, w in zip(
+            cells.plus, cells.tie, cells.minus, cells.gold, weight, strict=True
+        )
         if w
     ]
     observed = sorted({0.0} | {abs(p - m) / (p + t + m) for p, t, m, _, _ in used})
     stretches = list(itertools.pairwise(observed))
 
     def error(tau: float) -> float:
-        return sum(w * abs((np.sign(p - m) if abs(p - m) / (p + t + m) > tau else 0) - y) for p, t, m, y, w in used)
+        return sum(
+            w * abs((np.sign(p - m) if abs(p - m) / (p + t + m) > tau else 0) - y)
+            for p, t, m, y, w in used
+        )
 
     errors = [error((low + high) / 2) for low, high in stretches]
     best, widest = 0.0, 0.0
@@ -88,7 +97,8 @@ def test_threshold_by_hand():
 
 
 def test_threshold_takes_the_middle_of_the_widest_run():
-    # Deciding at .5 neither helps nor harms, so every τ from .25 to 1 is as good: the middle is .625.
+    # Deciding at .5 neither helps nor harms, so every τ from .25 to 1 is as good: the middle is
+    # .625.
     cells = cells_of([(5, 0, 3), (6, 0, 2), (6, 0, 2), (8, 0, 0)], [0, 0, 1, 1])
     assert thresholds(cells, cells.weight[None]) == pytest.approx([0.625])
 
@@ -99,7 +109,8 @@ def test_thresholds_of_many_sets_are_those_of_a_plain_loop(votes, data):
     size = len(votes)
     cells = cells_of(votes, data.draw(st.lists(st.integers(-1, 1), min_size=size, max_size=size)))
     weights = np.array(
-        [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(3)], dtype=np.float64
+        [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(3)],
+        dtype=np.float64,
     )
     expected = [plain_threshold(cells, weight) for weight in weights]
     assert thresholds(cells, weights) == pytest.approx(expected)
@@ -124,7 +135,9 @@ def test_constant_says_the_label_of_least_error():
 
 def test_random_is_uniform():
     cells = cells_of([(1, 0, 0)] * 2, [1, 0])
-    assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(np.full((1, 2, 3), 1 / 3))
+    assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(
+        np.full((1, 2, 3), 1 / 3)
+    )
 
 
 def by_label(row, vote, confidence):
@@ -168,7 +181,9 @@ def test_a_greedy_pair_is_the_median_rounded_away_from_zero():
     assert greedy_pair(ab, ba).tolist() == [1, 0, 1, -1, 0, -1, -1]
 
 
-def votes_and_counts(rows: list[tuple[int, int, int, int]], *, comparisons: int) -> tuple[VoteCounts, WeighedVotes]:
+def votes_and_counts(
+    rows: list[tuple[int, int, int, int]], *, comparisons: int
+) -> tuple[VoteCounts, WeighedVotes]:
     """From (comparison, vote, shown, run)."""
     comparison, vote, shown, run = (np.array(column) for column in zip(*rows, strict=True))
     count = [np.bincount(comparison[vote == label], minlength=comparisons) for label in (1, 0, -1)]
@@ -195,10 +210,15 @@ def test_a_greedy_pair_takes_the_first_run_in_each_order():
 
 
 def test_a_greedy_pair_needs_both_orders_everywhere():
-    counts, votes = votes_and_counts([(0, 1, 1, 0), (0, 1, -1, 0), (1, 1, 1, 0), (1, 0, 1, 1)], comparisons=2)
+    counts, votes = votes_and_counts(
+        [(0, 1, 1, 0), (0, 1, -1, 0), (1, 1, 1, 0), (1, 0, 1, 1)], comparisons=2
+    )
     found, reasons = given_labels(counts, votes)
     assert "greedy_pair" not in found
-    assert reasons["greedy_pair"] == "needs a vote in each order (column position); 1 comparisons lack one"
+    assert (
+        reasons["greedy_pair"]
+        == "needs a vote in each order (column position); 1 comparisons lack one"
+    )
     counts, votes = votes_and_counts([(0, 1, 0, 0), (1, 1, 0, 0)], comparisons=2)
     assert given_labels(counts, votes)[1]["greedy_pair"].endswith("none has both")
 
@@ -207,11 +227,22 @@ def test_usc_and_gsa_are_votes_of_a_judge_named_for_them():
     assert (derived_name("usc", "gpt"), DERIVED) == ("usc(gpt)", ("usc", "gsa"))
     counts, votes = votes_and_counts([(place, 1, 0, 0) for place in range(4)], comparisons=4)
     usc, _ = votes_and_counts(
-        [(0, -1, 0, 0), (1, 1, 0, 0), (1, 1, 0, 1), (1, 0, 0, 2), (2, 0, 0, 0), (3, 1, 0, 0), (4, 1, 0, 0)],
+        [
+            (0, -1, 0, 0),
+            (1, 1, 0, 0),
+            (1, 1, 0, 1),
+            (1, 0, 0, 2),
+            (2, 0, 0, 0),
+            (3, 1, 0, 0),
+            (4, 1, 0, 0),
+        ],
         comparisons=5,
     )
     found, reasons = given_labels(
-        counts, votes, judge="gpt", judges={"gpt": counts, "usc(gpt)": usc, "gsa(gpt)": usc.rows(usc.comparison > 1)}
+        counts,
+        votes,
+        judge="gpt",
+        judges={"gpt": counts, "usc(gpt)": usc, "gsa(gpt)": usc.rows(usc.comparison > 1)},
     )
     assert found["usc"].tolist() == [-1, 1, 0, 1]
     assert reasons["gsa"] == "needs a vote of gsa(gpt) on every comparison; 2 have none"
@@ -225,7 +256,9 @@ def test_the_store_tells_first_runs_of_both_orders():
     table = random_votes(600, judges=2, rng=np.random.default_rng(3))
     with Store.open(None) as store:
         store.load(as_reading(table, name="few"))
-        votes, orders = (ask(store, Selection()) for ask in (queries.weighed_votes, queries.order_counts))
+        votes, orders = (
+            ask(store, Selection()) for ask in (queries.weighed_votes, queries.order_counts)
+        )
         counts = queries.vote_counts(store, Selection())
     frame = table.to_pandas()
     for judge, own in votes.items():
@@ -234,16 +267,26 @@ def test_the_store_tells_first_runs_of_both_orders():
         found, reasons = given_labels(counts[judge], own)
         assert "greedy_pair" in found
         assert "greedy_pair" not in reasons
-        firsts = of_judge.sort_values("run").groupby(["item_id", "model_a", "model_b", "position"])["vote"].first()
+        firsts = (
+            of_judge.sort_values("run")
+            .groupby(["item_id", "model_a", "model_b", "position"])["vote"]
+            .first()
+        )
         both = firsts.unstack("position")
         expected = np.sign(both["ab"].astype(int) + both["ba"].astype(int))
-        assert np.bincount(found["greedy_pair"] + 1).tolist() == expected.value_counts().sort_index().tolist()
+        assert (
+            np.bincount(found["greedy_pair"] + 1).tolist()
+            == expected.value_counts().sort_index().tolist()
+        )
 
 
 @pytest.mark.parametrize("confident", [True, False])
 def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confident: bool) -> None:
     rng = np.random.default_rng(8)
-    lines, rows = ["item_id,model_a,model_b,judge,run,position,vote,confidence,length_a,length_b"], []
+    lines, rows = (
+        ["item_id,model_a,model_b,judge,run,position,vote,confidence,length_a,length_b"],
+        [],
+    )
     for item in range(60):
         for run in rng.permutation(np.arange(-2, 4)):
             for shown, order in ((1, "ab"), (-1, "ba")):
@@ -254,7 +297,10 @@ def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confiden
                 rows.append((item, vote, sure, np.sign(length - 2), shown, run))
     with Store.open(None) as store:
         store.load(read([("votes.csv", "\n".join(lines).encode())])[0])
-        counts, names = (queries.vote_counts(store, Selection())["j"], queries.comparison_names(store, Selection()))
+        counts, names = (
+            queries.vote_counts(store, Selection())["j"],
+            queries.comparison_names(store, Selection()),
+        )
         collapsed = queries.weighed_votes(store, Selection())["j"]
     place = {name: code for code, name in enumerate(names["item_id"].to_pylist())}
     item, vote, sure, side, shown, run = (np.array(column) for column in zip(*rows, strict=True))
@@ -269,4 +315,7 @@ def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confiden
         assert (found[rule] == labels).all(), rule
     assert ("ci_sc" in found) == confident
     some = counts.rows(counts.item % 3 == 0)
-    assert all((given_labels(some, collapsed)[0][rule] == given_labels(some, single)[0][rule]).all() for rule in found)
+    assert all(
+        (given_labels(some, collapsed)[0][rule] == given_labels(some, single)[0][rule]).all()
+        for rule in found
+    )

@@ -15,7 +15,8 @@ from core.errors import InvalidOption
 from core.records import NO_GOLD, RatingTable, VoteCounts
 
 SHROUT_FLEISS = np.array(
-    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
+    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]],
+    dtype=float,
 )
 
 
@@ -35,7 +36,9 @@ def votes(labels: dict[int, int], gold: dict[int, int] | None = None) -> VoteCou
 
 
 def test_shrout_and_fleiss_1979() -> None:
-    """All six coefficients of their Table 4: two are our estimates, four follow from our mean squares."""
+    """All six coefficients of their Table 4: two are our estimates, four follow from our mean
+    squares.
+    """
     found = icc(SHROUT_FLEISS)
     n, k = SHROUT_FLEISS.shape
     msr, msc, mse = found.msr, found.msc, found.mse
@@ -48,7 +51,9 @@ def test_shrout_and_fleiss_1979() -> None:
     assert round((msr - mse) / (msr + (msc - mse) / n), 2) == 0.62
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # raised inside pingouin
+@pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning"
+)  # raised inside pingouin
 @pytest.mark.parametrize("seed", [None, *range(8)])
 def test_icc_agrees_with_pingouin(seed: int | None) -> None:
     """On the ratings of Shrout and Fleiss (no seed) and on drawn ternary ones."""
@@ -59,16 +64,29 @@ def test_icc_agrees_with_pingouin(seed: int | None) -> None:
     x = np.clip(np.round(rng.normal(size=(n, 1)) + rng.normal(size=(n, k))), -1, 1)
     if seed is None:
         x = np.asarray(SHROUT_FLEISS)
-    long = pd.DataFrame(x).melt(ignore_index=False, var_name="run", value_name="vote").rename_axis("row").reset_index()
-    table = pingouin.intraclass_corr(long, targets="row", raters="run", ratings="vote").set_index("Type")
+    long = (
+        pd.DataFrame(x)
+        .melt(ignore_index=False, var_name="run", value_name="vote")
+        .rename_axis("row")
+        .reset_index()
+    )
+    table = pingouin.intraclass_corr(long, targets="row", raters="run", ratings="vote").set_index(
+        "Type"
+    )
     interval = next(name for name in table.columns if "CI" in name)
     found = icc(x)
     for name, kind in (("icc_3_1", "ICC(C,1)"), ("icc_3_k", "ICC(C,k)")):
-        row = table.loc[kind] if kind in table.index else table.loc["ICC3" if name == "icc_3_1" else "ICC3k"]
+        row = (
+            table.loc[kind]
+            if kind in table.index
+            else table.loc["ICC3" if name == "icc_3_1" else "ICC3k"]
+        )
         assert getattr(found, name).value == pytest.approx(row["ICC"], abs=1e-9)
         classical = getattr(found, f"{name}_f")
         bounds = [classical.low, classical.high]
-        assert bounds == pytest.approx(list(row[interval]), abs=0.005 + 1e-9)  # pingouin rounds them
+        assert bounds == pytest.approx(
+            list(row[interval]), abs=0.005 + 1e-9
+        )  # pingouin rounds them
 
 
 def test_mean_of_runs_gains_by_spearman_brown() -> None:
@@ -149,7 +167,9 @@ def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     rng = np.random.default_rng(6)
 
     def ternary(items: int, each: int) -> np.ndarray:
-        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(size=(items * each, 1))
+        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(
+            size=(items * each, 1)
+        )
         latent = lean + 0.8 * rng.logistic(size=(items * each, 4))
         return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
 
@@ -181,7 +201,9 @@ def test_jackknife_covers_where_the_f_interval_does_not() -> None:
 
 
 matrices = st.integers(2, 5).flatmap(
-    lambda k: st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=k, max_size=k), min_size=2, max_size=25)
+    lambda k: st.lists(
+        st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=k, max_size=k), min_size=2, max_size=25
+    )
 )
 
 
@@ -191,7 +213,9 @@ UNBOUNDED = [[-1.0, -1.0, -1.0, 1.0, -1.0], [1.0] * 5, [-1.0, -1.0, 0.0, -1.0, -
 
 @example(UNBOUNDED, Random(0))
 @given(matrices, st.randoms(use_true_random=False))
-def test_icc_ignores_row_order_run_order_and_the_side_called_a(rows: list[list[float]], random: Random) -> None:
+def test_icc_ignores_row_order_run_order_and_the_side_called_a(
+    rows: list[list[float]], random: Random
+) -> None:
     x = np.array(rows)
     found = icc(x)
     shuffled = list(rows)
@@ -209,15 +233,27 @@ def test_icc_ignores_row_order_run_order_and_the_side_called_a(rows: list[list[f
 
 
 def test_a_rating_table_keeps_what_its_cells_are() -> None:
-    table = RatingTable(item=np.array([0, 0, 1]), ratings=SHROUT_FLEISS[:3], orders="both", oriented=True)
+    table = RatingTable(
+        item=np.array([0, 0, 1]), ratings=SHROUT_FLEISS[:3], orders="both", oriented=True
+    )
     found = icc(table)
-    assert (found.n_items, found.n_comparisons, found.k, found.orders, found.oriented) == (2, 3, 4, "both", True)
+    assert (found.n_items, found.n_comparisons, found.k, found.orders, found.oriented) == (
+        2,
+        3,
+        4,
+        "both",
+        True,
+    )
 
 
-label_pairs = st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=80)
+label_pairs = st.lists(
+    st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=80
+)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")  # scikit-learn divides by 0 to say nan
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning", "ignore::UserWarning"
+)  # scikit-learn divides by 0 to say nan
 @given(label_pairs)
 def test_kappa_agrees_with_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     from sklearn.metrics import cohen_kappa_score
@@ -279,7 +315,9 @@ def test_kappa_interval_covers_with_several_comparisons_an_item() -> None:
         truth = rng.choice([-1, 0, 1], size=3 * items, p=[0.4, 0.2, 0.4])
         found = {}
         for name in ("one", "two"):
-            label = np.where(hard & (rng.random(3 * items) < 0.8), rng.choice([-1, 0, 1], 3 * items), truth)
+            label = np.where(
+                hard & (rng.random(3 * items) < 0.8), rng.choice([-1, 0, 1], 3 * items), truth
+            )
             counts = votes(dict(enumerate(label.tolist())))
             found[name] = VoteCounts(
                 **{f: getattr(counts, f) for f in ("comparison", "plus", "tie", "minus", "gold")},
@@ -297,11 +335,19 @@ def test_reliability_factor_is_the_root_of_the_mean_kappa() -> None:
     rng = np.random.default_rng(6)
     truth = rng.choice([-1, 0, 1], 300)
     judges = {
-        name: votes(dict(enumerate(np.where(rng.random(300) < 0.3, rng.choice([-1, 0, 1], 300), truth).tolist())))
+        name: votes(
+            dict(
+                enumerate(
+                    np.where(rng.random(300) < 0.3, rng.choice([-1, 0, 1], 300), truth).tolist()
+                )
+            )
+        )
         for name in ("a", "b", "c")
     }
     matrix = agreement_matrix(judges)
-    assert reliability_factor(matrix) == pytest.approx(np.sqrt(np.mean([pair.kappa.value for pair in matrix.pairs])))
+    assert reliability_factor(matrix) == pytest.approx(
+        np.sqrt(np.mean([pair.kappa.value for pair in matrix.pairs]))
+    )
     assert reliability_factor(agreement_matrix({"a": judges["a"]})) is None
 
 
@@ -310,7 +356,9 @@ def check_judges_of_pandalm(shared_data: Path) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     frame = pd.read_csv(shared_data / "votes" / "pandalm.csv.gz")
-    frame["code"] = pd.factorize(frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"])[0]
+    frame["code"] = pd.factorize(
+        frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"]
+    )[0]
     judges = {}
     for judge, rows in frame.groupby("judge"):
         gold = dict(zip(rows["code"], rows["gold"].fillna(NO_GOLD).astype(int), strict=True))
@@ -318,7 +366,9 @@ def check_judges_of_pandalm(shared_data: Path) -> None:
     matrix = agreement_matrix(judges)
     raw = {pair.judge_1: pair.raw.value for pair in matrix.gold}
     assert raw["gpt-3.5-turbo"] == pytest.approx(0.7156, abs=5e-5)
-    assert next(value for name, value in raw.items() if "pandalm" in name.lower()) == pytest.approx(0.6677, abs=5e-5)
+    assert next(value for name, value in raw.items() if "pandalm" in name.lower()) == pytest.approx(
+        0.6677, abs=5e-5
+    )
     gpt = frame[frame["judge"] == "gpt-3.5-turbo"]
     expected = cohen_kappa_score(gpt["vote"], gpt["gold"])
     found = next(pair.kappa.value for pair in matrix.gold if pair.judge_1 == "gpt-3.5-turbo")

@@ -9,13 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement.reliability import InterRaterReliability, inter_rater_reliability, label_table, split_comparisons
+from core.agreement.reliability import (
+    InterRaterReliability,
+    inter_rater_reliability,
+    label_table,
+    split_comparisons,
+)
 from core.errors import InvalidOption
 from core.records import NO_GOLD, VoteCounts
 
 MISSING = 9
 
-PATTERNS = st.lists(st.lists(st.sampled_from([-1, 0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=40)
+PATTERNS = st.lists(
+    st.lists(st.sampled_from([-1, 0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=40
+)
 
 
 def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
@@ -32,7 +39,9 @@ def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
     )
 
 
-def found(matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None) -> InterRaterReliability:
+def found(
+    matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None
+) -> InterRaterReliability:
     """Rows are comparisons, columns raters."""
     raters = {f"r{k}": rater(column, items) for k, column in enumerate(np.asarray(matrix).T)}
     return inter_rater_reliability(raters, rng=np.random.default_rng(0), iterations=iterations)
@@ -54,10 +63,15 @@ def oracle(matrix: np.ndarray, level: str) -> float | None:
 def test_alpha_agrees_with_the_krippendorff_package(rows: list[list[int]]) -> None:
     matrix = np.array(rows)
     result = found(matrix)
-    for level, found_alpha in (("nominal", result.alpha_nominal), ("ordinal", result.alpha_ordinal)):
+    for level, found_alpha in (
+        ("nominal", result.alpha_nominal),
+        ("ordinal", result.alpha_ordinal),
+    ):
         expected = oracle(matrix, level)
         assert (found_alpha is None) == (expected is None)
-        assert found_alpha is None or found_alpha.value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert found_alpha is None or found_alpha.value == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
     assert (result.reason is None) == (result.alpha_nominal is not None)
 
 
@@ -70,7 +84,9 @@ def fleiss_by_hand(table: np.ndarray) -> float:
 
 
 def test_fleiss_kappa_of_the_paper() -> None:
-    """The five diagnoses of Fleiss (1971), table 1 (κ .430), check the oracle; ours has three labels."""
+    """The five diagnoses of Fleiss (1971), table 1 (κ .430), check the oracle; ours has three
+    labels.
+    """
     table = np.array(
         [
             *((0, 0, 0, 6, 0), (0, 3, 0, 0, 3), (0, 1, 4, 0, 1), (0, 0, 0, 0, 6), (0, 3, 0, 3, 0)),
@@ -137,7 +153,11 @@ def test_names_of_raters_and_labels_do_not_matter(rows: list[list[int]], order: 
 def test_perfect_agreement_is_one_and_one_label_is_nothing() -> None:
     same = np.repeat(np.array([[1], [0], [-1]] * 10), 3, axis=1)
     result = found(same)
-    assert (result.alpha_nominal.value, result.alpha_ordinal.value, result.fleiss.value) == pytest.approx((1, 1, 1))
+    assert (
+        result.alpha_nominal.value,
+        result.alpha_ordinal.value,
+        result.fleiss.value,
+    ) == pytest.approx((1, 1, 1))
     assert not result.alpha_nominal.has_interval
     constant = found(np.ones((20, 3), dtype=np.int64))
     assert (constant.alpha_nominal, constant.fleiss) == (None, None)
@@ -167,14 +187,19 @@ def test_interval_covers_with_several_comparisons_an_item() -> None:
         matrix, items = draw(80)
         results.append(found(matrix, items=items, iterations=300))
     for name in ("alpha_nominal", "alpha_ordinal", "fleiss"):
-        held = [getattr(one, name).low <= getattr(truth, name).value <= getattr(one, name).high for one in results]
+        held = [
+            getattr(one, name).low <= getattr(truth, name).value <= getattr(one, name).high
+            for one in results
+        ]
         assert 0.92 <= np.mean(held) <= 0.975, name
 
 
 def check_raters_of_wmt23(shared_data: Path) -> None:
     """Ten raters, three per comparison: the package has the votes as they are."""
     frame = pd.read_csv(shared_data / "votes" / "wmt23_ende_humans.csv.gz")
-    wide = frame.pivot_table(index=["item_id", "model_a", "model_b"], columns="judge", values="vote")
+    wide = frame.pivot_table(
+        index=["item_id", "model_a", "model_b"], columns="judge", values="vote"
+    )
     matrix = wide.fillna(MISSING).to_numpy().astype(np.int64)
     result = found(matrix)
     assert (result.n, result.labels, result.fleiss_raters) == (520, 1560, 3)

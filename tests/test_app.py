@@ -84,7 +84,10 @@ def test_selection_comes_from_the_url(app):
     opened(app, "overview", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
     chosen = app.session_state["selection"]
     assert chosen == Selection(
-        datasets=(DEMO,), judges=("sim-judge-careful",), rater_types=("llm",), where=(("category", "Math"),)
+        datasets=(DEMO,),
+        judges=("sim-judge-careful",),
+        rater_types=("llm",),
+        where=(("category", "Math"),),
     )
 
 
@@ -149,7 +152,9 @@ def test_a_bin_leads_to_its_votes(app, store_path):
     assert not app.exception
     with Store.open(store_path) as store:
         mark = Mark(judge="sim-judge-boaster", confidence=(0.7, 0.8))
-        expected = votes_behind(store, Selection(datasets=(DEMO,)), mark=mark, limit=200).to_pandas()
+        expected = votes_behind(
+            store, Selection(datasets=(DEMO,)), mark=mark, limit=200
+        ).to_pandas()
     shown = app.dataframe[0].value
     assert shown["item_id"].tolist() == expected["item_id"].tolist()
     assert set(shown["judge"]) == {"sim-judge-boaster"}
@@ -189,13 +194,20 @@ def test_hostile_names_reach_no_markup(own_store_path, monkeypatch):
         marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
         marked_up += [*fresh.info, *fresh.warning, *fresh.error, *fresh.success]
         assert not [element.value for element in marked_up if "pixel" in element.value], page
-        labels = [element.label for kind in ("button", "metric", "expander") for element in fresh.get(kind)]
+        labels = [
+            element.label
+            for kind in ("button", "metric", "expander")
+            for element in fresh.get(kind)
+        ]
         assert not [label for label in labels if "pixel" in label], page
 
 
 def launched(address: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Import the launcher as a server bound to `address` would."""
-    code = f"from streamlit import config; config.set_option('server.address', {address!r}); import app"
+    code = (
+        f"from streamlit import config; config.set_option('server.address', "
+        f"{address!r}); import app"
+    )
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=PAGES.parent,
@@ -213,13 +225,17 @@ def test_an_open_address_without_sign_in_is_refused(address):
     assert "APPELLATE_ALLOW_REMOTE=1" in refused.stderr
 
 
-@pytest.mark.parametrize(("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")])
+@pytest.mark.parametrize(
+    ("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")]
+)
 def test_this_machine_or_the_flag_is_served(address, flag):
     assert launched(address, APPELLATE_ALLOW_REMOTE=flag).returncode == 0
 
 
 def test_page_and_charts_have_the_same_colours():
-    settings = tomllib.loads((PAGES.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads(
+        (PAGES.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    )
     for theme, colours in COLOURS.items():
         assert settings["theme"][theme]["backgroundColor"] == colours.page
         assert settings["theme"][theme]["textColor"] == colours.text
@@ -289,7 +305,9 @@ def test_the_overview_says_what_the_audit_says(app):
     of = {judge.judge: judge for judge in found.judges}
     credits = {name: judge.direction.credit for name, judge in of.items() if judge.direction}
     shown = texts(page)
-    assert f"{answer(found.verdicts, found.overall)} {best_supported(credits, people=people)}" in shown
+    assert (
+        f"{answer(found.verdicts, found.overall)} {best_supported(credits, people=people)}" in shown
+    )
     checks = [verdict for verdict in found.verdicts if verdict.judge == "sim-judge-boaster"]
     overall = found.overall["sim-judge-boaster"]
     said = card("sim-judge-boaster", overall, checks, of["sim-judge-boaster"].position.flip_rate)
@@ -297,7 +315,9 @@ def test_the_overview_says_what_the_audit_says(app):
     assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
     for verdict in checks:
         assert verdict.sentence in shown
-        assert page.button(key=f"go-{verdict.check}").label == f"See {verdict.check.replace('_', ' ')}"
+        assert (
+            page.button(key=f"go-{verdict.check}").label == f"See {verdict.check.replace('_', ' ')}"
+        )
     frames = [frame.value for frame in page.dataframe if "rater" in frame.value]
     rows = frames[0].set_index("rater")
     for name, credit in credits.items():
@@ -310,7 +330,9 @@ def test_the_overview_says_what_the_audit_says(app):
 def test_the_overview_starts_with_the_best_judge_and_keeps_earlier_links(app):
     assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
     other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == ("sim-judge-careful")
+    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == (
+        "sim-judge-careful"
+    )
 
 
 def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
@@ -320,7 +342,9 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     for check, file in first_screen.PAGES.items():
         assert (PAGES / file).exists(), check
     asked = {}
-    monkeypatch.setattr(first_screen.widgets, "open_page", lambda page, state: asked.update({page: state}))
+    monkeypatch.setattr(
+        first_screen.widgets, "open_page", lambda page, state: asked.update({page: state})
+    )
     points = [{"customdata": ["j: position"]}]
     monkeypatch.setattr(first_screen.st, "session_state", {"m": {"selection": {"points": points}}})
     first_screen._open_cell("m", {"j: position": ("j", "position")})
@@ -333,7 +357,9 @@ def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
 
     monkeypatch.setattr(first_screen, "MOST_JUDGES", 3)
     page = opened(app, "overview")
-    assert any("7 judges are selected, and this page audits at most 3" in text for text in texts(page))
+    assert any(
+        "7 judges are selected, and this page audits at most 3" in text for text in texts(page)
+    )
 
 
 def test_limits_set_on_the_overview_grade_every_page(app):
@@ -351,14 +377,18 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     page.button(key="limits_keep").click().run()
     assert not page.exception
     options = AuditOptions(
-        splits=0, limits={"position": (0.7, 0.8)}, families={"sim": ("sim-judge", "sim-model"), "other": ("x",)}
+        splits=0,
+        limits={"position": (0.7, 0.8)},
+        families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
     )
     found = audited(options)
     assert any(text.startswith(answer(found.verdicts, found.overall)) for text in texts(page))
     assert not any(text.startswith(answer(found.verdicts, found.overall)) for text in before)
     page.switch_page("position_bias.py").run()
     judge = page.selectbox(key="rater").value
-    said = order(judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules)
+    said = order(
+        judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules
+    )
     assert any(text.startswith(f"{judge}: {said.sentence}") for text in texts(page))
     page.switch_page("overview.py").run()
     assert page.number_input(key="limit-position-caution").value == 70
@@ -383,7 +413,9 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
     models = {"x": 1, "y": 4, "z": 7}
-    rows = "".join(f"{i},{model},j,{score + i % 2}\n" for i in range(8) for model, score in models.items())
+    rows = "".join(
+        f"{i},{model},j,{score + i % 2}\n" for i in range(8) for model, score in models.items()
+    )
     with Store.open(tmp_path / "votes.duckdb") as store:
         scores = f"item_id,model,judge,score\n{rows}".encode()
         store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])

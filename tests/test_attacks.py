@@ -47,7 +47,9 @@ def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[s
 def test_a_file_of_votes_is_no_store(
     name: str, votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """DuckDB opens it as a database in memory: votes would be called loaded, and be gone at the end."""
+    """DuckDB opens it as a database in memory: votes would be called loaded, and be gone at the
+    end.
+    """
     target = votes
     if name.endswith("parquet"):
         target = tmp_path / name
@@ -58,7 +60,9 @@ def test_a_file_of_votes_is_no_store(
     assert target.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", [":memory:", "s3:bucket", "md:votes", "sqlite:votes", "https:host"])
+@pytest.mark.parametrize(
+    "name", [":memory:", "s3:bucket", "md:votes", "sqlite:votes", "https:host"]
+)
 def test_the_name_of_a_store_is_a_file_whatever_it_looks_like(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +82,9 @@ def test_the_name_of_a_store_is_a_file_whatever_it_looks_like(
     assert {value for name, value in config.items() if "extensions" in name} == {"false"}
 
 
-def test_names_of_data_sets_send_nothing_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_data_sets_send_nothing_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(b'dataset,item_id,judge,vote\n"a\x1b[31m\xe2\x80\xae\nb",1,j,1\n')
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
@@ -141,7 +147,8 @@ def test_careless_options_end_in_one_line(
 def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path: Path) -> None:
     path, big = tmp_path / "s.duckdb", tmp_path / "big.csv"
     big.write_text(
-        "item_id,judge,vote,prompt\n" + "".join(f"{k},j{k % 7},{k % 3 - 1},text {k}\n" for k in range(200_000))
+        "item_id,judge,vote,prompt\n"
+        + "".join(f"{k},j{k % 7},{k % 3 - 1},text {k}\n" for k in range(200_000))
     )
     assert main(["import", str(votes), "--store", str(path)]) == 0
     # Killed when the load has begun to write, whenever that is on this machine.
@@ -158,13 +165,18 @@ def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path:
         "main(sys.argv[1:])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "import", str(big), "--store", str(path)], cwd=REPOSITORY, timeout=LONG
+        [sys.executable, "-c", code, "import", str(big), "--store", str(path)],
+        cwd=REPOSITORY,
+        timeout=LONG,
     )
     assert done.returncode == -signal.SIGKILL
     with Store.open(path) as store:
         assert {found.name: found.votes for found in store.datasets()} == {"votes": 60}
         store.load(read([("big.csv", big)])[0])
-        assert {found.name: found.votes for found in store.datasets()} == {"big": 200_000, "votes": 60}
+        assert {found.name: found.votes for found in store.datasets()} == {
+            "big": 200_000,
+            "votes": 60,
+        }
 
 
 def test_a_store_from_a_newer_version_is_refused_and_kept(
@@ -186,7 +198,9 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
 ) -> None:
     """Where majority is enough, both answers of the Aggregation page are findings."""
     path = tmp_path / "votes.csv"
-    path.write_text("item_id,judge,vote,gold\n" + "".join(f"{k},j,{k % 3 - 1},{k % 3 - 1}\n" for k in range(60)))
+    path.write_text(
+        "item_id,judge,vote,gold\n" + "".join(f"{k},j,{k % 3 - 1},{k % 3 - 1}\n" for k in range(60))
+    )
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
     st.cache_resource.clear()
@@ -201,7 +215,9 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
 
 
 def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
-    """Streamlit compares a foreign origin with this machine's external address, which it asks a host for."""
+    """Streamlit compares a foreign origin with this machine's external address, which it asks a
+    host for.
+    """
     code = (
         "from streamlit import config, net_util\n"
         "asked = []\n"
@@ -211,7 +227,9 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
         "from streamlit.web.server.server_util import is_url_from_allowed_origins as allowed\n"
         "print(allowed('http://host.invalid'), allowed('http://localhost:8501'), asked)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
+    )
     assert done.stdout.split("\n")[-2] == "False True []"
 
 
@@ -247,7 +265,9 @@ def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app
 
 @pytest.mark.parametrize("column", ["prompt", "rationale", "prompt_hash"])
 def test_a_text_that_repeats_in_the_only_text_column_multiplies_no_vote(column: str) -> None:
-    text = f"item_id,judge,vote,{column}\n" + "".join(f"{k},j,{k % 3 - 1},text {k % 2}\n" for k in range(20))
+    text = f"item_id,judge,vote,{column}\n" + "".join(
+        f"{k},j,{k % 3 - 1},text {k % 2}\n" for k in range(20)
+    )
     with Store.open() as store:
         store.load(read([("votes.csv", text.encode())])[0])
         exported = store.export()

@@ -1,4 +1,6 @@
-"""The benchmarks run, and what they time ours against gives the same answers. No time is asserted."""
+"""The benchmarks run, and what they time ours against gives the same answers. No time is
+asserted.
+"""
 
 import json
 
@@ -26,7 +28,10 @@ def votes():
     table = random_votes(4_800, judges=2, rng=np.random.default_rng(3))
     with Store.open(None) as store:
         store.load(as_reading(table, name="few"))
-        asked = {ask: getattr(queries, ask)(store, Selection()) for ask in ("vote_counts", "outcomes", "positions")}
+        asked = {
+            ask: getattr(queries, ask)(store, Selection())
+            for ask in ("vote_counts", "outcomes", "positions")
+        }
     return table.to_pandas(), asked
 
 
@@ -52,14 +57,22 @@ def test_other_calibration_measures_are_ours(votes):
     for judge, outcomes in asked["outcomes"].items():
         of_judge = frame[frame["judge"] == judge]
         ours = calibration(outcomes)
-        correct, stated = (of_judge["vote"] == of_judge["gold"]).to_numpy(), of_judge["confidence"].to_numpy()
+        correct, stated = (
+            (of_judge["vote"] == of_judge["gold"]).to_numpy(),
+            of_judge["confidence"].to_numpy(),
+        )
         _, brier, _ = alternatives.sklearn_calibration(correct, stated)
-        assert (ours.brier, alternatives.pandas_ece(of_judge)) == pytest.approx((brier, ours.ece), abs=1e-12)
+        assert (ours.brier, alternatives.pandas_ece(of_judge)) == pytest.approx(
+            (brier, ours.ece), abs=1e-12
+        )
         # scikit-learn clips a confidence of 1 closer to 1 than we do, at the machine's precision.
         calm = of_judge[of_judge["confidence"] < 1]
         inside = outcomes.confidence < 1
         known = type(outcomes)(
-            **{name: getattr(outcomes, name)[inside] for name in ("item", "confidence", "n", "correct")}
+            **{
+                name: getattr(outcomes, name)[inside]
+                for name in ("item", "confidence", "n", "correct")
+            }
         )
         _, _, nll = alternatives.sklearn_calibration(
             (calm["vote"] == calm["gold"]).to_numpy(), calm["confidence"].to_numpy()
@@ -68,7 +81,9 @@ def test_other_calibration_measures_are_ours(votes):
 
 
 def test_scipy_finds_the_fit_and_the_table_that_we_find():
-    counts = simulate_counts(beta=1.2, nu=3.0, gamma=0.8, comparisons=600, rng=np.random.default_rng(8))
+    counts = simulate_counts(
+        beta=1.2, nu=3.0, gamma=0.8, comparisons=600, rng=np.random.default_rng(8)
+    )
     cells = counts.cells()[0]
     ours = fit(cells)
     theirs = alternatives.btd(*alternatives.features(cells), cells.gold, cells.weight)
@@ -79,7 +94,9 @@ def test_scipy_finds_the_fit_and_the_table_that_we_find():
     btd, majority = alternatives.split_maes(counts, n_splits=20, rng=np.random.default_rng(1))
     for key, mae in (("btd", btd), ("majority", majority)):
         # Other splits of the same labels: within the spread of twenty of them.
-        assert abs(mae - found.scores[key].mae) < 4 * (found.scores[key].mae_high - found.scores[key].mae)
+        assert abs(mae - found.scores[key].mae) < 4 * (
+            found.scores[key].mae_high - found.scores[key].mae
+        )
 
 
 @pytest.mark.slow
@@ -87,7 +104,17 @@ def test_every_part_prints_a_line(capsys, tmp_path):
     file = tmp_path / "few.csv.gz"
     write_file(
         random_votes(2_400, judges=2, rng=np.random.default_rng(4)).select(
-            ["item_id", "model_a", "model_b", "judge", "run", "position", "vote", "confidence", "gold"]
+            [
+                "item_id",
+                "model_a",
+                "model_b",
+                "judge",
+                "run",
+                "position",
+                "vote",
+                "confidence",
+                "gold",
+            ]
         ),
         file,
     )
@@ -100,7 +127,13 @@ def test_every_part_prints_a_line(capsys, tmp_path):
     names = {"work", "against", "ours_s", "theirs_s", "ratio", "low", "high", "wanted", "met"}
     assert all(set(row) == names and row["low"] <= row["high"] for row in rows)
     shown = capsys.readouterr().out
-    for what in ("slider step", "table of 5 splits", "count votes", "full audit of the 2,400-vote file", "export"):
+    for what in (
+        "slider step",
+        "table of 5 splits",
+        "count votes",
+        "full audit of the 2,400-vote file",
+        "export",
+    ):
         assert f"{what}" in shown
     assert "skipped" not in shown
     assert str(tmp_path) not in shown

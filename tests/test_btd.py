@@ -15,7 +15,9 @@ from core.records import NO_GOLD, FloatArray, VoteCells
 
 @pytest.fixture(autouse=True)
 def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy machine."""
+    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
+    machine.
+    """
     with threadpool_limits(1):
         yield
 
@@ -35,7 +37,9 @@ def swapped(cells: VoteCells) -> VoteCells:
 
 
 def simulated(rng: np.random.Generator, size: int, n: int, theta: FloatArray) -> VoteCells:
-    """Votes with their own lean and tie share in each comparison; gold drawn from BTD with `theta`."""
+    """Votes with their own lean and tie share in each comparison; gold drawn from BTD with
+    `theta`.
+    """
     tie = rng.beta(1, 2, size)
     plus = (1 - tie) / (1 + np.exp(-2 * rng.normal(0, 1.5, size)))
     votes = np.array([rng.multinomial(n, p) for p in np.column_stack([plus, tie, 1 - plus - tie])])
@@ -52,7 +56,9 @@ def collapsed(cells: VoteCells) -> VoteCells:
 
 
 def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
-    """Weighted mean DRPS written straight from docs/methods.md §1, without the module under test."""
+    """Weighted mean DRPS written straight from docs/methods.md §1, without the module
+    under test.
+    """
     s = 0.5 * np.log((cells.plus + alpha) / (cells.minus + alpha))
     t = np.log((cells.tie + kappa) / (cells.plus + cells.tie + cells.minus + kappa))
     logits = np.stack([-theta[0] * s, theta[1] + theta[2] * t, theta[0] * s])
@@ -62,7 +68,11 @@ def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
     by_p = np.stack([2 * (below + upto), 2 * upto, np.zeros_like(s)])
     by_logit = p * (by_p - (p * by_p).sum(axis=0))
     weight = cells.weight / cells.weight.sum()
-    gradient = [weight @ (s * (by_logit[2] - by_logit[0])), weight @ by_logit[1], weight @ (t * by_logit[1])]
+    gradient = [
+        weight @ (s * (by_logit[2] - by_logit[0])),
+        weight @ by_logit[1],
+        weight @ (t * by_logit[1]),
+    ]
     return float(weight @ (below**2 + upto**2)), np.array(gradient)
 
 
@@ -81,7 +91,15 @@ def independent_minimum(cells: VoteCells, rng: np.random.Generator, starts: int 
     cells = collapsed(cells)
     box = box_of(cells)
     runs = (
-        optimize.minimize(plain_objective, x, args=(cells,), jac=True, bounds=box, method="L-BFGS-B", options=options)
+        optimize.minimize(
+            plain_objective,
+            x,
+            args=(cells,),
+            jac=True,
+            bounds=box,
+            method="L-BFGS-B",
+            options=options,
+        )
         for x in points
     )
     return min(float(run.fun) for run in runs)
@@ -207,10 +225,14 @@ def test_swapping_a_and_b_keeps_the_objective_and_negates_decisions(seed):
 def test_scaling_all_weights_leaves_the_fit(seed, factor):
     cells = random_cells(seed)
     fit = btd.fit(cells)
-    scaled = btd.fit(cells_of(cells.plus, cells.tie, cells.minus, cells.gold, cells.weight * factor))
+    scaled = btd.fit(
+        cells_of(cells.plus, cells.tie, cells.minus, cells.gold, cells.weight * factor)
+    )
     assert scaled.drps == pytest.approx(fit.drps, abs=1e-10)
     if not fit.at_bounds:
-        assert [scaled.beta, scaled.eta0, scaled.gamma] == pytest.approx([fit.beta, fit.eta0, fit.gamma], abs=1e-3)
+        assert [scaled.beta, scaled.eta0, scaled.gamma] == pytest.approx(
+            [fit.beta, fit.eta0, fit.gamma], abs=1e-3
+        )
 
 
 @settings(max_examples=25, deadline=None)
@@ -243,7 +265,9 @@ def test_deciding_by_half_is_deciding_by_least_risk(theta, n):
     plus, minus = (grid.ravel() for grid in np.mgrid[0 : n + 1, 0 : n + 1])
     keep = plus + minus <= n
     plus, minus = plus[keep], minus[keep]
-    p = btd.probabilities(np.array(theta), *btd.features(cells_of(plus, n - plus - minus, minus, np.zeros(len(plus)))))
+    p = btd.probabilities(
+        np.array(theta), *btd.features(cells_of(plus, n - plus - minus, minus, np.zeros(len(plus))))
+    )
     risk = btd.risks(p)
     decision = btd.decide(p)
     assert p.sum(axis=1) == pytest.approx(np.ones(len(p)))
@@ -254,7 +278,11 @@ def test_deciding_by_half_is_deciding_by_least_risk(theta, n):
 
 
 def test_an_exact_tie_of_risks_is_a_tie():
-    assert btd.decide(np.array([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])).tolist() == [0, 0, 0]
+    assert btd.decide(np.array([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])).tolist() == [
+        0,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.slow
@@ -262,7 +290,9 @@ def test_planted_parameters_are_recovered_as_the_set_grows():
     theta = np.array([1.4, 2.0, 1.2])
     errors = []
     for size in (300, 3_000, 60_000):
-        fits = [btd.fit(simulated(np.random.default_rng([size, k]), size, 8, theta)) for k in range(4)]
+        fits = [
+            btd.fit(simulated(np.random.default_rng([size, k]), size, 8, theta)) for k in range(4)
+        ]
         estimates = np.array([[fit.beta, fit.eta0, fit.gamma] for fit in fits])
         errors.append(np.sqrt(((estimates - theta) ** 2).mean(axis=0)))
     assert (errors[2] < errors[0]).all()
@@ -316,7 +346,10 @@ def test_unlabelled_comparisons_do_not_change_a_fit():
     labelled = random_cells(4)
     extra = random_cells(5)
     both = cells_of(
-        *(np.concatenate([getattr(labelled, k), getattr(extra, k)]) for k in ("plus", "tie", "minus")),
+        *(
+            np.concatenate([getattr(labelled, k), getattr(extra, k)])
+            for k in ("plus", "tie", "minus")
+        ),
         np.concatenate([labelled.gold, np.full(len(extra), NO_GOLD)]),
     )
     assert btd.fit(both).drps == pytest.approx(btd.fit(labelled).drps, abs=1e-10)
@@ -330,7 +363,13 @@ def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"beta": (1.0, 1.0)}, {"nu": (0.0, 10.0)}, {"gamma": (3.0, -3.0)}, {"beta": (0.1, float("inf"))}]
+    "bounds",
+    [
+        {"beta": (1.0, 1.0)},
+        {"nu": (0.0, 10.0)},
+        {"gamma": (3.0, -3.0)},
+        {"beta": (0.1, float("inf"))},
+    ],
 )
 def test_impossible_bounds_are_refused(bounds):
     with pytest.raises(InvalidOption):
@@ -360,9 +399,11 @@ def test_other_losses_minimise_what_they_say(loss):
     def objective(theta):
         p = btd.probabilities(np.asarray(theta), *btd.features(cells))
         of_gold = p[np.arange(len(cells)), cells.gold + 1]
-        return (-np.log(of_gold) if loss == "log" else np.abs(np.arange(-1, 2) - cells.gold[:, None]) * p).sum() / len(
-            cells
-        )
+        return (
+            -np.log(of_gold)
+            if loss == "log"
+            else np.abs(np.arange(-1, 2) - cells.gold[:, None]) * p
+        ).sum() / len(cells)
 
     box = list(zip(LOW, HIGH, strict=True))
     starts = [[1.0, 0.0, 0.0], [2.0, 2.0, 1.0], [0.5, 4.0, 3.0]]

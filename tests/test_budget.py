@@ -1,4 +1,6 @@
-"""The vote-budget planner: the best rule by brute force, laws, exact against simulated, and real votes."""
+"""The vote-budget planner: the best rule by brute force, laws, exact against simulated, and real
+votes.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ from core.experiments.budget import (
     stopping,
     trial,
 )
-from core.interpretation.planning import budget_answer, not_kept, outlook, saving, simpler
 from core.interpretation.format import signed, signed_span
+from core.interpretation.planning import budget_answer, not_kept, outlook, saving, simpler
 from core.plots.base import Style
 from core.plots.experiments import budget_figure
 from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
@@ -60,8 +62,12 @@ def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFi
     )
 
 
-def pilot_cells(rng: np.random.Generator, n: int, comparisons: int = 200, spread: float = 0.7) -> VoteCells:
-    """Comparisons with n votes each, drawn from chances that differ between comparisons, and gold."""
+def pilot_cells(
+    rng: np.random.Generator, n: int, comparisons: int = 200, spread: float = 0.7
+) -> VoteCells:
+    """Comparisons with n votes each, drawn from chances that differ between comparisons,
+    and gold.
+    """
     chance = rng.dirichlet([spread] * 3, size=comparisons)
     votes = rng.multinomial(n, chance)
     gold = np.array([rng.choice([-1, 0, 1], p=p) for p in 0.7 * chance + 0.1])
@@ -96,7 +102,10 @@ def test_no_rule_of_stopping_is_better() -> None:
     fallen = [way[tuple(np.bincount(order, minlength=3).tolist())] for order in orders]
     alike = np.bincount(fallen, minlength=len(way))
     chance = np.array([weight[w] / weight.sum() / alike[w] for w in fallen])
-    path = [[states.index(tuple(np.bincount(o[:k], minlength=3).tolist())) for k in (1, 2, 3)] for o in orders]
+    path = [
+        [states.index(tuple(np.bincount(o[:k], minlength=3).tolist())) for k in (1, 2, 3)]
+        for o in orders
+    ]
     loss = np.abs(np.arange(-1, 2)[:, None] - np.arange(-1, 2))
     at = np.zeros((len(states), 3))
     for order, steps in enumerate(path):
@@ -142,7 +151,10 @@ def test_price_nothing_gives_the_labels_of_all_votes(cells: VoteCells) -> None:
     final = budget.decision[pilot.lattice.level(-1)]
     can_follow = chances(ways, pilot.lattice.votes) > 0
     stops = budget.stop & (budget.reached > 0)
-    assert all((final[can_follow[:, state]] == budget.decision[state]).all() for state in np.flatnonzero(stops))
+    assert all(
+        (final[can_follow[:, state]] == budget.decision[state]).all()
+        for state in np.flatnonzero(stops)
+    )
 
 
 @given(pilots)
@@ -177,7 +189,9 @@ def test_the_added_error_stays_within_its_bound(cells: VoteCells, tolerance: flo
 @given(pilots)
 @settings(max_examples=20)
 def test_exchanging_a_and_b_exchanges_the_plan(cells: VoteCells) -> None:
-    swapped = VoteCells(plus=cells.minus, tie=cells.tie, minus=cells.plus, gold=-cells.gold, weight=cells.weight)
+    swapped = VoteCells(
+        plus=cells.minus, tie=cells.tie, minus=cells.plus, gold=-cells.gold, weight=cells.weight
+    )
     one = plan(learn(cells, known=known_fit()), price=0.003)
     other = plan(learn(swapped, known=known_fit()), price=0.003)
     mirror = {key: row for row, key in enumerate(zip(one.minus, one.tie, one.plus, strict=True))}
@@ -191,7 +205,11 @@ def test_exchanging_a_and_b_exchanges_the_plan(cells: VoteCells) -> None:
 def test_unlabelled_comparisons_teach_how_votes_fall_and_nothing_about_gold() -> None:
     cells = pilot_cells(np.random.default_rng(1), 6)
     without = VoteCells(
-        plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=np.full(len(cells), NO_GOLD), weight=cells.weight
+        plus=cells.plus,
+        tie=cells.tie,
+        minus=cells.minus,
+        gold=np.full(len(cells), NO_GOLD),
+        weight=cells.weight,
     )
     both = VoteCells(
         **{
@@ -210,7 +228,11 @@ def test_unlabelled_comparisons_teach_how_votes_fall_and_nothing_about_gold() ->
 
 def test_more_votes_than_planned_for_count_with_all_ways_to_draw_them() -> None:
     ten = VoteCells(
-        plus=np.array([6]), tie=np.array([3]), minus=np.array([1]), gold=np.array([1]), weight=np.array([40.0])
+        plus=np.array([6]),
+        tie=np.array([3]),
+        minus=np.array([1]),
+        gold=np.array([1]),
+        weight=np.array([40.0]),
     )
     pilot = learn(ten, votes=4, known=known_fit(), prior=1e-9)
     fallen = pilot.joint[pilot.lattice.level(-1)].sum(axis=1)
@@ -227,7 +249,9 @@ def test_votes_two_at_a_time() -> None:
     # Fewer chances to stop: never cheaper at the same price.
     for price in (0.0, 0.004):
         one, two = (plan(pilot, price=price) for pilot in (single, paired))
-        cost_one, cost_two = (found.expected_mae + price * found.expected_votes for found in (one, two))
+        cost_one, cost_two = (
+            found.expected_mae + price * found.expected_votes for found in (one, two)
+        )
         assert cost_two >= cost_one - 1e-12
     assert plan(paired, price=np.inf).expected_votes == pytest.approx(2)
     assert plan(learn(cells, minimum=3), price=np.inf).expected_votes == pytest.approx(3)
@@ -235,7 +259,10 @@ def test_votes_two_at_a_time() -> None:
 
 def ask(budget: BudgetPlan, order: IntArray) -> tuple[IntArray, IntArray]:
     """Follow a plan vote by vote: order (comparisons, n) of votes → votes asked for, label."""
-    state = {votes: row for row, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))}
+    state = {
+        votes: row
+        for row, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))
+    }
     levels = sorted({sum(votes) for votes in state})
     asked, label = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
     open_ = np.arange(len(order))
@@ -260,9 +287,13 @@ def test_what_is_expected_happens_where_the_model_is_right(price: float, step: i
     mass = pilot.joint[last].sum(axis=1)
     comparisons = 60_000
     fallen = rng.choice(len(mass), p=mass / mass.sum(), size=comparisons)
-    votes = np.repeat(np.tile([-1, 0, 1], len(mass)), pilot.lattice.ways.ravel()).reshape(len(mass), 8)
+    votes = np.repeat(np.tile([-1, 0, 1], len(mass)), pilot.lattice.ways.ravel()).reshape(
+        len(mass), 8
+    )
     order = rng.permuted(votes[fallen], axis=1)
-    gold = (rng.random(comparisons)[:, None] > budget.p[last][fallen].cumsum(axis=1)).sum(axis=1) - 1
+    gold = (rng.random(comparisons)[:, None] > budget.p[last][fallen].cumsum(axis=1)).sum(
+        axis=1
+    ) - 1
     asked, label = ask(budget, order)
     error = np.abs(label - np.minimum(gold, 1))
     root = np.sqrt(comparisons)
@@ -272,7 +303,9 @@ def test_what_is_expected_happens_where_the_model_is_right(price: float, step: i
 
 
 def test_the_trial_is_the_mean_over_orders_of_votes() -> None:
-    """One split's exact figures against 4,000 shuffles of every held-out comparison's real votes."""
+    """One split's exact figures against 4,000 shuffles of every held-out comparison's real
+    votes.
+    """
     rng = np.random.default_rng(3)
     chance = rng.dirichlet([0.6] * 3, size=90)
     votes = rng.multinomial(6, chance)
@@ -298,7 +331,9 @@ def test_the_trial_is_the_mean_over_orders_of_votes() -> None:
     asked, label = ask(budget, shuffled)
     error = np.abs(label - np.repeat(gold[held], 4_000))
     np.testing.assert_allclose(asked.reshape(40, -1).mean(axis=1), exact_votes, atol=0.12)
-    np.testing.assert_allclose(error.reshape(40, -1).mean(axis=1), exact_error[gold[held] + 1, held], atol=0.06)
+    np.testing.assert_allclose(
+        error.reshape(40, -1).mean(axis=1), exact_error[gold[held] + 1, held], atol=0.06
+    )
     assert abs(asked.mean() - exact_votes.mean()) < 0.02
     assert abs(error.mean() - exact_error[gold[held] + 1, held].mean()) < 0.005
 
@@ -338,14 +373,18 @@ def test_the_trial_on_simulated_votes(per_item: int) -> None:
         8
         - 5
         * np.mean(
-            chances(np.stack([counts.minus, counts.tie, counts.plus], axis=1), 3 * np.eye(3, dtype=int)).sum(axis=1)
+            chances(
+                np.stack([counts.minus, counts.tie, counts.plus], axis=1), 3 * np.eye(3, dtype=int)
+            ).sum(axis=1)
         ),
         abs=0.1,
     )
 
 
 def test_the_trial_of_one_vote_is_the_chance_of_each_vote() -> None:
-    """BTD and majority on one vote need no planner: a comparison's error is that of each of its votes."""
+    """BTD and majority on one vote need no planner: a comparison's error is that of each of its
+    votes.
+    """
     counts = counts_of(np.random.default_rng(4), 300, 1, 5)
     found = trial(counts, rng=np.random.default_rng(0), n_splits=10, share=0.2)
     votes = np.stack([counts.minus, counts.tie, counts.plus], axis=1)
@@ -354,11 +393,21 @@ def test_the_trial_of_one_vote_is_the_chance_of_each_vote() -> None:
 
 
 def test_comparisons_with_too_few_votes_are_left_out() -> None:
-    eight, two = counts_of(np.random.default_rng(1), 200, 1, 8), counts_of(np.random.default_rng(2), 10, 1, 2)
+    eight, two = (
+        counts_of(np.random.default_rng(1), 200, 1, 8),
+        counts_of(np.random.default_rng(2), 10, 1, 2),
+    )
     both = VoteCounts(
         **{
             name: np.concatenate([getattr(eight, name), getattr(two, name) + shift])
-            for name, shift in (("comparison", 200), ("item", 200), ("plus", 0), ("tie", 0), ("minus", 0), ("gold", 0))
+            for name, shift in (
+                ("comparison", 200),
+                ("item", 200),
+                ("plus", 0),
+                ("tie", 0),
+                ("minus", 0),
+                ("gold", 0),
+            )
         }
     )
     pilot = learn(both.cells()[0])
@@ -371,10 +420,15 @@ def test_the_fit_of_a_plan_is_the_fit_of_all_votes() -> None:
     cells = pilot_cells(np.random.default_rng(6), 8)
     ours, theirs = learn(cells).fit, fit(cells)
     assert ours.n_items == theirs.n_items
-    np.testing.assert_allclose([ours.beta, ours.eta0, ours.gamma], [theirs.beta, theirs.eta0, theirs.gamma], atol=1e-6)
+    np.testing.assert_allclose(
+        [ours.beta, ours.eta0, ours.gamma], [theirs.beta, theirs.eta0, theirs.gamma], atol=1e-6
+    )
     pilot = learn(cells)
     last = plan(pilot).decision[pilot.lattice.level(-1)]
-    p = probabilities(np.array([theirs.beta, theirs.eta0, theirs.gamma]), *features(state_cells(pilot.lattice.ways)))
+    p = probabilities(
+        np.array([theirs.beta, theirs.eta0, theirs.gamma]),
+        *features(state_cells(pilot.lattice.ways)),
+    )
     np.testing.assert_array_equal(last, decide(p))
 
 
@@ -389,7 +443,9 @@ def test_many_pilots_at_once_are_each_alone() -> None:
     for k in range(4):
         alone = joint[k][None]
         assert price_for(lattice, alone, 0.005, step=1)[0] == pytest.approx(price[k])
-        np.testing.assert_array_equal(stopping(lattice, alone, price[k : k + 1], step=1)[0], stop[k])
+        np.testing.assert_array_equal(
+            stopping(lattice, alone, price[k : k + 1], step=1)[0], stop[k]
+        )
 
 
 def test_bad_options_are_named() -> None:
@@ -421,7 +477,9 @@ def test_bad_options_are_named() -> None:
         learn(VoteCells(plus=one[:0], tie=one[:0], minus=one[:0], gold=one[:0], weight=np.zeros(0)))
 
 
-def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(shared_data: Path) -> None:
+def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(
+    shared_data: Path,
+) -> None:
     from benchmarks.budget import summary, trials
     from benchmarks.rewardbench2 import VOTES
 
@@ -437,17 +495,23 @@ def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(sh
         assert np.mean([row.saved for row in rows]) >= 0.45
         assert np.mean([row.added.value for row in rows]) <= 0.003
         # The model is not asked for more than it knows: its own expectations hold on average.
-        expected = np.array([[row.expected_votes, row.expected_mae] for row in rows], dtype=np.float64)
-        assert expected[:, 0].mean() == pytest.approx(np.mean([row.votes for row in rows]), abs=0.05)
-    assert summary(found) in (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(
-        encoding="utf-8"
-    )
+        expected = np.array(
+            [[row.expected_votes, row.expected_mae] for row in rows], dtype=np.float64
+        )
+        assert expected[:, 0].mean() == pytest.approx(
+            np.mean([row.votes for row in rows]), abs=0.05
+        )
+    assert summary(found) in (
+        Path(__file__).resolve().parent.parent / "docs" / "results.md"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def tried() -> BudgetTrial:
     counts = counts_of(np.random.default_rng(8), 600, 1, 8)
-    return trial(counts, rng=np.random.default_rng(0), n_splits=20, share=0.2, tolerances=(0.0, 0.004))
+    return trial(
+        counts, rng=np.random.default_rng(0), n_splits=20, share=0.2, tolerances=(0.0, 0.004)
+    )
 
 
 def test_the_saving_in_words(tried: BudgetTrial) -> None:
@@ -455,7 +519,9 @@ def test_the_saving_in_words(tried: BudgetTrial) -> None:
     told = saving("j", tried, 0.004)
     assert f"{same.votes:.1f} of 8 votes per comparison give the same labels as all 8" in told
     assert f"With up to 0.004 more error allowed {chosen.votes:.1f} do" in told
-    assert f"{'rose' if chosen.added.value > 0 else 'fell'} by {abs(chosen.added.value):.4f}" in told
+    assert (
+        f"{'rose' if chosen.added.value > 0 else 'fell'} by {abs(chosen.added.value):.4f}" in told
+    )
     assert told.startswith(saving("j", tried, 0.0))
     assert told.startswith("j: asked vote by vote,")
     budget = plan(learn(counts_of(np.random.default_rng(8), 600, 1, 8).cells()[0]))
@@ -484,14 +550,18 @@ def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
     none = with_row(over, "planner-0", added=Estimate(0.0, -0.001, 0.005))
     assert not_kept(none, 0.004) == "So it does not keep to 0.004. No planner tried is shown to."
     # An interval that reaches down to the allowance does not show it exceeded.
-    assert not_kept(with_row(over, "planner-0.004", added=Estimate(0.006, 0.0039, 0.008)), 0.004) is None
+    assert (
+        not_kept(with_row(over, "planner-0.004", added=Estimate(0.006, 0.0039, 0.008)), 0.004)
+        is None
+    )
     assert not_kept(over, 0.0) is None
 
 
 def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     chosen = tried.rows["planner-0.004"]
     worse = {
-        key: replace(row, mae=chosen.mae + 0.1, added=replace(row.added, high=0.1)) for key, row in tried.rows.items()
+        key: replace(row, mae=chosen.mae + 0.1, added=replace(row.added, high=0.1))
+        for key, row in tried.rows.items()
     }
     alone = replace(tried, rows=worse | {"planner-0.004": chosen})
     assert simpler(alone, 0.004) is None
@@ -501,13 +571,17 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     dearer = with_row(alone, "btd-8", mae=chosen.mae - 0.01)
     assert simpler(equal, 0.004) is None
     assert simpler(dearer, 0.004) is None
-    better = with_row(alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=Estimate(0.0001, -0.0004, 0.0006))
+    better = with_row(
+        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=Estimate(0.0001, -0.0004, 0.0006)
+    )
     better = with_row(better, "unanimous-3", votes=2.5, mae=chosen.mae)
     told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
     assert told.endswith(
-        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 "
-        f"where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error "
+        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it "
+        "uses 2.00 "
+        f"where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the "
+        "error "
         f"where the planner adds {signed(chosen.added.value, 4)}."
     )
     plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))
@@ -517,7 +591,11 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
 
 
 def test_signs_in_words() -> None:
-    assert [signed(value, 3) for value in (0.0124, -0.0124, -0.0004)] == ["+0.012", "−0.012", "+0.000"]
+    assert [signed(value, 3) for value in (0.0124, -0.0124, -0.0004)] == [
+        "+0.012",
+        "−0.012",
+        "+0.000",
+    ]
     assert signed_span(-0.02, 0.3, 2) == "−0.02 to +0.30"
     assert signed_span(math.nan, 0.3, 2) == signed_span(None, 0.3, 2) == "no interval: one item"
 
@@ -526,16 +604,22 @@ def test_the_outlook_says_why_it_differs_from_the_trial(tried: BudgetTrial) -> N
     budget = plan(learn(counts_of(np.random.default_rng(8), 600, 1, 8).cells()[0]))
     told = outlook(budget, 1000, found=tried)
     assert told == (
-        f"{outlook(budget, 1000)} So a plan learned from all 600 comparisons with 8 votes expects of itself. "
-        f"The rules tried learn from {tried.calibration:.0f} each and are measured on the others, so their "
+        f"{outlook(budget, 1000)} So a plan learned from all 600 comparisons with 8 votes expects "
+        "of itself. "
+        f"The rules tried learn from {tried.calibration:.0f} each and are measured on the others, "
+        "so their "
         "votes and errors differ."
     )
 
 
 def test_the_figure_shows_the_trial(tried: BudgetTrial) -> None:
-    fig = budget_figure(tried, style=Style(colour="#0072b2", symbol="circle"), chosen="planner-0.004")
+    fig = budget_figure(
+        tried, style=Style(colour="#0072b2", symbol="circle"), chosen="planner-0.004"
+    )
     planner = next(trace for trace in fig.data if trace.name == "planner")
-    rows = sorted((tried.rows[key] for key in ("planner-0", "planner-0.004")), key=lambda row: row.votes)
+    rows = sorted(
+        (tried.rows[key] for key in ("planner-0", "planner-0.004")), key=lambda row: row.votes
+    )
     assert list(planner.x) == [row.votes for row in rows]
     assert list(planner.y) == [row.added.value for row in rows]
     assert list(planner.error_y.array) == [row.added.high - row.added.value for row in rows]
@@ -546,24 +630,39 @@ def test_the_figure_shows_the_trial(tried: BudgetTrial) -> None:
 
 
 def test_when_the_planner_helps() -> None:
-    """A judge that repeats itself, or says nothing, needs few votes; one that wavers needs most of them.
+    """A judge that repeats itself, or says nothing, needs few votes; one that wavers needs most of
+    them.
 
-    Chances of a comparison's votes are Dirichlet; gold is their mode in 80 % and anything in the others.
+    Chances of a comparison's votes are Dirichlet; gold is their mode in 80 % and anything in the
+    others.
     """
     saved, better = {}, {}
     for spread in (0.02, 2.0, 50.0):
         rng = np.random.default_rng(1)
         chance = rng.dirichlet([spread] * 3, size=2_000)
         votes = rng.multinomial(8, chance)
-        gold = np.where(rng.random(2_000) < 0.8, chance.argmax(axis=1) - 1, rng.integers(-1, 2, 2_000))
+        gold = np.where(
+            rng.random(2_000) < 0.8, chance.argmax(axis=1) - 1, rng.integers(-1, 2, 2_000)
+        )
         code = np.arange(2_000)
-        counts = VoteCounts(comparison=code, item=code, minus=votes[:, 0], tie=votes[:, 1], plus=votes[:, 2], gold=gold)
-        rows = trial(counts, rng=np.random.default_rng(0), n_splits=20, share=0.1, tolerances=(0, 0.002)).rows
+        counts = VoteCounts(
+            comparison=code,
+            item=code,
+            minus=votes[:, 0],
+            tie=votes[:, 1],
+            plus=votes[:, 2],
+            gold=gold,
+        )
+        rows = trial(
+            counts, rng=np.random.default_rng(0), n_splits=20, share=0.1, tolerances=(0, 0.002)
+        ).rows
         planner = rows["planner-0.002"]
         assert planner.added.value <= 0.004
         saved[spread] = planner.saved
         # The error of so many votes on every comparison, read between two whole numbers of votes.
-        fixed = np.interp(planner.votes, range(1, 9), [rows[f"btd-{k}"].added.value for k in range(1, 9)])
+        fixed = np.interp(
+            planner.votes, range(1, 9), [rows[f"btd-{k}"].added.value for k in range(1, 9)]
+        )
         better[spread] = fixed - planner.added.value
     assert saved[0.02] > 0.6
     assert saved[50.0] > 0.6
@@ -579,14 +678,18 @@ def test_words_for_one_vote_and_one_comparison() -> None:
     minus, tie, plus = ((vote == y).astype(np.int64) for y in (-1, 0, 1))
     counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
     tried = trial(counts, rng=np.random.default_rng(0), n_splits=2)
-    assert saving("j", tried, 0.002) == ("j: a comparison has only 1 vote, all asked at once, so no vote can be saved.")
+    assert saving("j", tried, 0.002) == (
+        "j: a comparison has only 1 vote, all asked at once, so no vote can be saved."
+    )
     told = outlook(plan(learn(counts.cells()[0]), price=0.0), 1)
     assert told.startswith("For 1 more comparison expect 1 vote instead of 1")
 
 
 def test_a_million_votes_on_a_comparison_are_planned_from() -> None:
     code, gold = np.arange(60), np.resize([-1, 0, 1], 60)
-    minus, tie, plus = (np.where(gold == y, most, 3) for y, most in ((-1, 10**6), (0, 9), (1, 10**6)))
+    minus, tie, plus = (
+        np.where(gold == y, most, 3) for y, most in ((-1, 10**6), (0, 9), (1, 10**6))
+    )
     counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
     tried = trial(counts, rng=np.random.default_rng(0), votes=8, n_splits=2)
     assert learn(counts.cells()[0], votes=8).n_comparisons == 60

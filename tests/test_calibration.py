@@ -24,7 +24,9 @@ from tests.outcomes import of_judge, of_votes
 SKYWORK = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
 
 verdicts = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()),
+    st.tuples(
+        st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()
+    ),
     min_size=1,
     max_size=60,
 )
@@ -33,20 +35,30 @@ verdicts = st.lists(
 def spread(outcomes):
     """Confidence and correctness of single verdicts, as other libraries want them."""
     confidence = np.repeat(outcomes.confidence, outcomes.n)
-    right = np.concatenate([[1] * k + [0] * (n - k) for n, k in zip(outcomes.n, outcomes.correct, strict=True)])
+    right = np.concatenate(
+        [[1] * k + [0] * (n - k) for n, k in zip(outcomes.n, outcomes.correct, strict=True)]
+    )
     return confidence, right
 
 
 def check_judgebench_reward_model(shared_data):
     """Reference figures of JudgeBench votes, rule `single`, six digits."""
     found = calibration(of_judge(shared_data, "judgebench", SKYWORK))
-    expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
+    expected = {
+        "ece": 0.294954,
+        "mce": 0.330571,
+        "ace": 0.294954,
+        "brier": 0.311194,
+        "nll": 2.408601,
+    }
     assert {name: round(getattr(found, name), 6) for name in expected} == expected
     assert (found.n, found.items, found.without_confidence, found.nll_clipped) == (700, 350, 0, 120)
 
 
 def check_judgeconf_stated_confidence(shared_data):
-    """Reference figures of JudgeConf votes, six digits; votes without confidence are left out and counted."""
+    """Reference figures of JudgeConf votes, six digits; votes without confidence are left out and
+    counted.
+    """
     outcomes = of_judge(shared_data, "judgeconf", "gpt-4o-mini")
     found = calibration(outcomes)
     expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
@@ -85,7 +97,9 @@ def slow_ece(confidence, right, bins):
     total, worst = 0.0, 0.0
     for b in range(bins):
         percent = np.rint(confidence * 100).astype(int)
-        inside = (percent * bins > 100 * b) & (percent * bins <= 100 * (b + 1)) | ((b == 0) & (percent == 0))
+        inside = (percent * bins > 100 * b) & (percent * bins <= 100 * (b + 1)) | (
+            (b == 0) & (percent == 0)
+        )
         if inside.any():
             gap = abs(right[inside].mean() - confidence[inside].mean())
             total, worst = total + inside.mean() * gap, max(worst, gap)
@@ -101,14 +115,18 @@ def test_measures_by_definition_and_their_laws(rows, bins):
     assert found.ece == pytest.approx(ece, abs=1e-12)
     assert found.mce == pytest.approx(mce, abs=1e-12)
     # A triangle inequality: bins can hide opposite errors, never invent any.
-    assert abs(found.mean_confidence - found.accuracy.value) <= found.ece + 1e-12 <= found.mce + 1e-9
+    assert (
+        abs(found.mean_confidence - found.accuracy.value) <= found.ece + 1e-12 <= found.mce + 1e-9
+    )
     assert abs(found.mean_confidence - found.accuracy.value) <= found.ace + 1e-12
     diagram = found.reliability
     assert diagram.n.sum() == found.n == len(rows)
     filled = diagram.n > 0
     assert (diagram.accuracy.low <= diagram.accuracy.value)[filled].all()
     assert (diagram.accuracy.value <= diagram.accuracy.high)[filled].all()
-    assert calibration(of_votes(*zip(*reversed(rows), strict=True)), bins=bins).ece == pytest.approx(found.ece)
+    assert calibration(
+        of_votes(*zip(*reversed(rows), strict=True)), bins=bins
+    ).ece == pytest.approx(found.ece)
 
 
 @pytest.mark.parametrize("bins", [2, 3, 5, 7, 10, 20])
@@ -123,7 +141,9 @@ def slow_mass_index(values, bins):
     """The integer rule as written, for each distinct value."""
     order = sorted(values)
     rank = {v: (order.index(v), order.count(v)) for v in values}
-    return [min(bins - 1, bins * (2 * r + m) // (2 * len(values))) for r, m in (rank[v] for v in values)]
+    return [
+        min(bins - 1, bins * (2 * r + m) // (2 * len(values))) for r, m in (rank[v] for v in values)
+    ]
 
 
 @settings(deadline=None)
@@ -147,23 +167,31 @@ def test_values_that_differ_in_the_last_bit_are_equal():
 
 @pytest.mark.parametrize("votes", [600, 60_000])
 def test_bins_use_the_clustering_of_their_own_items(votes):
-    """The bin's interval is the clustered interval of the verdicts inside it, with few votes and many."""
+    """The bin's interval is the clustered interval of the verdicts inside it, with few votes and
+    many.
+    """
     rng = np.random.default_rng(0)
     item, confidence = rng.integers(0, 40, votes), rng.choice([0.55, 0.58, 0.95], votes)
     right = rng.random(votes) < np.where(item % 2, 0.9, 0.3)
     outcomes = of_votes(item, confidence, right)
     found = reliability(outcomes)
     inside = bin_index(outcomes.confidence, 10) == 5
-    expected = clustered_proportion(outcomes.item[inside], outcomes.n[inside], outcomes.correct[inside])
+    expected = clustered_proportion(
+        outcomes.item[inside], outcomes.n[inside], outcomes.correct[inside]
+    )
     assert found.deff[5] == pytest.approx(expected.deff)
     assert found.deff[5] > 2
-    assert (found.accuracy.low[5], found.accuracy.high[5]) == pytest.approx((expected.low, expected.high))
+    assert (found.accuracy.low[5], found.accuracy.high[5]) == pytest.approx(
+        (expected.low, expected.high)
+    )
     assert (found.items[5], found.n[5]) == (40, expected.n)
 
 
 def test_rows_in_any_order_and_split_give_the_same_diagram():
     rng = np.random.default_rng(1)
-    outcomes = of_votes(rng.integers(0, 30, 200), rng.integers(0, 21, 200) / 20, rng.integers(0, 2, 200))
+    outcomes = of_votes(
+        rng.integers(0, 30, 200), rng.integers(0, 21, 200) / 20, rng.integers(0, 2, 200)
+    )
     order = rng.permutation(len(outcomes))
     shuffled = OutcomeCounts(
         item=outcomes.item[order],
@@ -195,7 +223,8 @@ def test_options_are_checked():
 def test_noise_floor_of_fifty_verdicts():
     """Methods §5: at n = 50 a perfectly calibrated judge shows an ECE of about .12.
 
-    It depends on the confidences: .10 if they spread over .5 to 1, .12 over .4 to 1, .15 over 0 to 1.
+    It depends on the confidences: .10 if they spread over .5 to 1, .12 over .4 to 1, .15 over 0 to
+    1.
     """
     rng = np.random.default_rng(2)
     for least, expected in ((0.5, 0.10), (0.4, 0.12), (0.0, 0.15)):
@@ -214,7 +243,9 @@ def test_noise_floor_equals_the_exact_expectation():
     chance, error = binom.pmf(k, n, c), np.abs(k / n - c)
     order = np.argsort(error)
     mean, high = chance @ error, error[order][np.searchsorted(chance[order].cumsum(), 0.975)]
-    floor = noise_floor(of_votes(range(n), [c] * n, [0] * n), rng=np.random.default_rng(3), draws=40_000)
+    floor = noise_floor(
+        of_votes(range(n), [c] * n, [0] * n), rng=np.random.default_rng(3), draws=40_000
+    )
     assert floor.ece.value == pytest.approx(mean, rel=0.02)
     assert floor.ace.value == pytest.approx(mean, rel=0.02)
     assert floor.ece.high == pytest.approx(high, abs=1e-9)
@@ -231,7 +262,12 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
         confidence = rng.uniform(0.5, 1, n).round(decimals)
         outcomes = of_votes(range(n), confidence, rng.random(n) < confidence)
         floor, found = noise_floor(outcomes, rng=rng, draws=200), calibration(outcomes)
-        inside.append((floor.ece.low <= found.ece <= floor.ece.high, floor.ace.low <= found.ace <= floor.ace.high))
+        inside.append(
+            (
+                floor.ece.low <= found.ece <= floor.ece.high,
+                floor.ace.low <= found.ace <= floor.ace.high,
+            )
+        )
     # 150 trials at .95: four standard errors are .07.
     assert (np.mean(inside, axis=0) > 0.88).all()
 
@@ -250,7 +286,9 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     ],
 )
 def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
-    """Known truth: accuracy is confidence minus `bias`; `alike`: share of verdicts that the item decides."""
+    """Known truth: accuracy is confidence minus `bias`; `alike`: share of verdicts that the item
+    decides.
+    """
     rng = np.random.default_rng(5)
     levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
     bias = np.broadcast_to(bias, levels.shape)
@@ -268,13 +306,19 @@ def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
 
 @pytest.mark.parametrize(("n", "stated"), [(50, 0.98), (20, 0.9)])
 def test_verdicts_without_an_error_do_not_make_the_interval_a_point(n, stated):
-    """A calibrated judge is right n times out of n by chance (.98⁵⁰ = .36): 0 is not excluded then."""
-    ece = calibration_intervals(of_votes(range(n), [stated] * n, [1] * n), rng=np.random.default_rng(0)).ece
+    """A calibrated judge is right n times out of n by chance (.98⁵⁰ = .36): 0 is not
+    excluded then.
+    """
+    ece = calibration_intervals(
+        of_votes(range(n), [stated] * n, [1] * n), rng=np.random.default_rng(0)
+    ).ece
     assert ece.low == 0 < 1 - stated < ece.high
 
 
 def test_an_error_far_below_chance_does_not_bound_the_true_one_there():
-    """Gaps that cancel to nothing, as after a map fitted to such verdicts: up to the noise stays possible."""
+    """Gaps that cancel to nothing, as after a map fitted to such verdicts: up to the noise stays
+    possible.
+    """
     stated = np.repeat([0.65, 0.75, 0.85, 0.95], 100)
     right = np.concatenate([np.arange(100) < 100 * c for c in (0.65, 0.75, 0.85, 0.95)])
     outcomes = of_votes(range(400), stated, right)
@@ -286,9 +330,13 @@ def test_an_error_far_below_chance_does_not_bound_the_true_one_there():
 
 
 def test_inverted_interval_of_one_gap_is_the_normal_one():
-    """|T + noise| of one bin far from 0 gives T ± 1.96 sd; T = 0 gives 0 to the quantile of |noise|."""
+    """|T + noise| of one bin far from 0 gives T ± 1.96 sd; T = 0 gives 0 to the quantile of
+    |noise|.
+    """
     noise = np.random.default_rng(1).normal(0, 0.01, (20_000, 1))
-    assert absolute_sum_interval(np.array([0.2]), noise) == pytest.approx((0.1804, 0.2196), abs=5e-4)
+    assert absolute_sum_interval(np.array([0.2]), noise) == pytest.approx(
+        (0.1804, 0.2196), abs=5e-4
+    )
     assert absolute_sum_interval(np.zeros(1), noise) == pytest.approx((0, 0.0224), abs=5e-4)
 
 
@@ -298,7 +346,9 @@ def test_inverted_interval_does_not_depend_on_signs_or_order():
     order, sign = rng.permutation(6), rng.choice([-1, 1], 6)
     found = absolute_sum_interval(gap, noise)
     assert found[0] <= np.abs(gap).sum() <= found[1]
-    assert absolute_sum_interval((gap * sign)[order], (noise * sign)[:, order]) == pytest.approx(found)
+    assert absolute_sum_interval((gap * sign)[order], (noise * sign)[:, order]) == pytest.approx(
+        found
+    )
 
 
 def test_bootstrap_intervals_hold_their_estimates_and_widen_with_clustering():
@@ -307,7 +357,10 @@ def test_bootstrap_intervals_hold_their_estimates_and_widen_with_clustering():
     spans = []
     for item in (np.arange(1200), np.repeat(np.arange(300), 4)):
         outcomes = of_votes(item, np.repeat(confidence, 4), np.repeat(right, 4))
-        found, intervals = calibration(outcomes), calibration_intervals(outcomes, rng=rng, iterations=400)
+        found, intervals = (
+            calibration(outcomes),
+            calibration_intervals(outcomes, rng=rng, iterations=400),
+        )
         for name in ("ece", "ace", "brier", "nll"):
             one = getattr(intervals, name)
             assert one.value == pytest.approx(getattr(found, name), abs=1e-12)
@@ -330,7 +383,9 @@ def test_frames_hold_the_results():
 
 
 def test_many_rows_are_worked_on_in_blocks():
-    """Rows sorted by item are cut into blocks between items, shuffled ones are not: same measures."""
+    """Rows sorted by item are cut into blocks between items, shuffled ones are not: same
+    measures.
+    """
     rng = np.random.default_rng(5)
     item = np.sort(rng.integers(0, BLOCK, 4 * BLOCK))
     confidence = rng.integers(0, 101, len(item)) / 100
@@ -353,10 +408,17 @@ def test_many_rows_are_worked_on_in_blocks():
 @pytest.mark.parametrize("n", [20, 50, 200])
 @pytest.mark.parametrize(
     ("stated", "error"),
-    [([0.99], [0.01]), ([0.95], [0.03]), ([0.9], [0.1]), ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01])],
+    [
+        ([0.99], [0.01]),
+        ([0.95], [0.03]),
+        ([0.9], [0.1]),
+        ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01]),
+    ],
 )
 def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
-    """A bootstrap holds .37 of 50 verdicts at .99 that err once in a hundred, and .63 are points."""
+    """A bootstrap holds .37 of 50 verdicts at .99 that err once in a hundred, and .63 are
+    points.
+    """
     rng, sure, wrong = np.random.default_rng(8), np.array(stated), np.array(error)
     brier = np.mean((1 - wrong) * (1 - sure) ** 2 + wrong * sure**2)
     clipped = np.clip(sure, NLL_CLIP, 1 - NLL_CLIP)
@@ -366,7 +428,9 @@ def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
     held = np.zeros(3)
     for _ in range(200):
         drawn = rng.integers(len(sure), size=n)
-        outcomes = of_votes(np.arange(n), sure[drawn], (rng.random(n) >= wrong[drawn]).astype(np.int64))
+        outcomes = of_votes(
+            np.arange(n), sure[drawn], (rng.random(n) >= wrong[drawn]).astype(np.int64)
+        )
         found = calibration_intervals(outcomes, rng=rng, iterations=2)
         band = th_sweep(outcomes, [0.1])
         pairs = ((found.brier, brier), (found.nll, nll), (band.th[0], th))

@@ -1,4 +1,6 @@
-"""The decision card, the order of judges, and the figures of the first screen hold the numbers of checks."""
+"""The decision card, the order of judges, and the figures of the first screen hold the numbers of
+checks.
+"""
 
 import numpy as np
 import pytest
@@ -7,7 +9,14 @@ from core.interpretation import card as first
 from core.interpretation.card import CHECK_NAMES
 from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
 from core.interpretation.verdicts import CHECKS, Verdict
-from core.plots.overview import MOST_ROWS, check_grid, check_matrix, evidence_strip, matrix_key, trust_map
+from core.plots.overview import (
+    MOST_ROWS,
+    check_grid,
+    check_matrix,
+    evidence_strip,
+    matrix_key,
+    trust_map,
+)
 from core.stats.estimate import Estimate
 
 
@@ -17,7 +26,9 @@ def checks_of(judge: str, **given: tuple) -> list[Verdict]:
     for check in CHECKS:
         grade, *numbers = given.get(check, ("unknown", None, None, None))
         estimate, low, high = (*numbers, None, None, None)[:3]
-        found.append(Verdict(judge, check, grade, f"{check}.", estimate=estimate, low=low, high=high))
+        found.append(
+            Verdict(judge, check, grade, f"{check}.", estimate=estimate, low=low, high=high)
+        )
     return found
 
 
@@ -30,7 +41,8 @@ def test_the_card_says_what_was_found_and_what_to_do():
     said = first.card("j", overall, checks, Estimate(0.08, 0.05, 0.11, n=90))
     assert said.word == "Trust with limits"
     assert said.sentence == (
-        "Right on 87 % (84 % to 90 %), ties counting half, 37 points above guessing; 8 % of verdicts change "
+        "Right on 87 % (84 % to 90 %), ties counting half, 37 points above guessing; 8 % of "
+        "verdicts change "
         "when the responses swap places; no confidence with gold to check."
     )
     assert said.advice == ("Ask in both orders and take the majority.",)
@@ -38,7 +50,10 @@ def test_the_card_says_what_was_found_and_what_to_do():
 
 def test_a_card_claims_no_difference_that_an_interval_does_not_show():
     overall = Overall(verdict="cannot_say", because=(), unchecked=())
-    unclear = {"accuracy": ("unclear", 0.55, 0.45, 0.65), "calibration": ("unclear", 0.08, 0.0, 0.2)}
+    unclear = {
+        "accuracy": ("unclear", 0.55, 0.45, 0.65),
+        "calibration": ("unclear", 0.08, 0.0, 0.2),
+    }
     checks = checks_of("j", **unclear)
     said = first.card("j", overall, checks, None).sentence
     assert "55 % (45 % to 65 %), ties counting half, not shown to differ from guessing" in said
@@ -47,13 +62,20 @@ def test_a_card_claims_no_difference_that_an_interval_does_not_show():
     said = first.card("j", overall, people, None).sentence
     assert said.startswith("Not shown to agree with people more or less often")
     people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
-    assert "says what people say 30.0 points less often" in first.card("j", overall, people, None).sentence.lower()
+    assert (
+        "says what people say 30.0 points less often"
+        in first.card("j", overall, people, None).sentence.lower()
+    )
 
 
 def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add():
-    checks = checks_of("j", calibration=("fail", 0.2, 0.18, 0.22), overconfidence=("fail", 0.2, 0.1, 0.3))
+    checks = checks_of(
+        "j", calibration=("fail", 0.2, 0.18, 0.22), overconfidence=("fail", 0.2, 0.1, 0.3)
+    )
     because = ("calibration", "overconfidence", "accuracy")
-    said = first.card("j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, None)
+    said = first.card(
+        "j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, None
+    )
     assert said.sentence == (
         "There are no gold labels to say how often it is right; never asked in both orders; stated "
         "confidence is off by 20.0 points."
@@ -64,7 +86,9 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_check_that_can_warn_has_its_advice(check):
     checks = checks_of("j", **{check: ("warn", 0.3, 0.2, 0.4)})
-    said = first.card("j", Overall(verdict="trust_with_limits", because=(check,), unchecked=()), checks, None)
+    said = first.card(
+        "j", Overall(verdict="trust_with_limits", because=(check,), unchecked=()), checks, None
+    )
     assert len(said.advice) == 1
 
 
@@ -76,7 +100,9 @@ def test_judges_are_ranked_by_the_low_end_and_people_are_no_candidates():
         *checks_of("no gold"),
     ]
     assert first.ranked(verdicts, people=["person"]) == ["sure", "lucky", "no gold"]
-    assert first.ranked(verdicts[2 * len(CHECKS) : 3 * len(CHECKS)], people=["person"]) == ["person"]
+    assert first.ranked(verdicts[2 * len(CHECKS) : 3 * len(CHECKS)], people=["person"]) == [
+        "person"
+    ]
 
 
 def many(n: int) -> list[Verdict]:
@@ -97,11 +123,15 @@ def test_the_strip_draws_the_estimates_of_the_checks(narrow):
     drawn = {}
     for trace in fig.data:
         # What keeps an empty panel's place has no marks.
-        for at, x, key in zip(trace.y, trace.x, trace.customdata or (), strict=trace.customdata is not None):
+        for at, x, key in zip(
+            trace.y, trace.x, trace.customdata or (), strict=trace.customdata is not None
+        ):
             assert rows[at] == key[0]
             drawn[trace.xaxis, key[0]] = x
     of = {v.judge: v.estimate for v in verdicts if v.check == "accuracy"}
-    assert {name: drawn["x", name] for name in rows} == pytest.approx({n: 100 * of[n] for n in rows})
+    assert {name: drawn["x", name] for name in rows} == pytest.approx(
+        {n: 100 * of[n] for n in rows}
+    )
     assert len(drawn) == 2 * len(rows)
     said = " ".join(note.text.replace("<br>", " ") for note in fig.layout.annotations)
     assert "Add a confidence with each vote, and gold labels" in said
@@ -124,7 +154,9 @@ def test_the_limits_are_the_edges_of_the_zones():
 
 
 def test_the_map_names_the_best_five_and_has_a_mark_for_each():
-    right = {f"j{k}": Estimate(0.5 + k / 200, 0.45 + k / 200, 0.55 + k / 200, n=90) for k in range(65)}
+    right = {
+        f"j{k}": Estimate(0.5 + k / 200, 0.45 + k / 200, 0.55 + k / 200, n=90) for k in range(65)
+    }
     flips = {name: Estimate(0.1, 0.05, 0.15, n=90) for name in right if name != "j64"}
     fig = trust_map(right, flips, chosen="j3")
     assert sum(len(trace.x) for trace in fig.data) == 64
@@ -139,7 +171,9 @@ def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(narrow):
     (trace,) = (check_grid(verdicts, "j", CHECKS) if narrow else wide).data
     texts = [text.partition(" ") for text in trace.text]
     signs = {key[0]: sign for key, (sign, _, _) in zip(trace.customdata, texts, strict=True)}
-    assert [name for _, _, name in texts] == ([*CHECK_NAMES.values()] if narrow else [""] * len(CHECKS))
+    assert [name for _, _, name in texts] == (
+        [*CHECK_NAMES.values()] if narrow else [""] * len(CHECKS)
+    )
     assert (signs[matrix_key("j", "accuracy")], signs[matrix_key("j", "ties")]) == ("✗", "!")
     assert signs[matrix_key("j", "data")] == "?"
     assert len(signs) == len(CHECKS)
@@ -156,7 +190,9 @@ def test_a_hundred_judges_stay_low_enough_to_read():
 
 def test_rows_are_named_beside_an_empty_first_panel():
     """Plotly moves the names to the first panel in which anything is drawn."""
-    drawn = evidence_strip(first.panels(checks_of("j", position=("ok", 0.0, -0.05, 0.05)), BY_DEFAULT), ["j"])
+    drawn = evidence_strip(
+        first.panels(checks_of("j", position=("ok", 0.0, -0.05, 0.05)), BY_DEFAULT), ["j"]
+    )
     beside = [trace for trace in drawn.data if trace.xaxis in (None, "x")]
     assert len(beside) == 1
     assert drawn.layout.xaxis.visible is False
@@ -166,7 +202,11 @@ def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gol
     checks = checks_of("crowd", accuracy=("unknown", None, None, None))
     overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
     said = first.card("crowd", overall, checks, None, person=True)
-    assert said.sentence.startswith("These are people's own votes, and nobody else labelled what they did;")
+    assert said.sentence.startswith(
+        "These are people's own votes, and nobody else labelled what they did;"
+    )
     assert said.advice == (first.ADD_JUDGES,)
     measured = checks_of("crowd", **GOOD)
-    assert first.card("crowd", overall, measured, None, person=True).sentence.startswith("Right on 87 %")
+    assert first.card("crowd", overall, measured, None, person=True).sentence.startswith(
+        "Right on 87 %"
+    )

@@ -1,4 +1,6 @@
-"""Comparisons as cards, in the real app: behind marks, for disagreements, and a judge's telling errors."""
+"""Comparisons as cards, in the real app: behind marks, for disagreements, and a judge's telling
+errors.
+"""
 
 import io
 from pathlib import Path
@@ -16,7 +18,13 @@ from core.plots.agreement import cell_key
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store
-from core.store.vote_queries import Mark, comparison_names, count_behind, telling_errors, vote_counts
+from core.store.vote_queries import (
+    Mark,
+    comparison_names,
+    count_behind,
+    telling_errors,
+    vote_counts,
+)
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 DEMO = Selection(datasets=(DEMO_DATASET,))
@@ -102,7 +110,9 @@ def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
     assert set(found["judge"]) == {BOASTER}
 
 
-def test_a_disagreement_is_one_row_with_both_verdicts_and_nobody_else(app: AppTest, store_path: Path) -> None:
+def test_a_disagreement_is_one_row_with_both_verdicts_and_nobody_else(
+    app: AppTest, store_path: Path
+) -> None:
     page = opened(app, "agreement.py")
     options = page.selectbox(key="disagree").options
     (chosen,) = [key for key in options if BOASTER in key and CAREFUL in key]
@@ -164,7 +174,14 @@ def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: 
 def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
-    row = {"model_a": HOSTILE, "model_b": "n", "judge": HOSTILE, "gold": -1, "vote": 1, "confidence": 0.9}
+    row = {
+        "model_a": HOSTILE,
+        "model_b": "n",
+        "judge": HOSTILE,
+        "gold": -1,
+        "vote": 1,
+        "confidence": 0.9,
+    }
     row |= dict.fromkeys(("prompt", "response_a", "response_b", "rationale", "category"), HOSTILE)
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(reading([row | {"item_id": f"{HOSTILE} {k}"} for k in range(3)]))

@@ -48,7 +48,12 @@ def test_cells_follow_every_change_of_the_votes():
         check(store, rows=1)
         put(store, "3,a,c,x,j,0,ab,1,.9,1,\n", dataset="d")
         check(store, rows=1)
-        put(store, VOTES.replace("2,b,c,y,j,0,ab,0", "2,b,c,y,j,0,ab,-1"), dataset="d", on_conflict="replace")
+        put(
+            store,
+            VOTES.replace("2,b,c,y,j,0,ab,0", "2,b,c,y,j,0,ab,-1"),
+            dataset="d",
+            on_conflict="replace",
+        )
         check(store, rows=1)
         put(store, VOTES, dataset="e")
         check(store, rows=1)
@@ -69,7 +74,12 @@ def test_runs_write_each_vote_at_the_place_of_its_run():
     forward, backward, other = runs
     # Base 4 holds a vote plus 2, base 6 the sum of both orders plus 3.
     assert (forward["block"], forward["ab_votes"], forward["ba_votes"]) == (0, 3 + 1 * 4, 3)
-    assert (forward["both_votes"], forward["n_both"], forward["flips"], forward["asked_both"]) == (5, 1, 0, 0)
+    assert (forward["both_votes"], forward["n_both"], forward["flips"], forward["asked_both"]) == (
+        5,
+        1,
+        0,
+        0,
+    )
     assert (backward["block"], backward["negative"], backward["ba_votes"]) == (0, True, 3 * 4**3)
     assert (other["block"], other["neither_votes"], other["n_neither"]) == (40, 3 * 4, 1)
 
@@ -85,13 +95,19 @@ def test_twenty_runs_fit_a_row():
     rng = np.random.default_rng(0)
     votes = rng.integers(-1, 2, (2, 45))
     rows = [
-        f"1,a,b,x,j,{run},{order},{votes[k, run]},,,\n" for k, order in enumerate(("ab", "ba")) for run in range(45)
+        f"1,a,b,x,j,{run},{order},{votes[k, run]},,,\n"
+        for k, order in enumerate(("ab", "ba"))
+        for run in range(45)
     ]
     with Store.open(None) as store:
         put(store, "".join(rows))
         blocks = store.rows("select block, ab_votes, ba_votes, both_votes from runs order by block")
     assert len(blocks) == 3
-    for column, base, wanted in ((1, 4, votes[0] + 2), (2, 4, votes[1] + 2), (3, 6, votes.sum(axis=0) + 3)):
+    for column, base, wanted in (
+        (1, 4, votes[0] + 2),
+        (2, 4, votes[1] + 2),
+        (3, 6, votes.sum(axis=0) + 3),
+    ):
         digits = [(block[column] // base**k) % base for block in blocks for k in range(20)]
         assert digits == [*wanted.tolist(), *[0] * 15]
 
@@ -143,7 +159,9 @@ def test_outcomes_are_what_another_engine_counts(rule, decimals, monkeypatch):
     rng = np.random.default_rng(1)
     rows = [
         f"{item:02d},a,b,x,{judge},{run},{order},{rng.integers(-1, 2)},{stated},{gold},\n"
-        for item, gold in zip(rng.permutation(30), rng.choice(["", "-1", "0", "1"], 30), strict=True)
+        for item, gold in zip(
+            rng.permutation(30), rng.choice(["", "-1", "0", "1"], 30), strict=True
+        )
         for judge in "kj"
         for run in range(3)
         for order in ("ab", "ba")
@@ -164,7 +182,14 @@ def test_outcomes_are_what_another_engine_counts(rule, decimals, monkeypatch):
 def test_codes_of_numbers_are_their_places_among_the_distinct_ones():
     rng = np.random.default_rng(2)
     fine = [0.7, 0.1 + 0.2, 0.3, np.nan, 0.0, 1.0]
-    for values in ([0.5, np.nan, 0.25], fine, [np.nan], [], rng.random(50), rng.integers(9, size=50) / 8):
+    for values in (
+        [0.5, np.nan, 0.25],
+        fine,
+        [np.nan],
+        [],
+        rng.random(50),
+        rng.integers(9, size=50) / 8,
+    ):
         parts = np.array_split(np.array(values, dtype=np.float64), 3)
         codes, distinct = value_codes(parts)
         expected, places = np.unique(np.concatenate(parts), return_inverse=True)

@@ -1,4 +1,6 @@
-"""The command line on real files: figures computed independently, exit codes, and identical bytes."""
+"""The command line on real files: figures computed independently, exit codes, and
+identical bytes.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,13 @@ def check_o1_mini(judgebench: dict[str, Any]) -> None:
 
 def check_calibration_of_skywork(judgebench: dict[str, Any]) -> None:
     found = judge(judgebench, "Skywork-Reward-Gemma-2-27B")["calibration"]
-    expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
+    expected = {
+        "ece": 0.294954,
+        "mce": 0.330571,
+        "ace": 0.294954,
+        "brier": 0.311194,
+        "nll": 2.408601,
+    }
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=SIX)
     th = {score["epsilon"]: score for score in found["th"]}[0.10]
     assert th["th"] == pytest.approx(15.785862, abs=SIX)
@@ -85,20 +93,31 @@ def check_both_orders(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert found["accuracy"]["n"] == 350
 
 
-def check_native_o1_mini(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_native_o1_mini(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (native,) = (shared_data / "native/judgebench").glob("*o1-mini*")
-    items = {json.loads(line)["pair_id"] for line in native.read_text(encoding="utf-8").splitlines()}
+    items = {
+        json.loads(line)["pair_id"] for line in native.read_text(encoding="utf-8").splitlines()
+    }
     with gzip.open(shared_data / "votes/judgebench.csv.gz", "rt", encoding="utf-8") as file:
         header, *rows = file.readlines()
     same = tmp_path / "JudgeBench.csv"
-    same.write_text(header + "".join(row for row in rows if "o1-mini" in row and row.split(",")[1] in items))
-    from_native, from_rows = document(capsys, native, "--splits", 20), document(capsys, same, "--splits", 20)
+    same.write_text(
+        header + "".join(row for row in rows if "o1-mini" in row and row.split(",")[1] in items)
+    )
+    from_native, from_rows = (
+        document(capsys, native, "--splits", 20),
+        document(capsys, same, "--splits", 20),
+    )
     assert judge(from_native, "o1-mini") == judge(from_rows, "o1-mini")
     assert from_native["input"]["items"] == len(items)
 
 
 def check_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)["judges"]["gpt-3.5-turbo"]
+    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)["judges"][
+        "gpt-3.5-turbo"
+    ]
     assert found["accuracy"]["value"] == pytest.approx(0.715606, abs=SIX)
     assert found["accuracy"]["n"] == 974
     assert found["confusion"]["labels"] == [-1, 0, 1]
@@ -107,18 +126,26 @@ def check_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def check_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, shared_data / "votes/faireval.csv.gz", "--splits", 0)
-    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(0.818182, abs=SIX)
+    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(
+        0.818182, abs=SIX
+    )
 
 
-def check_judgeconf_is_calibrated_and_not_biased(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_judgeconf_is_calibrated_and_not_biased(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = document(capsys, shared_data / "votes/judgeconf.csv.gz", "--splits", 0)
     mini = found["judges"]["gpt-4o-mini"]
     expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
-    assert {name: mini["calibration"][name] for name in expected} == pytest.approx(expected, abs=SIX)
+    assert {name: mini["calibration"][name] for name in expected} == pytest.approx(
+        expected, abs=SIX
+    )
     position = mini["position"]
     assert position["bias_decided"] == pytest.approx(0.406593, abs=SIX)
     assert (position["pairs"], position["flip_rate"]) == (78, 0)
-    (verdict,) = [v for v in found["verdicts"] if v["judge"] == "gpt-4o-mini" and v["check"] == "position"]
+    (verdict,) = [
+        v for v in found["verdicts"] if v["judge"] == "gpt-4o-mini" and v["check"] == "position"
+    ]
     assert verdict["verdict"] == "ok"
     assert "biased" not in verdict["sentence"]
 
@@ -139,19 +166,38 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
         *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
         *("repeatability", "agreement", "ties", "length", "own_family", "robustness", "data"),
     ]
-    assert {v["verdict"] for v in audited["verdicts"]} <= {"ok", "warn", "fail", "unclear", "unknown"}
+    assert {v["verdict"] for v in audited["verdicts"]} <= {
+        "ok",
+        "warn",
+        "fail",
+        "unclear",
+        "unknown",
+    }
     assert list(audited["verdicts"][0]) == [
         *("judge", "check", "verdict", "sentence", "estimate", "low", "high", "caution", "failure"),
         "needed_items",
     ]
     assert set(audited["overall"]) == set(audited["judges"])
     assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
-    assert set(found["direction"]) == {*("value", "low", "high", "n_items", "among_decided", "decided_share")}
+    assert set(found["direction"]) == {
+        *("value", "low", "high", "n_items", "among_decided", "decided_share")
+    }
     assert set(found["discrimination"]) == {"auroc", "low", "high", "n_items", "constant"}
     assert set(found["length"]) == {"longer", "gold_longer", "difference", "low", "high", "n"}
-    assert set(found["btd"]) == {*("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits")}
+    assert set(found["btd"]) == {
+        *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits")
+    }
     assert set(found["btd"]["splits"]) == {
-        *("n", "calibration", "mae_btd", "mae_majority", "pa_btd", "pa_majority", "mae_btd_low", "mae_btd_high")
+        *(
+            "n",
+            "calibration",
+            "mae_btd",
+            "mae_majority",
+            "pa_btd",
+            "pa_majority",
+            "mae_btd_low",
+            "mae_btd_high",
+        )
     }
 
 
@@ -162,7 +208,9 @@ def test_same_input_and_seed_same_bytes(demo: Path, capsys: pytest.CaptureFixtur
     assert other[1] != first[1]
 
 
-def test_splits_zero_is_null(demo: Path, audited: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_splits_zero_is_null(
+    demo: Path, audited: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     found = document(capsys, demo, "--splits", 0)
     assert found["judges"]["sim-judge-careful"]["btd"]["splits"] is None
     assert audited["judges"]["sim-judge-careful"]["btd"]["splits"] is not None
@@ -177,7 +225,14 @@ def test_native_files_give_the_figures_of_their_rows(
     same = tmp_path / "JudgeBench.csv"
     with same.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows(
-            [header[1:-1], *(row[1:-1] for row in rows if "judge-1" in row[0] and row[0].startswith("judgebench"))]
+            [
+                header[1:-1],
+                *(
+                    row[1:-1]
+                    for row in rows
+                    if "judge-1" in row[0] and row[0].startswith("judgebench")
+                ),
+            ]
         )
     from_native, from_rows = document(capsys, file), document(capsys, same)
     # Only the native file has the responses.
@@ -232,14 +287,18 @@ def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "plain has no ece" in err
 
 
-def test_several_values_together_or_one_by_one(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_values_together_or_one_by_one(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     together = document(capsys, small, "--judge", "strict", "plain", "--splits", 0)
     one_by_one = document(capsys, small, "--judge", "strict", "--judge", "plain", "--splits", 0)
     assert together == one_by_one
     assert list(together["judges"]) == ["plain", "strict"]
 
 
-def test_a_file_after_such_an_option_is_told_where_it_belongs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_after_such_an_option_is_told_where_it_belongs(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, _, err = run(capsys, "audit", "--judge", "strict", small)
     assert code == 2
     assert "Files come first" in err
@@ -273,7 +332,9 @@ def test_unusable_options_exit_2_and_say_what_is_allowed(
     assert err.count("\n") == 1
 
 
-def test_a_file_without_a_usable_vote_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_a_usable_vote_exits_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "bad.csv"
     file.write_text("item_id,judge,vote,confidence\n1,a,1,1.7\n", encoding="utf-8")
     code, _, err = run(capsys, "audit", file)
@@ -283,7 +344,9 @@ def test_a_file_without_a_usable_vote_exits_2(tmp_path: Path, capsys: pytest.Cap
     assert "1.7" in err
 
 
-def test_import_export_round_trip(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_export_round_trip(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     store, copy = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
     assert run(capsys, "import", small, "--store", store)[0] == 0
     once, twice = tmp_path / "once.csv", tmp_path / "twice.csv"
@@ -313,10 +376,14 @@ def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
-def test_the_summary_shows_the_pooled_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_shows_the_pooled_board(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "demo.csv"
     assert run(capsys, "simulate", out, "--items", 20)[0] == 0
-    code, _, said = run(capsys, "audit", out, "--splits", 0, "--json", "-", "--anchor", "sim-anchor-one")
+    code, _, said = run(
+        capsys, "audit", out, "--splits", 0, "--json", "-", "--anchor", "sim-anchor-one"
+    )
     assert code == 0
     found = document(capsys, out, "--splits", 0, "--anchor", "sim-anchor-one")
     pooled, *of_judges = found["leaderboards"]["sim-anchor-one"]
@@ -327,7 +394,9 @@ def test_the_summary_shows_the_pooled_board(tmp_path: Path, capsys: pytest.Captu
     assert f"{best['p']:.3f}" in line
 
 
-def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hostile_names_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "hostile.csv"
     file.write_text("item_id,judge,vote\n1,\x1b[31mred,1\n", encoding="utf-8")
     code, out, _ = run(capsys, "audit", file)
@@ -335,7 +404,9 @@ def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.
     assert "\x1b" not in out
 
 
-def test_gates_on_magnitudes_and_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gates_on_magnitudes_and_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
     demo = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
     slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
@@ -346,20 +417,32 @@ def test_gates_on_magnitudes_and_verdicts(tmp_path: Path, capsys: pytest.Capture
     with turned.open("w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, rows[0])
         writer.writeheader()
-        writer.writerows(row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows)
+        writer.writerows(
+            row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows
+        )
     backwards = ("audit", turned, *slot[2:])
     assert run(capsys, *backwards, "bias_decided>0.1")[0] == 0
     code, _, err = run(capsys, *backwards, "abs(bias_decided)>0.1")
-    assert (code, "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err) == (1, True)
+    assert (
+        code,
+        "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err,
+    ) == (1, True)
     code, _, err = run(capsys, *slot, "position=fail")
     assert (code, "position=fail: sim-judge-first-slot is fail." in err) == (1, True)
     assert run(capsys, *slot, "overall=do_not_trust")[0] == 1
     careful = ("audit", demo, "--splits", 0, "--judge", "sim-judge-careful")
-    assert run(capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust")[0] == 0
+    assert (
+        run(
+            capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust"
+        )[0]
+        == 0
+    )
     assert run(capsys, *careful, "--limit", "position=.0001,.0002", "--strict")[0] == 1
 
 
-def test_strict_lets_unclear_and_cannot_say_fail(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_strict_lets_unclear_and_cannot_say_fail(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     loose = ("audit", small, "--splits", 0, "--fail-if", "overall=do_not_trust")
     assert run(capsys, *loose)[0] == 0
     code, _, err = run(capsys, *loose, "--strict")
@@ -390,14 +473,19 @@ def test_options_of_verdicts_are_checked(
     assert wanted in err
 
 
-def test_junit_and_markdown_of_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_and_markdown_of_hostile_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hostile = tmp_path / "hostile.csv"
     name = "<b>|`x`@team & [y](z)"
     hostile.write_text(
-        "item_id,judge,vote,gold\n" + "".join(f'{i},"{name}",1,1\n' for i in range(40)), encoding="utf-8"
+        "item_id,judge,vote,gold\n" + "".join(f'{i},"{name}",1,1\n' for i in range(40)),
+        encoding="utf-8",
     )
     junit, markdown = tmp_path / "checks.xml", tmp_path / "audit.md"
-    code, _, _ = run(capsys, "audit", hostile, "--splits", 0, "--junit", junit, "--markdown", markdown)
+    code, _, _ = run(
+        capsys, "audit", hostile, "--splits", 0, "--junit", junit, "--markdown", markdown
+    )
     assert code == 0
     (suite,) = ElementTree.parse(junit).getroot()
     assert suite.get("name") == name
@@ -412,7 +500,9 @@ def test_junit_and_markdown_of_hostile_names(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A judge that gives half of its votes to its own family, with gold and with other judges beside it."""
+    """A judge that gives half of its votes to its own family, with gold and with other judges
+    beside it.
+    """
     rng = np.random.default_rng(0)
     lines = ["item_id,judge,vote,gold,model_a,model_b"]
     for item in range(400):
@@ -429,7 +519,9 @@ def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     own = found["judges"]["gpt-judge"]["own_family"]
     assert own["against"] == "gold"
     assert own["low"] < 0.25 < own["high"]
-    no_gold = [",".join([*cells[:3], "", *cells[4:]]) for cells in (line.split(",") for line in lines[1:])]
+    no_gold = [
+        ",".join([*cells[:3], "", *cells[4:]]) for cells in (line.split(",") for line in lines[1:])
+    ]
     file.write_text("\n".join([lines[0], *no_gold]), encoding="utf-8")
     found = document(capsys, file, "--splits", 0, "--family", "OpenAI=gpt-")
     own = found["judges"]["gpt-judge"]["own_family"]
@@ -444,7 +536,9 @@ class Screen(io.StringIO):
         return True
 
 
-def test_a_terminal_sees_how_far_an_import_is(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_sees_how_far_an_import_is(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
@@ -458,15 +552,21 @@ def test_a_terminal_sees_how_far_an_import_is(small: Path, tmp_path: Path, monke
     assert re.search(r"\r\x1b\[K(?!\s*\d+%)", screen.getvalue())
 
 
-def test_a_pipe_sees_no_progress(small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_sees_no_progress(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
     assert "%" not in capfd.readouterr().err
 
 
-def test_one_of_a_thing_is_written_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_of_a_thing_is_written_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "three.csv"
     rows = ("q1,m1,m2,j1,ab,1,1,.9", "q1,m1,m2,j1,ba,-1,1,.8", "q1,m1,m2,j2,ab,,1,.9")
-    file.write_text("\n".join(["item_id,model_a,model_b,judge,position,vote,gold,confidence", *rows]) + "\n")
+    file.write_text(
+        "\n".join(["item_id,model_a,model_b,judge,position,vote,gold,confidence", *rows]) + "\n"
+    )
     assert main(["audit", str(file)]) == 0
     said = capsys.readouterr().out
     assert not re.search(r"\b1 (items|votes|comparisons|prompts|judges|outputs|rejects)\b", said)

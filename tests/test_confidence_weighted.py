@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.aggregation import btd
-from core.aggregation.confidence_weights import CLIP, NAMES, confidence_weighted, fit_weighted, learn_weighings
+from core.aggregation.confidence_weights import (
+    CLIP,
+    NAMES,
+    confidence_weighted,
+    fit_weighted,
+    learn_weighings,
+)
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 
@@ -32,8 +38,11 @@ def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, C
     return counts, votes
 
 
-def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = False, per_item: int = 1):
-    """A judge that is right more often where a hidden z is high, and states σ(1.2 + informative·z + noise).
+def judged(
+    seed: int, rows: int, n: int, *, informative: float, same: bool = False, per_item: int = 1
+):
+    """A judge that is right more often where a hidden z is high, and states σ(1.2 + informative·z +
+    noise).
 
     same : one hidden z per comparison and all n votes and confidences alike, as at temperature 0.
     """
@@ -47,15 +56,22 @@ def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = Fal
     noise = (1 - informative) * rng.normal(0, 1.2, size)
     stated = np.round(20 / (1 + np.exp(-(1.2 + informative * z + noise)))) / 20
     spread = (rows, n)
-    return records(np.broadcast_to(vote, spread), np.broadcast_to(stated, spread), gold, per_item=per_item)
+    return records(
+        np.broadcast_to(vote, spread), np.broadcast_to(stated, spread), gold, per_item=per_item
+    )
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 6), stated=st.sampled_from([0.0, 0.3, 0.9, 1.0]))
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(1, 6), stated=st.sampled_from([0.0, 0.3, 0.9, 1.0])
+)
 def test_equal_confidences_are_plain_btd(seed, n, stated):
     counts, votes = judged(seed, 60, n, informative=1)
     flat = ConfidenceCounts(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.full(len(votes), stated), n=votes.n
+        comparison=votes.comparison,
+        vote=votes.vote,
+        confidence=np.full(len(votes), stated),
+        n=votes.n,
     )
     found = confidence_weighted(counts, flat, rng=np.random.default_rng(0), n_splits=5)
     assert (found.weight == 1).all()
@@ -70,7 +86,8 @@ def test_swapping_a_and_b_changes_no_score(seed):
     counts, votes = judged(seed, 80, 3, informative=0.7)
     mirrored = records(-votes.vote.reshape(-1, 3), votes.confidence.reshape(-1, 3), -counts.gold)
     one, other = (
-        confidence_weighted(c, v, rng=np.random.default_rng(1), n_splits=4) for c, v in ((counts, votes), mirrored)
+        confidence_weighted(c, v, rng=np.random.default_rng(1), n_splits=4)
+        for c, v in ((counts, votes), mirrored)
     )
     np.testing.assert_allclose(other.scores.drps[:2], one.scores.drps[:2], atol=1e-6)
     np.testing.assert_allclose(other.scores.mae.value, one.scores.mae.value, atol=1e-12)
@@ -84,7 +101,9 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
     confidence = rng.uniform(0, 1, 400).round(2)
     comparison = np.arange(400) // 4
     right = (rng.random(400) < expit(0.8 * confidence - 0.1)).astype(float)
-    (found,) = learn_weighings(confidence, right, comparison, [np.arange(100)], n_votes=np.ones(400, np.int64))
+    (found,) = learn_weighings(
+        confidence, right, comparison, [np.arange(100)], n_votes=np.ones(400, np.int64)
+    )
     clipped = np.clip(confidence, CLIP, 1 - CLIP)
     x = np.log(clipped / (1 - clipped))
     x -= x.mean()
@@ -101,7 +120,9 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
 
 
 def test_the_fit_is_that_of_the_full_solver():
-    """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to 60."""
+    """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to
+    60.
+    """
     from core.aggregation.solver import Objective, solve
 
     rng = np.random.default_rng(9)
@@ -128,7 +149,9 @@ def test_the_fit_is_that_of_the_full_solver():
 
 @pytest.mark.slow
 def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
-    """8 votes of a comparison share their correctness: z goes by comparison, so 5 % pass ± 3 SE of 800."""
+    """8 votes of a comparison share their correctness: z goes by comparison, so 5 % pass ± 3 SE of
+    800.
+    """
     rng = np.random.default_rng(4)
     passed = 0
     for _ in range(800):
@@ -136,7 +159,9 @@ def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
         confidence = np.repeat(rng.uniform(0.4, 1, 60), 8)
         right = np.repeat((rng.random(60) < 0.6).astype(float), 8)
         passed += (
-            learn_weighings(confidence, right, comparison, [np.arange(60)], n_votes=np.ones_like(comparison))[0].slope
+            learn_weighings(
+                confidence, right, comparison, [np.arange(60)], n_votes=np.ones_like(comparison)
+            )[0].slope
             > 0
         )
     assert passed / 800 == pytest.approx(0.05, abs=0.024)
@@ -159,7 +184,9 @@ def test_a_confidence_that_says_nothing_costs_next_to_nothing(n):
     cost = []
     for seed in range(4):
         counts, votes = judged(seed, 1_500, n, informative=0.0)
-        scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=20).scores
+        scores = confidence_weighted(
+            counts, votes, rng=np.random.default_rng(0), n_splits=20
+        ).scores
         cost.append([scores.mae_change.value[1], scores.drps_change.value[1]])
     mae, drps = np.mean(cost, axis=0)
     assert abs(mae) < 0.003
@@ -167,10 +194,14 @@ def test_a_confidence_that_says_nothing_costs_next_to_nothing(n):
 
 
 def test_at_temperature_0_confidence_is_all_there_is():
-    """Eight equal votes say no more than one: then weighing gains where confidence differs by comparison."""
+    """Eight equal votes say no more than one: then weighing gains where confidence differs by
+    comparison.
+    """
     alike, own = (
         confidence_weighted(
-            *judged(2, 1_500, 8, informative=0.5, same=same), rng=np.random.default_rng(0), n_splits=40
+            *judged(2, 1_500, 8, informative=0.5, same=same),
+            rng=np.random.default_rng(0),
+            n_splits=40,
         ).scores
         for same in (True, False)
     )
@@ -184,7 +215,12 @@ def test_nothing_is_learned_from_the_comparisons_that_are_scored():
     counts, votes = judged(5, 400, 4, informative=1.0, per_item=4)
     gold = np.random.default_rng(6).integers(-1, 2, 100).repeat(4)
     random = VoteCounts(
-        comparison=counts.comparison, item=counts.item, plus=counts.plus, tie=counts.tie, minus=counts.minus, gold=gold
+        comparison=counts.comparison,
+        item=counts.item,
+        plus=counts.plus,
+        tie=counts.tie,
+        minus=counts.minus,
+        gold=gold,
     )
     scores = confidence_weighted(random, votes, rng=np.random.default_rng(0), n_splits=40).scores
     assert scores.drps_change.value[1] > -0.002
@@ -194,9 +230,13 @@ def test_votes_without_confidence_are_left_out_for_every_rule():
     counts, votes = judged(7, 200, 4, informative=0.5)
     confidence = votes.confidence.copy()
     confidence[::4] = np.nan
-    partial = ConfidenceCounts(comparison=votes.comparison, vote=votes.vote, confidence=confidence, n=votes.n)
+    partial = ConfidenceCounts(
+        comparison=votes.comparison, vote=votes.vote, confidence=confidence, n=votes.n
+    )
     found = confidence_weighted(counts, partial, rng=np.random.default_rng(0), n_splits=5)
-    kept = records(votes.vote.reshape(-1, 4)[:, 1:], votes.confidence.reshape(-1, 4)[:, 1:], counts.gold)
+    kept = records(
+        votes.vote.reshape(-1, 4)[:, 1:], votes.confidence.reshape(-1, 4)[:, 1:], counts.gold
+    )
     same = confidence_weighted(*kept, rng=np.random.default_rng(0), n_splits=5)
     assert (found.without, found.votes_per_comparison) == (200, 3)
     np.testing.assert_array_equal(found.scores.mae.value, same.scores.mae.value)
@@ -206,11 +246,16 @@ def test_what_cannot_be_done_is_said():
     counts, votes = judged(8, 60, 2, informative=0.5)
     rng = np.random.default_rng(0)
     silent = ConfidenceCounts(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.full(len(votes), np.nan), n=votes.n
+        comparison=votes.comparison,
+        vote=votes.vote,
+        confidence=np.full(len(votes), np.nan),
+        n=votes.n,
     )
     with pytest.raises(NoUsableVotes, match="none was given"):
         confidence_weighted(counts, silent, rng=rng)
-    unlabelled = records(votes.vote.reshape(-1, 2), votes.confidence.reshape(-1, 2), np.full(len(counts), NO_GOLD))
+    unlabelled = records(
+        votes.vote.reshape(-1, 2), votes.confidence.reshape(-1, 2), np.full(len(counts), NO_GOLD)
+    )
     with pytest.raises(NoUsableVotes, match="gold"):
         confidence_weighted(*unlabelled, rng=rng)
     with pytest.raises(TooFewLabels, match="15 labelled"):
@@ -220,15 +265,21 @@ def test_what_cannot_be_done_is_said():
 
 
 def check_reward_models(shared_data):
-    """JudgeBench, two votes per comparison, gold without ties: better forecasts (DRPS), the same labels."""
+    """JudgeBench, two votes per comparison, gold without ties: better forecasts (DRPS), the same
+    labels.
+    """
     frame = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     frame = frame[frame["judge"] == "internlm_internlm2-20b-reward [reward_model]"]
     frame = frame[frame["vote"].notna()].sort_values("item_id", kind="stable")
     gold = frame.drop_duplicates("item_id")["gold"].to_numpy(np.int64)
     counts, votes = records(
-        frame["vote"].to_numpy(np.int64).reshape(-1, 2), frame["confidence"].to_numpy(float).reshape(-1, 2), gold
+        frame["vote"].to_numpy(np.int64).reshape(-1, 2),
+        frame["confidence"].to_numpy(float).reshape(-1, 2),
+        gold,
     )
-    found = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40, share=0.25)
+    found = confidence_weighted(
+        counts, votes, rng=np.random.default_rng(0), n_splits=40, share=0.25
+    )
     assert (found.scores.n, found.scores.calibration, found.votes_per_comparison) == (350, 88, 2)
     assert found.weighing.z > 5
     assert found.scores.drps_change.high[1] < -0.005

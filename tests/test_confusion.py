@@ -18,7 +18,12 @@ def make(rows: list[tuple[int, int, int, int]], item: list[int] | None = None) -
     plus, tie, minus, gold = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     code = np.arange(len(rows))
     return VoteCounts(
-        comparison=code, item=code if item is None else np.array(item), plus=plus, tie=tie, minus=minus, gold=gold
+        comparison=code,
+        item=code if item is None else np.array(item),
+        plus=plus,
+        tie=tie,
+        minus=minus,
+        gold=gold,
     )
 
 
@@ -63,7 +68,11 @@ def test_every_tie_rule_says_what_a_tie_is() -> None:
     decided = confusion(counts, ties="drop_votes")
     assert (decided.n, decided.dropped, decided.accuracy.value) == (7, 2, pytest.approx(5 / 7))
     gold_decided = confusion(counts, ties="drop_gold")
-    assert (gold_decided.n, gold_decided.dropped, gold_decided.accuracy.value) == (6, 3, pytest.approx(5 / 6))
+    assert (gold_decided.n, gold_decided.dropped, gold_decided.accuracy.value) == (
+        6,
+        3,
+        pytest.approx(5 / 6),
+    )
     both = confusion(counts, ties="drop_both")
     assert (both.n, both.dropped, both.accuracy.value) == (5, 4, 1)
 
@@ -100,7 +109,9 @@ def test_wrong_options_are_named() -> None:
         confusion(counts, labels=np.array([1, 1]))
 
 
-votes_and_gold = st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=60)
+votes_and_gold = st.lists(
+    st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=60
+)
 
 
 @settings(deadline=None)  # the first import of scikit-learn takes seconds

@@ -1,6 +1,8 @@
-"""How often intervals hold the truth, and promises are kept, where the truth is known: docs/results.md.
+"""How often intervals hold the truth, and promises are kept, where the truth is known:
+docs/results.md.
 
-Every figure is over 2,000 simulated data sets or more with a fixed seed; nominal is 95 % unless said.
+Every figure is over 2,000 simulated data sets or more with a fixed seed; nominal is 95 % unless
+said.
 """
 
 from __future__ import annotations
@@ -46,7 +48,11 @@ class Figure:
     high: float = 1.0
 
     def row(self) -> str:
-        band = f"{100 * self.low:.4g} to {100 * self.high:.4g}" if self.high < 1 else f"≥ {100 * self.low:.4g}"
+        band = (
+            f"{100 * self.low:.4g} to {100 * self.high:.4g}"
+            if self.high < 1
+            else f"≥ {100 * self.low:.4g}"
+        )
         if not self.low:
             band = f"≤ {100 * self.high:.4g}"
         return f"| {self.what} | {self.setting} | {self.sets:,} | {100 * self.share:.1f} | {band} |"
@@ -85,7 +91,10 @@ def ties() -> Iterator[Figure]:
         found = board(pairs, "ref").to_frame()
         truth = win + tie / 2
         setting = f"{100 * tie:.0f} % ties, N = {n}, p = {truth:.2g}"
-        for what, end, high in (("Jeffreys", "", 1.0), ("Jeffreys, dispersion-corrected", "_corrected", 0.97)):
+        for what, end, high in (
+            ("Jeffreys", "", 1.0),
+            ("Jeffreys, dispersion-corrected", "_corrected", 0.97),
+        ):
             share = held(found["p_low" + end], found["p_high" + end], truth)
             yield Figure(what=what, setting=setting, sets=sets, share=share, low=0.93, high=high)
 
@@ -97,13 +106,17 @@ def clustered() -> Iterator[Figure]:
     for p, strength in ((0.7, 7 / 3), (0.85, 9.0)):
         ends = []
         for _ in range(2_000):
-            ease = np.clip(rng.beta(p * strength, (1 - p) * strength, 150).repeat(6), 1e-6, 1 - 1e-6)
+            ease = np.clip(
+                rng.beta(p * strength, (1 - p) * strength, 150).repeat(6), 1e-6, 1 - 1e-6
+            )
             k = rng.binomial(8, rng.beta(4 * ease, 4 * (1 - ease)))
             found = clustered_proportion(item, eight, k)
             ends.append((found.low, found.high))
         setting = f"150 items of 6 comparisons of 8 votes, rate {p}"
         share = held(*np.array(ends).T, p)
-        yield Figure(what="Wilson by item", setting=setting, sets=2_000, share=share, low=0.93, high=0.97)
+        yield Figure(
+            what="Wilson by item", setting=setting, sets=2_000, share=share, low=0.93, high=0.97
+        )
 
 
 def ends_of(found: Sequence[Estimate]) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +158,9 @@ def repeatability() -> Iterator[Figure]:
         )
 
     def alike(items: int, each: int) -> np.ndarray:
-        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(size=(items * each, 1))
+        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(
+            size=(items * each, 1)
+        )
         latent = lean + 0.8 * rng.logistic(size=(items * each, k))
         return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
 
@@ -163,11 +178,19 @@ def repeatability() -> Iterator[Figure]:
     )
 
 
-def votes_and_labels(rng, labelled: int, rest: int, joint: np.ndarray, *, each: int = 1) -> VoteCounts:
-    """Single votes: joint[gold, vote] probabilities over (-1, 0, 1); `each` comparisons an item are alike."""
-    drawn = np.concatenate([rng.multinomial(size // each, joint.ravel()) for size in (labelled, rest)])
+def votes_and_labels(
+    rng, labelled: int, rest: int, joint: np.ndarray, *, each: int = 1
+) -> VoteCounts:
+    """Single votes: joint[gold, vote] probabilities over (-1, 0, 1); `each` comparisons an item are
+    alike.
+    """
+    drawn = np.concatenate(
+        [rng.multinomial(size // each, joint.ravel()) for size in (labelled, rest)]
+    )
     cell = np.tile(np.arange(9), 2).repeat(drawn)
-    cell = np.concatenate([rng.permutation(cell[: labelled // each]), cell[labelled // each :]]).repeat(each)
+    cell = np.concatenate(
+        [rng.permutation(cell[: labelled // each]), cell[labelled // each :]]
+    ).repeat(each)
     gold, vote = np.divmod(cell, 3)
     known = np.arange(len(cell)) < labelled
     code = np.arange(len(cell))
@@ -183,10 +206,14 @@ def votes_and_labels(rng, labelled: int, rest: int, joint: np.ndarray, *, each: 
 
 def two_classes(share: float, sensitivity: float, specificity: float) -> np.ndarray:
     gold = np.array([1 - share, 0, share])
-    return gold[:, None] * np.array([[specificity, 0, 1 - specificity], [0, 1, 0], [1 - sensitivity, 0, sensitivity]])
+    return gold[:, None] * np.array(
+        [[specificity, 0, 1 - specificity], [0, 1, 0], [1 - sensitivity, 0, sensitivity]]
+    )
 
 
-WITH_TIES = np.array([0.3, 0.3, 0.4])[:, None] * np.array([[0.8, 0.2, 0], [0.1, 0.6, 0.3], [0, 0.1, 0.9]])
+WITH_TIES = np.array([0.3, 0.3, 0.4])[:, None] * np.array(
+    [[0.8, 0.2, 0], [0.1, 0.6, 0.3], [0, 0.1, 0.9]]
+)
 DEBIASED = {
     # 1.5 errors on average, all one way: where two added rectifiers of half the size cover .78.
     "one-directional errors (3 %)": (two_classes(0.5, 0.94, 1), 20_000),
@@ -201,7 +228,12 @@ def debiased_intervals(name: str) -> tuple[dict[str, np.ndarray], float]:
     """(sets, 2) intervals by kind, and the truth, with 50 labels."""
     joint, rest = DEBIASED[name]
     rng = np.random.default_rng(4)
-    ends: dict[str, list[tuple[float, float]]] = {"full": [], "tuned": [], "labels": [], "plain": []}
+    ends: dict[str, list[tuple[float, float]]] = {
+        "full": [],
+        "tuned": [],
+        "labels": [],
+        "plain": [],
+    }
     for _ in range(2_000):
         counts = votes_and_labels(rng, 50, rest, joint)
         found = debiased_rate(counts)
@@ -223,7 +255,10 @@ def few_labels() -> Iterator[Figure]:
         found, truth = debiased_intervals(name)
         for kind, what in (("full", "Debiased rate"), ("tuned", "Debiased rate, tuned weight")):
             if kind in found:
-                share, setting = held(*found[kind].T, truth), f"50 labels, {rest:,} unlabelled, {name}"
+                share, setting = (
+                    held(*found[kind].T, truth),
+                    f"50 labels, {rest:,} unlabelled, {name}",
+                )
                 yield Figure(what=what, setting=setting, sets=2_000, share=share, low=0.92)
 
 
@@ -237,7 +272,13 @@ def two_class_correction() -> Iterator[Figure]:
         known = [one for one in found if one is not None and one.has_interval]
         low, high = np.array([(one.low, one.high) for one in known]).T
         setting = f"100 labels, 1,000 unlabelled, {name}"
-        yield Figure(what="Rogan–Gladen", setting=setting, sets=len(low), share=held(low, high, 0.6), low=0.92)
+        yield Figure(
+            what="Rogan–Gladen",
+            setting=setting,
+            sets=len(low),
+            share=held(low, high, 0.6),
+            low=0.92,
+        )
 
 
 ALPHA, DELTA = 0.12, 0.1
@@ -253,9 +294,11 @@ JUDGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @cache
 def promises(judge: str) -> tuple[float, float, float]:
-    """Shares of 2,000 audits with a promise, with a broken one, and broken if comparisons were independent.
+    """Shares of 2,000 audits with a promise, with a broken one, and broken if comparisons were
+    independent.
 
-    150 items of 6 comparisons; each comparison is a copy of its item's first one in four cases of five.
+    150 items of 6 comparisons; each comparison is a copy of its item's first one in four cases of
+    five.
     """
     error, rng = JUDGES[judge], np.random.default_rng(6)
     item, sets = np.arange(150).repeat(6), 2_000
@@ -268,13 +311,19 @@ def promises(judge: str) -> tuple[float, float, float]:
         source = np.where(rng.random(900) < 0.8, item * 6, np.arange(900))
         sure = rng.choice(SURE, 900)
         wrong = (rng.random(900) < error(sure))[source]
-        made = {"comparison": np.arange(900), "label": np.ones(900, dtype=np.int64), "sureness": "stated"}
+        made = {
+            "comparison": np.arange(900),
+            "label": np.ones(900, dtype=np.int64),
+            "sureness": "stated",
+        }
         made |= {"confidence": sure[source], "gold": np.where(wrong, -1, 1)}
         found = guarantee(Decisions(item=item, **made), alpha=ALPHA, delta=DELTA, rng=rng)
         promised += found.threshold is not None
         broken += exceeds(found.threshold)
         if _ < 400:
-            alone = guarantee(Decisions(item=np.arange(900), **made), alpha=ALPHA, delta=DELTA, rng=rng)
+            alone = guarantee(
+                Decisions(item=np.arange(900), **made), alpha=ALPHA, delta=DELTA, rng=rng
+            )
             naive += exceeds(alone.threshold)
     return promised / sets, broken / sets, naive / 400
 
@@ -282,12 +331,24 @@ def promises(judge: str) -> tuple[float, float, float]:
 def guarantees() -> Iterator[Figure]:
     most = DELTA + 2 * math.sqrt(DELTA * (1 - DELTA) / 2_000)
     for judge in JUDGES:
-        what, setting = "Guaranteed threshold, promises broken", f"150 items of 6 comparisons, {judge}"
-        yield Figure(what=what, setting=setting, sets=2_000, share=promises(judge)[1], low=0, high=round(most, 3))
+        what, setting = (
+            "Guaranteed threshold, promises broken",
+            f"150 items of 6 comparisons, {judge}",
+        )
+        yield Figure(
+            what=what,
+            setting=setting,
+            sets=2_000,
+            share=promises(judge)[1],
+            low=0,
+            high=round(most, 3),
+        )
 
 
 def additivity() -> Iterator[Figure]:
-    """Additive models, P(tie) = 2τ·min(p, 1 − p); on half of the prompts one draw decides all three legs."""
+    """Additive models, P(tie) = 2τ·min(p, 1 − p); on half of the prompts one draw decides all three
+    legs.
+    """
     rng = np.random.default_rng(7)
     sets, prompts, strength = 2_000, 200, np.array([-0.5, 0.1, 0.6])
     legs = np.array(list(combinations(range(3), 2)))
@@ -313,11 +374,20 @@ def additivity() -> Iterator[Figure]:
         ])  # fmt: skip
         share = float((np.abs(z) > 1.96).mean())
         setting = f"additive models, {prompts} prompts, τ = {tau}"
-        yield Figure(what="Triangle, z beyond ±1.96", setting=setting, sets=sets, share=share, low=0.035, high=0.065)
+        yield Figure(
+            what="Triangle, z beyond ±1.96",
+            setting=setting,
+            sets=sets,
+            share=share,
+            low=0.035,
+            high=0.065,
+        )
 
 
 def broken() -> Iterator[Figure]:
-    """Additive models far apart on few prompts: sets with any triangle that is said to be broken."""
+    """Additive models far apart on few prompts: sets with any triangle that is said to be
+    broken.
+    """
     rng, sets, prompts = np.random.default_rng(8), 2_000, 20
     one, two = np.array(list(combinations(range(8), 2))).T
     p = 1 / (1 + np.exp(0.5 * (one - two)))[:, None]
@@ -334,11 +404,26 @@ def broken() -> Iterator[Figure]:
         alarms += bool(triangles(pairs).broken.any())
     setting = f"8 additive models, steps of 0.5 logits, {prompts} prompts"
     yield Figure(
-        what="Broken triangle, false alarms", setting=setting, sets=sets, share=alarms / sets, low=0, high=0.05
+        what="Broken triangle, false alarms",
+        setting=setting,
+        sets=sets,
+        share=alarms / sets,
+        low=0,
+        high=0.05,
     )
 
 
-SIMULATIONS = (rates, ties, clustered, repeatability, few_labels, two_class_correction, guarantees, additivity, broken)
+SIMULATIONS = (
+    rates,
+    ties,
+    clustered,
+    repeatability,
+    few_labels,
+    two_class_correction,
+    guarantees,
+    additivity,
+    broken,
+)
 
 
 @cache
@@ -347,7 +432,9 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
 
 
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.__name__)
-def test_intervals_hold_the_truth_as_often_as_they_say(simulation: Callable[[], Iterator[Figure]]) -> None:
+def test_intervals_hold_the_truth_as_often_as_they_say(
+    simulation: Callable[[], Iterator[Figure]],
+) -> None:
     for figure in figures(simulation):
         assert figure.sets >= 1_990
         assert figure.low <= figure.share <= figure.high, figure
@@ -367,7 +454,9 @@ def test_no_single_rate_is_left_out(interval: Callable[..., tuple[np.ndarray, np
 
 
 def test_plain_prediction_powered_inference_would_not() -> None:
-    """Why two rectifiers are added; and with them the interval is still far shorter than by labels alone."""
+    """Why two rectifiers are added; and with them the interval is still far shorter than by labels
+    alone.
+    """
     found, truth = debiased_intervals("one-directional errors (3 %)")
     assert held(*found["plain"].T, truth) < 0.85
     length = {kind: (ends[:, 1] - ends[:, 0]).mean() for kind, ends in found.items()}
@@ -387,6 +476,10 @@ def test_comparisons_of_an_item_taken_for_independent_would_break_the_promise() 
 def test_the_table_of_coverage_says_what_was_found() -> None:
     rows = [figure.row() for simulation in SIMULATIONS for figure in figures(simulation)]
     table = "\n".join(
-        ["| interval or promise | simulated | data sets | found, % | wanted, % |", "|---|---|--:|--:|--:|", *rows]
+        [
+            "| interval or promise | simulated | data sets | found, % | wanted, % |",
+            "|---|---|--:|--:|--:|",
+            *rows,
+        ]
     )
     assert table in RESULTS.read_text(encoding="utf-8"), table

@@ -1,4 +1,6 @@
-"""A damaged store is called damaged, whatever is done with it, and no command claims what is not there."""
+"""A damaged store is called damaged, whatever is done with it, and no command claims what is not
+there.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Answers = dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """What every command made of every store; the name of the last one is said if it ended the process."""
+    """What every command made of every store; the name of the last one is said if it ended the
+    process.
+    """
     done = subprocess.run(
         [sys.executable, "tests/damaged_stores.py", str(tmp_path_factory.mktemp("damaged"))],
         cwd=REPOSITORY,
@@ -49,12 +53,18 @@ def test_no_command_takes_a_damaged_store_for_a_whole_one(answers: Answers) -> N
             named = code == 0 or "damaged" in said or command == "take over"
             if code not in (0, 2) or "another process" in said or "Traceback" in said or not named:
                 wrong[f"{name}, {command}"] = code, said
-        wrong |= {f"{name}, {kind}": "differs" for kind in KINDS if differs(name, found, sound, kind)}
-        if found["taken"] and any(differs(name, found["taken"], sound["taken"], kind) for kind in KINDS):
+        wrong |= {
+            f"{name}, {kind}": "differs" for kind in KINDS if differs(name, found, sound, kind)
+        }
+        if found["taken"] and any(
+            differs(name, found["taken"], sound["taken"], kind) for kind in KINDS
+        ):
             wrong[f"{name}, taken over"] = "differs"
         if found["import"][0] == 0 and found["loaded"] != 3:
             wrong[f"{name}, loaded"] = found["loaded"]
-        if found["import"][0] == 0 and any(differs(name, found["kept"], sound["kept"], k) for k in KINDS):
+        if found["import"][0] == 0 and any(
+            differs(name, found["kept"], sound["kept"], k) for k in KINDS
+        ):
             wrong[f"{name}, kept"] = "differs"
     assert not wrong, wrong
 
@@ -72,7 +82,13 @@ def differs(name: str, found: dict[str, Any], sound: dict[str, Any], kind: str) 
 
 @pytest.mark.slow
 def test_a_log_that_is_not_its_own_is_set_aside_and_said(answers: Answers) -> None:
-    foreign = ("of another file", "of an earlier state", "of zeros", "of noise", "with a flipped beginning")
+    foreign = (
+        "of another file",
+        "of an earlier state",
+        "of zeros",
+        "of noise",
+        "with a flipped beginning",
+    )
     for name in (f"a log {each}" for each in foreign):
         (aside,) = answers[name]["beside"]
         code, said = answers[name]["import"]
@@ -84,8 +100,12 @@ def test_a_log_that_is_not_its_own_is_set_aside_and_said(answers: Answers) -> No
     assert "votes.duckdb.wal, which holds the latest changes" in said
 
 
-def test_what_can_still_be_read_comes_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Damage in one kind of judgements leaves the others to be exported, and the message says how."""
+def test_what_can_still_be_read_comes_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Damage in one kind of judgements leaves the others to be exported, and the message
+    says how.
+    """
     path = tmp_path / "s.duckdb"
     freed: dict[str, set[str]] = {}
     for name, content, log in damaged(tmp_path):
@@ -93,14 +113,18 @@ def test_what_can_still_be_read_comes_out(tmp_path: Path, capsys: pytest.Capture
             path.write_bytes(content)
             codes = {}
             for kind in KINDS:
-                codes[kind] = main(["export", str(tmp_path / "o.csv"), "--store", str(path), "--what", kind])
+                codes[kind] = main(
+                    ["export", str(tmp_path / "o.csv"), "--store", str(path), "--what", kind]
+                )
             freed[name] = {kind for kind, code in codes.items() if code == 0}
             if 0 < len(freed[name]) < len(KINDS):
                 assert f"--store {path} --what KIND" in capsys.readouterr().err
     assert any(0 < len(kinds) < len(KINDS) for kinds in freed.values())
 
 
-def test_a_table_without_a_column_is_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_without_a_column_is_damage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     import duckdb
 
     path = make(tmp_path / "s.duckdb")

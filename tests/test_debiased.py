@@ -1,4 +1,6 @@
-"""Debiased rates: by hand, laws, and what the judge's votes are worth; coverage is in test_coverage.py."""
+"""Debiased rates: by hand, laws, and what the judge's votes are worth; coverage is in
+test_coverage.py.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def single(vote, gold, item=None) -> VoteCounts:
     return counts_of(*(np.equal(vote, v).astype(int) for v in (1, 0, -1)), gold, item)
 
 
-def binary(rng, labelled, rest, *, share=0.6, sensitivity=0.8, specificity=0.8, each=1) -> VoteCounts:
+def binary(
+    rng, labelled, rest, *, share=0.6, sensitivity=0.8, specificity=0.8, each=1
+) -> VoteCounts:
     """Votes without ties; the first comparisons are labelled."""
     gold = np.where(rng.random(labelled + rest) < share, 1, -1)
     hit = rng.random(len(gold)) < np.where(gold > 0, sensitivity, specificity)
@@ -66,9 +70,13 @@ def test_one_comparison_an_item_by_the_formula() -> None:
 def test_comparisons_of_an_item_that_always_agree_count_once() -> None:
     once = binary(np.random.default_rng(1), 40, 300)
     rows = np.repeat(np.arange(340), 5)
-    copies = counts_of(*(getattr(once, n)[rows] for n in ("plus", "tie", "minus", "gold")), once.item[rows])
+    copies = counts_of(
+        *(getattr(once, n)[rows] for n in ("plus", "tie", "minus", "gold")), once.item[rows]
+    )
     one, five = debiased_rate(once), debiased_rate(copies)
-    assert (five.value, five.low, five.high) == pytest.approx((one.value, one.low, one.high), abs=1e-12)
+    assert (five.value, five.low, five.high) == pytest.approx(
+        (one.value, one.low, one.high), abs=1e-12
+    )
     assert five.n_labelled == 200
     one, five = rogan_gladen(once), rogan_gladen(copies)
     assert five.rate.value == pytest.approx(one.rate.value, abs=1e-12)
@@ -76,7 +84,9 @@ def test_comparisons_of_an_item_that_always_agree_count_once() -> None:
 
 
 def test_an_item_with_labelled_and_unlabelled_comparisons_ties_the_two_samples() -> None:
-    """Errors of the judge that an item's comparisons share: the covariance of the two means is negative."""
+    """Errors of the judge that an item's comparisons share: the covariance of the two means is
+    negative.
+    """
     rng = np.random.default_rng(2)
     values = []
     for _ in range(400):
@@ -91,7 +101,9 @@ def test_an_item_with_labelled_and_unlabelled_comparisons_ties_the_two_samples()
 
 def test_tuned_weight_follows_what_the_judge_knows() -> None:
     rng = np.random.default_rng(3)
-    good = debiased_rate(binary(rng, 400, 4000, sensitivity=0.95, specificity=0.95), weighting="tuned")
+    good = debiased_rate(
+        binary(rng, 400, 4000, sensitivity=0.95, specificity=0.95), weighting="tuned"
+    )
     coin = binary(rng, 400, 4000, sensitivity=0.5, specificity=0.5)
     tuned, full = debiased_rate(coin, weighting="tuned"), debiased_rate(coin)
     assert good.weight == pytest.approx(0.9 / (1 + 0.1), abs=0.06)
@@ -103,12 +115,18 @@ def test_tuned_weight_follows_what_the_judge_knows() -> None:
 def test_without_unlabelled_comparisons_the_labels_speak() -> None:
     found = debiased_rate(binary(np.random.default_rng(4), 60, 0))
     assert (found.weight, found.gain) == (0, 1)
-    assert (found.value, found.low, found.high) == (found.labels.value, found.labels.low, found.labels.high)
+    assert (found.value, found.low, found.high) == (
+        found.labels.value,
+        found.labels.low,
+        found.labels.high,
+    )
     assert "Every comparison has gold" in debiased("m", "ref", "j", found)
 
 
 ROWS = st.lists(
-    st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1, NO_GOLD]), st.integers(0, 30)),
+    st.tuples(
+        st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1, NO_GOLD]), st.integers(0, 30)
+    ),
     min_size=25,
     max_size=80,
 ).filter(lambda rows: len({item for _, gold, item in rows if gold != NO_GOLD}) >= 10)
@@ -121,8 +139,12 @@ def test_laws(rows, random, weighting) -> None:
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert 0 <= found.weight <= 1
     shuffled = random.sample(range(len(rows)), len(rows))
-    again = debiased_rate(single(vote[shuffled], gold[shuffled], item[shuffled] * 7), weighting=weighting)
-    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high), abs=1e-9)
+    again = debiased_rate(
+        single(vote[shuffled], gold[shuffled], item[shuffled] * 7), weighting=weighting
+    )
+    assert (again.value, again.low, again.high) == pytest.approx(
+        (found.value, found.low, found.high), abs=1e-9
+    )
     counts = single(vote, gold, item)
     swapped = oriented(counts, np.ones(len(rows), bool), np.ones(len(rows), bool))
     other = debiased_rate(swapped, weighting=weighting)
@@ -149,7 +171,8 @@ def test_rogan_gladen_by_the_formula_of_lang_and_reiczigel() -> None:
     expected = (p + shift - z * error, p + shift + z * error)
     assert (found.rate.low, found.rate.high) == pytest.approx(expected, abs=1e-12)
     assert corrected(found) == (
-        "Rogan–Gladen: 69 % (57 % to 82 %), from a sensitivity of 90 % (n 50) and a specificity of 90 % (n 40)."
+        "Rogan–Gladen: 69 % (57 % to 82 %), from a sensitivity of 90 % (n 50) and a specificity "
+        "of 90 % (n 40)."
     )
 
 
@@ -160,7 +183,9 @@ def test_rogan_gladen_says_why_it_is_undefined() -> None:
     assert "no better than chance" in worse.reason
     ties = single([1, 0, -1, 1] * 10, [1, 1, -1, NO_GOLD] * 10)
     assert "10 ties" in rogan_gladen(ties).reason
-    assert "labels of both classes" in corrected(rogan_gladen(single([1] * 20, [1] * 10 + [NO_GOLD] * 10)))
+    assert "labels of both classes" in corrected(
+        rogan_gladen(single([1] * 20, [1] * 10 + [NO_GOLD] * 10))
+    )
     few = rogan_gladen(single([1, 1, 1, -1], [1, -1, NO_GOLD, -1]))
     assert few.rate.has_interval
 

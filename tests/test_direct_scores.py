@@ -1,4 +1,6 @@
-"""Direct scores: statistics and agreement against scipy and scikit-learn, odds against other fits."""
+"""Direct scores: statistics and agreement against scipy and scikit-learn, odds against
+other fits.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,16 @@ from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption, NoUsableVotes
 from core.interpretation.direct_scores import alone
-from core.leaderboard.score_board import BOUND, MAX_LEVELS, Levels, below, chances, fit, score_boards, scored_anchors
+from core.leaderboard.score_board import (
+    BOUND,
+    MAX_LEVELS,
+    Levels,
+    below,
+    chances,
+    fit,
+    score_boards,
+    scored_anchors,
+)
 from core.leaderboard.scores import direct_statistics
 from core.records import DirectScores
 from core.stats.intervals import mean_interval
@@ -45,7 +56,9 @@ def drawn(
     lasting: float = 0.0,
 ) -> DirectScores:
     """Scores 1–10 of the model itself, with what all models and all runs of an item share."""
-    shared = item_sd * rng.normal(size=(items, 1, 1)) + lasting * rng.normal(size=(items, len(beta), 1))
+    shared = item_sd * rng.normal(size=(items, 1, 1)) + lasting * rng.normal(
+        size=(items, len(beta), 1)
+    )
     latent = np.array(beta)[None, :, None] + shared + rng.logistic(size=(items, len(beta), runs))
     return scored(1.0 + np.searchsorted(CUTS, latent))
 
@@ -89,7 +102,9 @@ def test_the_mean_of_all_models_holds_its_level_although_they_share_items():
     truth = float(np.mean([1 + (1 - expit(CUTS[:, None] - 0.0)).sum()]))
     for _ in range(600):
         # All four models are equal, and an item shifts the scores of all of them together.
-        score = np.clip(truth + 1.5 * rng.normal(size=(30, 1, 1)) + rng.normal(size=(30, 4, 1)), -99, 99)
+        score = np.clip(
+            truth + 1.5 * rng.normal(size=(30, 1, 1)) + rng.normal(size=(30, 4, 1)), -99, 99
+        )
         row = direct_statistics({"judge": scored(score)}).rows[0]
         hits += row.mean.low <= truth <= row.mean.high
     # The two added items widen it a little.
@@ -98,7 +113,9 @@ def test_the_mean_of_all_models_holds_its_level_although_they_share_items():
 
 @pytest.mark.parametrize(("items", "share"), [(20, 0.97), (60, 0.97), (20, 0.9), (10, 0.5)])
 def test_the_mean_holds_its_level_near_the_top_of_the_scale(items, share):
-    """Mean ± t·SE alone holds .48 of 20 items of which 3 % are not at the top, and is often a point."""
+    """Mean ± t·SE alone holds .48 of 20 items of which 3 % are not at the top, and is often a
+    point.
+    """
     rng, truth, held = np.random.default_rng(23), 8 + 2 * share, 0
     other = scored(np.arange(1.0, 11.0).reshape(10, 1, 1))
     for _ in range(300):
@@ -130,7 +147,10 @@ def test_scores_of_one_value_and_no_scores_have_words_and_no_crash():
 
 
 def test_a_judge_that_gives_the_top_score_to_everybody_is_seen_as_such():
-    generous, other = (scored(np.full((20, 3, 1), 10.0)), drawn(np.random.default_rng(3), items=20, beta=(0, 1, 2)))
+    generous, other = (
+        scored(np.full((20, 3, 1), 10.0)),
+        drawn(np.random.default_rng(3), items=20, beta=(0, 1, 2)),
+    )
     found = direct_statistics({"generous": generous, "other": other})
     row = found.rows[0]
     assert (row.top.value, row.sd, row.kurtosis) == (1.0, 0.0, None)
@@ -163,7 +183,8 @@ def test_agreement_is_that_of_scipy_and_scikit_learn(seed, runs):
     assert found.kendall.value == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
     whole = [np.floor(values + 0.5).astype(int) for values in (x, y)]
     assert found.kappa.value == pytest.approx(cohen_kappa_score(*whole), abs=1e-12)
-    # Quadratic weights by the scores themselves: all scores from the least to the greatest are classes.
+    # Quadratic weights by the scores themselves: all scores from the least to the greatest are
+    # classes.
     classes = np.arange(min(map(min, whole)), max(map(max, whole)) + 1)
     quadratic = cohen_kappa_score(*whole, labels=classes, weights="quadratic")
     assert found.weighted_kappa.value == pytest.approx(quadratic, abs=1e-12)
@@ -190,7 +211,9 @@ def test_agreement_intervals_hold_their_level_although_models_share_items():
         pair = direct_statistics(judges(50)).pairs[0]
         for name in names:
             hits[name] += getattr(pair, name).low <= truth[name] <= getattr(pair, name).high
-    assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(names, True), hits
+    assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(
+        names, True
+    ), hits
 
 
 def test_means_that_differ_by_rounding_alone_are_equal():
@@ -199,7 +222,9 @@ def test_means_that_differ_by_rounding_alone_are_equal():
     even = scored(np.array(orders).reshape(4, 1, 3))
     means = np.bincount(even.item, even.score) / 3
     assert np.ptp(means) > 0
-    (pair,) = direct_statistics({"even": even, "other": scored(np.arange(4.0).reshape(4, 1, 1))}).pairs
+    (pair,) = direct_statistics(
+        {"even": even, "other": scored(np.arange(4.0).reshape(4, 1, 1))}
+    ).pairs
     assert (pair.pearson, pair.kendall) == (None, None)
 
 
@@ -226,10 +251,15 @@ def test_no_other_optimiser_finds_a_greater_likelihood(prior):
         theta = np.cumsum(np.concatenate([x[:1], np.exp(x[1 : k - 1])]))
         inner = expit(theta - np.concatenate([[0.0], x[k - 1 :]])[:, None])
         edge = np.ones((len(n), 1))
-        return -float((n * np.log(np.diff(np.hstack([0 * edge, inner, edge]), axis=1) + 1e-300)).sum())
+        return -float(
+            (n * np.log(np.diff(np.hstack([0 * edge, inner, edge]), axis=1) + 1e-300)).sum()
+        )
 
     starts = rng.normal(scale=0.3, size=(3, k + 2))
-    best = min((minimize(loss, x, method="BFGS", options={"gtol": 1e-7}) for x in starts), key=lambda r: r.fun)
+    best = min(
+        (minimize(loss, x, method="BFGS", options={"gtol": 1e-7}) for x in starts),
+        key=lambda r: r.fun,
+    )
     ours = -float((n * np.log(np.diff(below(found), axis=1))).sum())
     assert ours <= best.fun + 1e-9
     np.testing.assert_allclose(found.beta[1:] - found.beta[0], best.x[k - 1 :], atol=1e-4)
@@ -240,14 +270,18 @@ def test_two_levels_are_logistic_regression():
     good = rng.random((60, 3, 1)) < np.array([0.3, 0.5, 0.8])[None, :, None]
     found = fit(scored(good.astype(float)), prior=0.0)
     model = np.indices(good.shape)[1].ravel()
-    oracle = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(np.eye(3)[model][:, 1:], good.ravel())
+    oracle = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(
+        np.eye(3)[model][:, 1:], good.ravel()
+    )
     np.testing.assert_allclose(found.beta[1:] - found.beta[0], oracle.coef_[0], atol=1e-7)
     assert found.beta[0] - found.thresholds[0] == pytest.approx(oracle.intercept_[0], abs=1e-7)
 
 
 def test_two_models_on_two_levels_are_mann_whitney():
     rng = np.random.default_rng(7)
-    score = np.stack([rng.random(50) < 0.35, rng.random(50) < 0.6], axis=1)[:, :, None].astype(float)
+    score = np.stack([rng.random(50) < 0.35, rng.random(50) < 0.6], axis=1)[:, :, None].astype(
+        float
+    )
     found = fit(scored(score), prior=0.0)
     u = stats.mannwhitneyu(score[:, 1, 0], score[:, 0, 0]).statistic / 2500
     assert chances(found, "m0")[0][1] == pytest.approx(u, abs=1e-9)
@@ -255,7 +289,10 @@ def test_two_models_on_two_levels_are_mann_whitney():
 
 def test_on_ten_levels_of_its_own_kind_it_is_near_mann_whitney():
     found = drawn(np.random.default_rng(8), items=4000, beta=(0.0, 0.8))
-    u = stats.mannwhitneyu(found.score[found.model == 1], found.score[found.model == 0]).statistic / 4000**2
+    u = (
+        stats.mannwhitneyu(found.score[found.model == 1], found.score[found.model == 0]).statistic
+        / 4000**2
+    )
     p = score_boards({"judge": found}, "m0").mean.rows[0].p.value
     assert p == pytest.approx(u, abs=2e-3)
 
@@ -270,11 +307,19 @@ def test_known_odds_are_recovered():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "beta", "runs", "item_sd", "lasting"),
-    [(20, (0.0, 0.5, -1.0), 1, 1.0, 0.0), (60, (0.0, 3.0), 1, 0.0, 0.0), (40, (0.0, 0.8), 3, 0.7, 0.7)],
+    [
+        (20, (0.0, 0.5, -1.0), 1, 1.0, 0.0),
+        (60, (0.0, 3.0), 1, 0.0, 0.0),
+        (40, (0.0, 0.8), 3, 0.7, 0.7),
+    ],
 )
 def test_intervals_of_p_hold_their_level(items, beta, runs, item_sd, lasting):
     rng, sets = np.random.default_rng(10), 500
-    truth = {f"m{k}": true_chance(b, sd=float(np.hypot(item_sd, lasting))) for k, b in enumerate(beta) if k}
+    truth = {
+        f"m{k}": true_chance(b, sd=float(np.hypot(item_sd, lasting)))
+        for k, b in enumerate(beta)
+        if k
+    }
     hits = dict.fromkeys(truth, 0)
     for _ in range(sets):
         data = drawn(rng, items=items, beta=beta, runs=runs, item_sd=item_sd, lasting=lasting)
@@ -286,7 +331,11 @@ def test_intervals_of_p_hold_their_level(items, beta, runs, item_sd, lasting):
 
 def test_separated_models_keep_finite_odds_by_the_prior_and_are_named_without_it():
     score = np.concatenate(
-        [np.full((30, 1, 1), 10.0), np.random.default_rng(11).integers(3, 9, (30, 1, 1)).astype(float)], axis=1
+        [
+            np.full((30, 1, 1), 10.0),
+            np.random.default_rng(11).integers(3, 9, (30, 1, 1)).astype(float),
+        ],
+        axis=1,
     )
     data = scored(score)
     plain = fit(data, prior=0.0)
@@ -309,7 +358,9 @@ def test_laws_of_the_board(seed):
     stretched = scored(np.exp(data.score).reshape(15, 4, 2))
     same = score_boards({"judge": stretched}, "m0").mean
     for one, two in zip(board.rows, same.rows, strict=True):
-        assert (one.model, one.p.value, one.p.low) == pytest.approx((two.model, two.p.value, two.p.low), abs=1e-9)
+        assert (one.model, one.p.value, one.p.low) == pytest.approx(
+            (two.model, two.p.value, two.p.low), abs=1e-9
+        )
         assert one.p.low < one.p.value < one.p.high
         # Anchor and model change places.
         back = {row.model: row for row in score_boards({"judge": data}, one.model).mean.rows}["m0"]
@@ -317,12 +368,17 @@ def test_laws_of_the_board(seed):
         assert back.se_p == pytest.approx(one.se_p, abs=1e-9)
     # A judge twice is the judge once: the mean and its interval do not pretend to know more.
     twice = score_boards({"judge": data, "copy": data}, "m0").mean
-    assert [row.p.value for row in twice.rows] == pytest.approx([row.p.value for row in board.rows], abs=1e-12)
+    assert [row.p.value for row in twice.rows] == pytest.approx(
+        [row.p.value for row in board.rows], abs=1e-12
+    )
     for once, both in zip(board.rows, twice.rows, strict=True):
-        assert 0.5**0.5 * once.se_p <= both.se_p <= once.se_p  # only the prior's part of the variance is halved
+        assert (
+            0.5**0.5 * once.se_p <= both.se_p <= once.se_p
+        )  # only the prior's part of the variance is halved
     # Reversing the scale mirrors p.
     mirrored = {
-        row.model: row for row in score_boards({"judge": scored(-data.score.reshape(15, 4, 2))}, "m0").mean.rows
+        row.model: row
+        for row in score_boards({"judge": scored(-data.score.reshape(15, 4, 2))}, "m0").mean.rows
     }
     for row in board.rows:
         assert mirrored[row.model].p.value == pytest.approx(1 - row.p.value, abs=1e-8)
@@ -354,7 +410,9 @@ def test_runs_of_a_response_share_one_weight():
     score = np.random.default_rng(13).integers(1, 11, (20, 2, 1)).astype(float)
     once = score_boards({"judge": scored(score)}, "m0").mean.rows[0]
     thrice = score_boards({"judge": scored(np.repeat(score, 3, axis=2))}, "m0").mean.rows[0]
-    assert (thrice.p.value, thrice.se_p, thrice.n) == pytest.approx((once.p.value, once.se_p, once.n), abs=1e-9)
+    assert (thrice.p.value, thrice.se_p, thrice.n) == pytest.approx(
+        (once.p.value, once.se_p, once.n), abs=1e-9
+    )
 
 
 def test_many_distinct_scores_are_grouped():
@@ -362,7 +420,9 @@ def test_many_distinct_scores_are_grouped():
     rows = Levels.of(scored(score))
     assert len(rows.levels) == MAX_LEVELS
     u = stats.mannwhitneyu(score[:, 1, 0], score[:, 0, 0]).statistic / 400**2
-    assert score_boards({"judge": scored(score)}, "m0").mean.rows[0].p.value == pytest.approx(u, abs=0.01)
+    assert score_boards({"judge": scored(score)}, "m0").mean.rows[0].p.value == pytest.approx(
+        u, abs=0.01
+    )
 
 
 def test_judges_that_cannot_be_compared_say_why():

@@ -1,4 +1,6 @@
-"""The documents keep up with the code: what they show runs, what they name exists, links lead somewhere."""
+"""The documents keep up with the code: what they show runs, what they name exists, links lead
+somewhere.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from patience import LONG
 import core
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")] + sorted(
-    (REPOSITORY / "docs").glob("*.md")
-)
+DOCUMENTS = [
+    REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
+] + sorted((REPOSITORY / "docs").glob("*.md"))
 TEXTS = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 README = TEXTS["README.md"]
 
@@ -48,7 +50,9 @@ def headings(name: str) -> list[str]:
 
 def site_anchor(heading: str) -> str:
     """As the site makes it (Python-Markdown): ASCII letters only."""
-    plain = unicodedata.normalize("NFKD", heading.replace("`", "")).encode("ascii", "ignore").decode()
+    plain = (
+        unicodedata.normalize("NFKD", heading.replace("`", "")).encode("ascii", "ignore").decode()
+    )
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
@@ -68,7 +72,9 @@ def test_every_link_and_anchor_resolves(name: str) -> None:
         if anchor:
             known = headings(str(target.resolve().relative_to(REPOSITORY)))
             assert anchor in map(site_anchor, known), f"{name}: {link}: the site has no such anchor"
-            assert anchor in map(repository_anchor, known), f"{name}: {link}: the repository has no such anchor"
+            assert anchor in map(repository_anchor, known), (
+                f"{name}: {link}: the repository has no such anchor"
+            )
 
 
 def test_the_site_lists_every_document() -> None:
@@ -125,7 +131,11 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "core", *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "APPELLATE_STORE": str(folder / "own.duckdb")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "APPELLATE_STORE": str(folder / "own.duckdb"),
+        },
         capture_output=True,
         text=True,
         timeout=LONG,
@@ -160,7 +170,9 @@ def helped(command: str) -> str:
 
 
 def test_every_option_that_is_named_exists() -> None:
-    """Options in the prose of documents are options of some command, or of the servers named beside them."""
+    """Options in the prose of documents are options of some command, or of the servers named beside
+    them.
+    """
     known = {
         "--server.address",
         "--server.allowedHosts",
@@ -182,7 +194,9 @@ def test_every_option_that_is_named_exists() -> None:
                 assert option in known, f"{name}: {option}"
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")])
+@pytest.mark.parametrize(
+    "name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")]
+)
 def test_python_that_is_shown_runs(name: str) -> None:
     for code in blocks(name, "python"):
         done = subprocess.run(
@@ -254,14 +268,22 @@ def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
 
 def test_every_section_that_the_code_cites_exists() -> None:
     """Docstrings cite the methods by section: `docs/methods.md §5`, `docs/methods.md §9.3`."""
-    sections = {re.match(r"[\d.]*\d", heading)[0] for heading in headings("docs/methods.md") if heading[0].isdigit()}
+    sections = {
+        re.match(r"[\d.]*\d", heading)[0]
+        for heading in headings("docs/methods.md")
+        if heading[0].isdigit()
+    }
     cited = {}
     for folder in ("core", "pages", "tests", "benchmarks"):
         for path in (REPOSITORY / folder).rglob("*.py"):
-            for section in re.findall(r"methods(?:\.md)? §(\d+(?:\.\d+)?)", path.read_text(encoding="utf-8")):
+            for section in re.findall(
+                r"methods(?:\.md)? §(\d+(?:\.\d+)?)", path.read_text(encoding="utf-8")
+            ):
                 cited.setdefault(section, path)
     assert len(cited) > 5
-    assert cited.keys() <= sections, {section: cited[section] for section in cited.keys() - sections}
+    assert cited.keys() <= sections, {
+        section: cited[section] for section in cited.keys() - sections
+    }
 
 
 def test_every_dependency_has_its_reason() -> None:
@@ -274,10 +296,14 @@ def test_every_dependency_has_its_reason() -> None:
 
 
 def test_nothing_names_a_machine_or_a_registry() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
     for name in listed.stdout.splitlines():
         path = REPOSITORY / name
         if path.suffix in (".py", ".md", ".toml", ".txt", ".lock", ".yml", "") and path.is_file():
             text = path.read_text(encoding="utf-8")
-            found = re.search(r"(/work/main|/root/|/home/\w+/|https?://[\w.]*(pypi|pythonhosted)[\w.]*)", text)
+            found = re.search(
+                r"(/work/main|/root/|/home/\w+/|https?://[\w.]*(pypi|pythonhosted)[\w.]*)", text
+            )
             assert found is None or name == "tests/test_docs.py", (name, found)

@@ -1,4 +1,6 @@
-"""Stores that earlier versions wrote are opened, upgraded and gone on with; see `data/stores/README.md`."""
+"""Stores that earlier versions wrote are opened, upgraded and gone on with; see
+`data/stores/README.md`.
+"""
 
 import gzip
 import io
@@ -35,8 +37,13 @@ def unpacked(name: str, folder: Path) -> Path:
 
 def layout_and_tables(path: Path) -> tuple[str, set[str]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        ((layout,),) = connection.execute("select value from settings where key = 'schema'").fetchall()
-        tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+        ((layout,),) = connection.execute(
+            "select value from settings where key = 'schema'"
+        ).fetchall()
+        tables = {
+            name
+            for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()
+        }
     return layout, tables
 
 
@@ -51,7 +58,10 @@ def test_nothing_is_lost_or_changed(kind, name, tmp_path):
 
 
 def test_the_first_layout_keeps_its_votes(tmp_path):
-    with Store.open(unpacked("cf7cbe3", tmp_path)) as old, Store.open(unpacked("d0202f6", tmp_path)) as new:
+    with (
+        Store.open(unpacked("cf7cbe3", tmp_path)) as old,
+        Store.open(unpacked("d0202f6", tmp_path)) as new,
+    ):
         assert old.export().equals(new.export(Selection(datasets=("demo (simulated)", "texts"))))
         assert old.export().num_rows == 303
         assert [(info.name, info.scores, info.rankings) for info in old.datasets()] == [
@@ -98,7 +108,9 @@ def test_the_same_command_makes_exactly_the_missing_calls(name, tmp_path, monkey
         assert server.calls == 21
     with Store.open(path) as store:
         after = store.export(collected).to_pylist()
-        paid = store.query("select key, count(*) as n from calls where dataset = 'collected' group by key")
+        paid = store.query(
+            "select key, count(*) as n from calls where dataset = 'collected' group by key"
+        )
     assert len(after) == 40
     assert [vote for vote in before if vote not in after] == []
     assert paid["n"].to_pylist() == [1] * 40
@@ -109,7 +121,11 @@ def test_a_remembered_job_is_listed_and_goes_on(name, tmp_path, monkeypatch):
     with Server() as server, Store.open(unpacked(name, tmp_path)) as store:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         (found,) = started(store)
-        assert (found.job.dataset, found.terms.concurrency, found.terms.budget.calls) == ("remembered", 1, 5)
+        assert (found.job.dataset, found.terms.concurrency, found.terms.budget.calls) == (
+            "remembered",
+            1,
+            5,
+        )
         last = begin(found.job, store, Terms()).wait(LONG)
         assert (last.answered, last.planned, server.calls) == (12, 12, 7)
         asked = {FENCE.sub("data", json.dumps(body["messages"])) for body in server.bodies}

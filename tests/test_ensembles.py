@@ -1,4 +1,6 @@
-"""Juries: hand-computed votes, laws, independent judges whose majority must be better, and real judges."""
+"""Juries: hand-computed votes, laws, independent judges whose majority must be better, and real
+judges.
+"""
 
 import dataclasses
 
@@ -24,8 +26,8 @@ from core.consensus.ensembles import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.interpretation.juries import answer, widened, without
 from core.interpretation.format import points
+from core.interpretation.juries import answer, widened, without
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
@@ -36,7 +38,9 @@ def judge(labels, confidence=None, gold=None, comparison=None):
     """One vote per comparison, and its counts."""
     labels = np.asarray(labels)
     comparison = np.arange(len(labels)) if comparison is None else np.asarray(comparison)
-    stated = np.full(len(labels), np.nan) if confidence is None else np.asarray(confidence, dtype=float)
+    stated = (
+        np.full(len(labels), np.nan) if confidence is None else np.asarray(confidence, dtype=float)
+    )
     counts = VoteCounts(
         comparison=comparison,
         item=comparison,
@@ -64,7 +68,9 @@ def jury(*judges):
 
 
 def simulated(rng, *, accuracy, rows=1500, informative=True):
-    """Independent judges with known accuracy and, if informative, confidences that mean what they say."""
+    """Independent judges with known accuracy and, if informative, confidences that mean what they
+    say.
+    """
     gold = rng.choice([-1, 1], size=rows)
     judges = []
     for rate in accuracy:
@@ -77,13 +83,17 @@ def simulated(rng, *, accuracy, rows=1500, informative=True):
 def test_rules_by_hand():
     """Three judges, three comparisons: weights by head, c, √c and c/H decide differently."""
     found = jury(
-        judge([1, 1, 1], [0.55, 0.9, 0.6]), judge([1, -1, 0], [0.6, 0.9, 0.6]), judge([-1, 0, -1], [0.99, 0.9, 0.7])
+        judge([1, 1, 1], [0.55, 0.9, 0.6]),
+        judge([1, -1, 0], [0.6, 0.9, 0.6]),
+        judge([-1, 0, -1], [0.99, 0.9, 0.7]),
     )
     assert combine(found, "majority").label.tolist() == [1, 0, -1]
     np.testing.assert_allclose(combine(found, "majority").confidence, [2 / 3, 1 / 3, 1 / 3])
     assert combine(found, "confidence").label.tolist() == [1, 0, -1]
     np.testing.assert_allclose(combine(found, "confidence").confidence[0], 1.15 / 2.14)
-    np.testing.assert_allclose(combine(found, "root").confidence[2], np.sqrt(0.7) / (2 * np.sqrt(0.6) + np.sqrt(0.7)))
+    np.testing.assert_allclose(
+        combine(found, "root").confidence[2], np.sqrt(0.7) / (2 * np.sqrt(0.6) + np.sqrt(0.7))
+    )
     assert combine(found, "entropy").label.tolist() == [-1, 0, -1]
 
 
@@ -115,11 +125,16 @@ def test_several_votes_make_one_verdict():
     found = members({"a": counts, "b": counts}, {"a": votes, "b": votes})
     np.testing.assert_allclose(found.confidence, 0.9 * 0.75)
     one_speaks = ConfidenceCounts(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.array([np.nan, 0.7, np.nan, 0.2]), n=votes.n
+        comparison=votes.comparison,
+        vote=votes.vote,
+        confidence=np.array([np.nan, 0.7, np.nan, 0.2]),
+        n=votes.n,
     )
     spoken = members({"a": counts, "b": counts}, {"a": votes, "b": one_speaks})
     np.testing.assert_allclose(spoken.confidence[1], 0.7 * 0.75)
-    silent = ConfidenceCounts(comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), n=votes.n)
+    silent = ConfidenceCounts(
+        comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), n=votes.n
+    )
     shares = members({"a": counts, "b": counts}, {"a": votes, "b": silent})
     np.testing.assert_allclose(shares.confidence, 0.75)
 
@@ -137,7 +152,9 @@ def test_independent_judges_are_better_together():
     assert weighted.accuracy.value > majority.accuracy.value
     assert all(gap.high < 0.02 for gap in table.without[0])
     btd = btd_verdicts(found, rng=np.random.default_rng(3))
-    np.testing.assert_array_equal(btd.label, held_out_labels(found.pooled, rng=np.random.default_rng(3)))
+    np.testing.assert_array_equal(
+        btd.label, held_out_labels(found.pooled, rng=np.random.default_rng(3))
+    )
 
 
 def test_one_good_judge_among_guessers_loses_by_majority():
@@ -165,7 +182,9 @@ def test_the_paired_interval_covers():
 
 @pytest.mark.parametrize(("items", "better"), [(10, 0.05), (20, 0.05), (50, 0.02), (10, 0.9)])
 def test_the_paired_interval_covers_differences_that_are_rare_or_the_rule(items, better):
-    """Few items on which nothing has differed yet, or everything, show no certainty: once .42 to .65 held."""
+    """Few items on which nothing has differed yet, or everything, show no certainty: once .42 to
+    .65 held.
+    """
     rng = np.random.default_rng(8)
     none = np.zeros(items, dtype=bool)
     gaps = [paired(np.arange(items), rng.random(items) < better, none) for _ in range(2000)]
@@ -185,7 +204,9 @@ def test_one_item_says_nothing_of_others():
 
 @given(st.integers(0, 2**32 - 1))
 def test_laws(seed):
-    """Exchanging A and B negates labels; the order of members does not matter; shares are at most 1."""
+    """Exchanging A and B negates labels; the order of members does not matter; shares are at most
+    1.
+    """
     rng = np.random.default_rng(seed)
     labels = rng.integers(-1, 2, size=(3, 30))
     stated = rng.random((3, 30))
@@ -223,12 +244,19 @@ def test_costs_add_up_and_unknown_ones_stay_unknown():
     table = compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5, "judge 1": 0.25})
     assert table.scores["majority"].cost == 0.75
     assert table.scores["judge 1"].cost == 0.25
-    assert compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5}).scores["majority"].cost is None
+    assert (
+        compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5}).scores["majority"].cost
+        is None
+    )
 
 
 def test_a_fuser_is_judged_beside_its_members():
     gold = [1, 1, -1, -1]
-    found = jury(judge([1, 1, 1, 1], gold=gold), judge([1, 1, 1, -1], gold=gold), judge([1, -1, 1, -1], gold=gold))
+    found = jury(
+        judge([1, 1, 1, 1], gold=gold),
+        judge([1, 1, 1, -1], gold=gold),
+        judge([1, -1, 1, -1], gold=gold),
+    )
     fused = fuser_verdicts(found, *judge([1, -1, -1], [0.9, 0.8, 0.7], comparison=[0, 1, 2]))
     score = compare(found, rng=np.random.default_rng(0), fusers={"fuser": fused}).scores["fuser"]
     # Majority says 1, 1, 1 where the fuser says 1, −1, −1: wrong once, right once.
@@ -256,7 +284,9 @@ def test_a_fuser_that_judged_little_is_no_answer():
 @pytest.mark.parametrize("labels", [[], [1, 1]])
 def test_a_fuser_without_a_common_verdict_has_none(labels):
     found = jury(judge([1, 1], gold=[1, -1]), judge([1, -1], gold=[1, -1]))
-    verdicts, rows = fuser_verdicts(found, *judge(labels, comparison=np.arange(10, 10 + len(labels))))
+    verdicts, rows = fuser_verdicts(
+        found, *judge(labels, comparison=np.arange(10, 10 + len(labels)))
+    )
     assert (len(verdicts.label), len(verdicts.confidence), len(rows)) == (0, 0, 0)
     table = compare(found, rng=np.random.default_rng(0), fusers={"fuser": (verdicts, rows)})
     assert "none of the labelled" in table.not_applicable["fuser"]
@@ -294,7 +324,9 @@ def check_judges_of_judgeconf(shared_data):
     with Store.open(None) as store:
         for reading in read([(path.name, path)]):
             store.load(reading)
-        found = members(queries.vote_counts(store, Selection()), queries.confidence_counts(store, Selection()))
+        found = members(
+            queries.vote_counts(store, Selection()), queries.confidence_counts(store, Selection())
+        )
     table = compare(found, rng=np.random.default_rng(0))
     raw["key"] = raw.item_id + raw.model_a.fillna("") + raw.model_b.fillna("")
     wide = raw.pivot_table(index="key", columns="judge", values="vote", aggfunc="first").dropna()
@@ -306,7 +338,9 @@ def check_judges_of_judgeconf(shared_data):
     clear = modal[1].isna() if 1 in modal else pd.Series(True, index=wide.index)
     label = combine(found, "majority").label[np.argsort(found.comparison)]
     assert len(label) == len(wide)
-    assert (modal.loc[clear, 0] == gold[clear]).sum() <= round(table.scores["majority"].accuracy.value * table.n)
+    assert (modal.loc[clear, 0] == gold[clear]).sum() <= round(
+        table.scores["majority"].accuracy.value * table.n
+    )
     assert len(table.to_frame()) == len(table.scores)
 
 
@@ -325,18 +359,27 @@ def test_costs_of_a_verdict(tmp_path):
 
 
 def too_sure(rng, *, rows=400):
-    """One judge whose raw label is always wrong on ties and always right under BTD, and two that guess.
+    """One judge whose raw label is always wrong on ties and always right under BTD, and two that
+    guess.
 
-    Half of gold is a tie, which the judge answers 3 to 1 and never as a tie; it is unanimous otherwise.
+    Half of gold is a tie, which the judge answers 3 to 1 and never as a tie; it is unanimous
+    otherwise.
     """
     gold = rng.choice([-1, 0, 0, 1], size=rows)
     leans = np.where(gold == 0, rng.choice([-1, 1], size=rows), gold)
     against = (gold == 0).astype(np.int64)
-    plus = np.stack([np.where(leans > 0, 4 - against, against), *rng.binomial(4, 0.5, size=(2, rows))])
+    plus = np.stack(
+        [np.where(leans > 0, 4 - against, against), *rng.binomial(4, 0.5, size=(2, rows))]
+    )
     judges = {}
     for place, up in enumerate(plus):
         judges[f"judge {place}"] = VoteCounts(
-            comparison=np.arange(rows), item=np.arange(rows), plus=up, tie=0 * up, minus=4 - up, gold=gold
+            comparison=np.arange(rows),
+            item=np.arange(rows),
+            plus=up,
+            tie=0 * up,
+            minus=4 - up,
+            gold=gold,
         )
     silent = ConfidenceCounts(
         comparison=np.zeros(0, np.int64), vote=np.zeros(0, np.int64), confidence=np.zeros(0),
@@ -346,24 +389,37 @@ def too_sure(rng, *, rows=400):
 
 
 def test_what_a_fit_gains_is_not_the_jurys():
-    """BTD mends the one good judge; a jury with two guessers then has nothing to add, and once said Yes."""
+    """BTD mends the one good judge; a jury with two guessers then has nothing to add, and once said
+    Yes.
+    """
     found = too_sure(np.random.default_rng(5))
     table = compare(found, rng=np.random.default_rng(0))
     plain, jury_by_btd, alone = (table.scores[key] for key in ("judge 0", "btd", "btd of judge 0"))
     assert jury_by_btd.accuracy.low > plain.accuracy.high
     assert alone.accuracy.value == 1.0
-    assert (alone.kind, alone.member, alone.fitted, alone.against) == ("member by BTD", "judge 0", True, None)
+    assert (alone.kind, alone.member, alone.fitted, alone.against) == (
+        "member by BTD",
+        "judge 0",
+        True,
+        None,
+    )
     assert jury_by_btd.against == table.best_fitted == "btd of judge 0"
     assert jury_by_btd.against_best.high < 0
     said, kind = answer(table)
     assert said.startswith("No. BTD over pooled votes ")
-    assert "less often than BTD on judge 0's votes (100.0 %), the best of 3 judges, as they vote" in said
+    assert (
+        "less often than BTD on judge 0's votes (100.0 %), the best of 3 judges, as they vote"
+        in said
+    )
     assert kind == "warning"
     without_labels = said.partition("Without gold labels: ")[2]
     assert without_labels.startswith("not shown. ")
     assert "from judge 0 (" in without_labels
     frame = table.to_frame().set_index("key")
-    assert frame.index[frame["fitted"]].tolist() == ["btd", *(f"btd of judge {place}" for place in range(3))]
+    assert frame.index[frame["fitted"]].tolist() == [
+        "btd",
+        *(f"btd of judge {place}" for place in range(3)),
+    ]
     assert frame.loc["btd", "against"] == "BTD on judge 0's votes"
     assert frame.loc["majority", "against"] == "judge 0"
 
@@ -378,7 +434,9 @@ def test_a_member_by_btd_is_its_own_fit_on_the_same_folds():
     with pytest.raises(UnknownName, match="no member"):
         found.of("nobody")
     pair = found.without("judge 1")
-    np.testing.assert_array_equal(pair.pooled.plus, found.of("judge 0").plus + found.of("judge 2").plus)
+    np.testing.assert_array_equal(
+        pair.pooled.plus, found.of("judge 0").plus + found.of("judge 2").plus
+    )
 
 
 def test_a_member_as_it_votes_can_be_the_best_for_a_fitted_jury_too():
@@ -394,14 +452,17 @@ def test_a_member_as_it_votes_can_be_the_best_for_a_fitted_jury_too():
 
 
 def check_gains_of_rewardbench2_by_the_fit(shared_data):
-    """Alone under BTD the best judge is right on .707 over splits; the jury on .700; as it votes, on .609."""
+    """Alone under BTD the best judge is right on .707 over splits; the jury on .700; as it votes,
+    on .609.
+    """
     path = shared_data / "votes" / "rewardbench2_pairs.csv.gz"
     with Store.open(None) as store:
         for reading in read([(path.name, path)]):
             store.load(reading)
         counts = queries.vote_counts(store, Selection())
         found = members(
-            {name: counts[name] for name in likely_jury(counts)}, queries.confidence_counts(store, Selection())
+            {name: counts[name] for name in likely_jury(counts)},
+            queries.confidence_counts(store, Selection()),
         )
     table = compare(found, rng=np.random.default_rng(0))
     claude = next(name for name in found.names if name.startswith("claude"))
@@ -414,7 +475,9 @@ def check_gains_of_rewardbench2_by_the_fit(shared_data):
 def few_items(rng, *, items):
     """Seven comparisons an item; the first judge is nearly always right, the others often."""
     gold = rng.choice([-1, 1], size=7 * items)
-    judges = [judge(np.where(rng.random(7 * items) < p, gold, -gold), gold=gold) for p in (0.95, 0.9, 0.9)]
+    judges = [
+        judge(np.where(rng.random(7 * items) < p, gold, -gold), gold=gold) for p in (0.95, 0.9, 0.9)
+    ]
     return on_items(jury(*judges), np.repeat(np.arange(items), 7))
 
 
@@ -439,7 +502,9 @@ def test_sentences_say_the_intervals_of_the_table():
     table = compare(simulated(rng, accuracy=[0.75, 0.7, 0.7, 0.65], rows=600), rng=rng)
     said = answer(table)[0]
     for fitted in (False, True):
-        rules = [one for one in table.scores.values() if one.kind == "rule" and one.fitted == fitted]
+        rules = [
+            one for one in table.scores.values() if one.kind == "rule" and one.fitted == fitted
+        ]
         gap = max(rules, key=lambda one: one.accuracy.value).against_best
         assert f"{points(gap.value)} points ({points(gap.low)} to {points(gap.high)})" in said
     needed = min(table.without[0], key=lambda gap: gap.value)
@@ -450,7 +515,10 @@ def test_sentences_say_the_intervals_of_the_table():
 def test_ahead_of_chance_for_one_rule_is_not_ahead_for_the_best_of_several():
     rng = np.random.default_rng(0)
     table = compare(simulated(rng, accuracy=[0.7] * 5, rows=1500), rng=rng)
-    best = max((one for one in table.scores.values() if one.kind == "rule"), key=lambda one: one.accuracy.value)
+    best = max(
+        (one for one in table.scores.values() if one.kind == "rule"),
+        key=lambda one: one.accuracy.value,
+    )
     assert answer(table)[0].startswith(f"Yes. {best.name} ")
     assert ", beyond chance among 5 rules." in answer(table)[0]
     close = dataclasses.replace(best.against_best, value=0.02, low=0.001, high=0.039)

@@ -6,11 +6,18 @@ import pytest
 
 from core.errors import COMMAND_LINE, AppellateError, InvalidOption, Message, UnreadableFile, render
 
-PAGE = {"layout": "“Rows hold”", "map": "“Columns”", "baseline": "“Name of the baseline”", "protocol": "{}"}
+PAGE = {
+    "layout": "“Rows hold”",
+    "map": "“Columns”",
+    "baseline": "“Name of the baseline”",
+    "protocol": "{}",
+}
 
 
 def test_a_message_has_the_flags_of_the_command_line_and_other_names_on_request() -> None:
-    error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value="x", allowed=("a", "b"))
+    error = InvalidOption(
+        "{option} {value!r}: use {allowed}.", option="layout", value="x", allowed=("a", "b")
+    )
     assert str(error) == "layout 'x': use a, b."
     assert render(error, PAGE) == "“Rows hold” 'x': use a, b."
     assert error.option == "layout"
@@ -20,7 +27,11 @@ def test_a_message_has_the_flags_of_the_command_line_and_other_names_on_request(
 @pytest.mark.parametrize(
     ("template", "flags", "page"),
     [
-        ("name it with {option:baseline}", "name it with --map model_b==NAME", "name it with “Name of the baseline”"),
+        (
+            "name it with {option:baseline}",
+            "name it with --map model_b==NAME",
+            "name it with “Name of the baseline”",
+        ),
         ("use {option:map model={value}}", "use --map model=m", "use “Columns” model=m"),
         ("needs {option:protocol {value}} here", "needs --protocol m here", "needs m here"),
         ("limit {option:max_calls}", "limit --max-calls", "limit --max-calls"),
@@ -33,7 +44,9 @@ def test_options_have_arguments_and_phrases(template: str, flags: str, page: str
 
 
 def test_values_from_a_file_are_never_taken_for_a_template() -> None:
-    assert str(UnreadableFile("{option:map} {0}")) == render(AppellateError("{option:map} {0}"), PAGE)
+    assert str(UnreadableFile("{option:map} {0}")) == render(
+        AppellateError("{option:map} {0}"), PAGE
+    )
     error = InvalidOption("{option}: {value}", option="map", value="{option:layout} {0}")
     assert render(error, PAGE) == "“Columns”: {option:layout} {0}"
 

@@ -1,4 +1,6 @@
-"""Evaluation of aggregators: the split protocol, scores against plain loops, and the real reference table."""
+"""Evaluation of aggregators: the split protocol, scores against plain loops, and the real reference
+table.
+"""
 
 import itertools
 
@@ -15,7 +17,14 @@ from core.aggregation.rules import RULES
 from core.errors import InvalidOption, TooFewLabels, UnknownName
 from core.interpretation.votes_to_labels import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
-from core.stats.splits import ItemLosses, change_intervals, held_out_scores, item_losses, sign_flip_p_value, splits
+from core.stats.splits import (
+    ItemLosses,
+    change_intervals,
+    held_out_scores,
+    item_losses,
+    sign_flip_p_value,
+    splits,
+)
 
 CATEGORIES = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
 # The reference of the data's README: MAE of BTD and SC for gpt-5.4 [base], ± .02.
@@ -28,7 +37,9 @@ REFERENCE = {
 }
 
 
-def simulated(seed: int, items: int, *, per_item: tuple[int, int] = (1, 1), n: int = 8) -> VoteCounts:
+def simulated(
+    seed: int, items: int, *, per_item: tuple[int, int] = (1, 1), n: int = 8
+) -> VoteCounts:
     rng = np.random.default_rng(seed)
     item = np.repeat(np.arange(items), rng.integers(per_item[0], per_item[1] + 1, items))
     size = len(item)
@@ -50,7 +61,12 @@ def simulated(seed: int, items: int, *, per_item: tuple[int, int] = (1, 1), n: i
 
 def with_gold(counts: VoteCounts, gold: np.ndarray) -> VoteCounts:
     return VoteCounts(
-        comparison=counts.comparison, item=counts.item, plus=counts.plus, tie=counts.tie, minus=counts.minus, gold=gold
+        comparison=counts.comparison,
+        item=counts.item,
+        plus=counts.plus,
+        tie=counts.tie,
+        minus=counts.minus,
+        gold=gold,
     )
 
 
@@ -95,7 +111,9 @@ def test_every_item_is_drawn_equally_often():
 
 def test_scores_are_those_of_plain_loops():
     counts = simulated(3, 40, per_item=(1, 4))
-    result = evaluate(counts, rng=np.random.default_rng(5), n_splits=12, methods=["majority", "btd", "random"])
+    result = evaluate(
+        counts, rng=np.random.default_rng(5), n_splits=12, methods=["majority", "btd", "random"]
+    )
     drawn = splits(counts, rng=np.random.default_rng(5), n_splits=12)
     label = counts.label
     mae, pa, random_mae, btd_mae = [], [], [], []
@@ -149,7 +167,11 @@ def test_item_losses_are_those_of_plain_loops():
     found = item_losses(drawn, [varying, fixed])
     for item in range(30):
         rows = np.flatnonzero(counts.item == item)
-        calibrated = {int(split) for split, row in zip(drawn.entry_split, drawn.entry_row, strict=True) if row in rows}
+        calibrated = {
+            int(split)
+            for split, row in zip(drawn.entry_split, drawn.entry_row, strict=True)
+            if row in rows
+        }
         free = [split for split in range(15) if split not in calibrated]
         assert found.loss[item, 0] == pytest.approx(varying[np.ix_(free, drawn.cell[rows])].mean())
         assert found.loss[item, 1] == pytest.approx(fixed[0, drawn.cell[rows]].mean())
@@ -181,14 +203,19 @@ def test_alike_items_give_the_p_value_of_single_ones():
     values = rng.normal(0.2, 1, 12)
     times = rng.integers(1, 6, 12)
     together = sign_flip_p_value(values, times, resamples=40_000, rng=rng)
-    apart = sign_flip_p_value(np.repeat(values, times), np.ones(times.sum(), dtype=np.int64), resamples=40_000, rng=rng)
+    apart = sign_flip_p_value(
+        np.repeat(values, times), np.ones(times.sum(), dtype=np.int64), resamples=40_000, rng=rng
+    )
     assert together == pytest.approx(apart, abs=0.015)
 
 
 def test_sign_flip_test_keeps_its_level():
     rng = np.random.default_rng(10)
     rejected = [
-        sign_flip_p_value(rng.standard_t(3, 40), np.ones(40, dtype=np.int64), resamples=199, rng=rng) <= 0.05
+        sign_flip_p_value(
+            rng.standard_t(3, 40), np.ones(40, dtype=np.int64), resamples=199, rng=rng
+        )
+        <= 0.05
         for _ in range(1_500)
     ]
     assert np.mean(rejected) == pytest.approx(0.05, abs=0.018)
@@ -211,7 +238,9 @@ def test_a_change_has_the_t_interval_of_a_clustered_mean(alike):
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_rare_changes_are_covered_whether_an_item_changes_as_a_whole_or_not(alike):
-    """3 % of labels change, in 50 items of 6. Alone they are worth a label, together a whole item."""
+    """3 % of labels change, in 50 items of 6. Alone they are worth a label, together a
+    whole item.
+    """
     rng, held, width = np.random.default_rng(5), 0, []
     for _ in range(400):
         changed = (rng.random((50, 1 if alike else 6)) < 0.03).mean(axis=1, keepdims=True)
@@ -232,12 +261,16 @@ def test_rules_that_have_not_differed_yet_may_differ():
 
 @pytest.mark.parametrize("groups", [2, 3, 5, 10])
 def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
-    """Few items: a percentile bootstrap of them sees a change in .53 of sets with 2 items, .25 with 3."""
+    """Few items: a percentile bootstrap of them sees a change in .53 of sets with 2 items, .25 with
+    3.
+    """
     rng, told = np.random.default_rng(3), 0
     for _ in range(1_000):
         change = np.clip(rng.normal(0, 0.2, groups), -1, 1)
         losses = np.stack([1 + change, np.ones(groups), 1 + change, np.ones(groups)], axis=1)
-        each = ItemLosses(loss=losses, items=np.ones(groups, dtype=np.int64), size=np.full(groups, 8.0))
+        each = ItemLosses(
+            loss=losses, items=np.ones(groups, dtype=np.int64), size=np.full(groups, 8.0)
+        )
         found = held_out_scores(each, ("new", "old"), calibration=20.0)
         told += effect(found, "drps", 1) != "does not change"
         assert effect(found, "mae", 1) == "does not change" or groups > 2
@@ -245,11 +278,15 @@ def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
 
 
 def test_one_held_out_item_shows_no_change():
-    one = ItemLosses(loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0]))
+    one = ItemLosses(
+        loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0])
+    )
     found = held_out_scores(one, ("new", "old"), calibration=20.0)
     assert found.mae_change.value[1] == pytest.approx(-0.3)
     assert np.isnan([*found.mae.low, *found.mae.high]).all()
-    assert np.isnan([found.mae_change.low[1], found.mae_change.high[1], found.drps_change.low[1]]).all()
+    assert np.isnan(
+        [found.mae_change.low[1], found.mae_change.high[1], found.drps_change.low[1]]
+    ).all()
     assert effect(found, "mae", 1) == effect(found, "drps", 1) == "does not change"
     assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 
@@ -257,19 +294,26 @@ def test_one_held_out_item_shows_no_change():
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 100, 300])
 def test_the_error_of_a_good_judge_is_covered(n):
-    """97 % right: a percentile bootstrap over items holds .745, .88 and .88, and says 0 to 0 in a quarter."""
+    """97 % right: a percentile bootstrap over items holds .745, .88 and .88, and says 0 to 0 in a
+    quarter.
+    """
     rng = np.random.default_rng(4)
 
     def judged(size: int) -> VoteCounts:
         gold = rng.choice([-1, 0, 1], size, p=[0.4, 0.2, 0.4])
         label = np.where(rng.random(size) < 0.97, gold, rng.choice([-1, 0, 1], size))
-        each = {name: (label == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))}
+        each = {
+            name: (label == y).astype(np.int64)
+            for name, y in (("plus", 1), ("tie", 0), ("minus", -1))
+        }
         return VoteCounts(comparison=np.arange(size), item=np.arange(size), gold=gold, **each)
 
     whole = judged(200_000)
     truth, held = np.abs(whole.label - whole.gold).mean(), 0
     for _ in range(150):
-        score = evaluate(judged(n), rng=rng, methods=("majority",), n_splits=5, resamples=100).scores
+        score = evaluate(
+            judged(n), rng=rng, methods=("majority",), n_splits=5, resamples=100
+        ).scores
         one = score["majority"]
         held += one.mae_item_low <= truth <= one.mae_item_high
         assert one.mae_item_low < one.mae_item_high
@@ -278,7 +322,9 @@ def test_the_error_of_a_good_judge_is_covered(n):
 
 
 def test_intervals_hold_their_estimates_and_scores_are_sorted():
-    result = evaluate(simulated(13, 400, per_item=(1, 3)), rng=np.random.default_rng(0), n_splits=20)
+    result = evaluate(
+        simulated(13, 400, per_item=(1, 3)), rng=np.random.default_rng(0), n_splits=20
+    )
     scores = list(result.scores.values())
     assert [score.mae for score in scores] == sorted(score.mae for score in scores)
     for score in scores:
@@ -303,7 +349,10 @@ def test_methods_that_lack_their_input_are_listed_with_the_reason():
 def test_given_labels_are_scored_like_any_method():
     counts = simulated(15, 300, per_item=(1, 3))
     result = evaluate(
-        counts, rng=np.random.default_rng(0), n_splits=20, given={"longest": counts.gold, "ci_sc": counts.label}
+        counts,
+        rng=np.random.default_rng(0),
+        n_splits=20,
+        given={"longest": counts.gold, "ci_sc": counts.label},
     )
     assert result.scores["longest"].mae == 0
     assert result.scores["longest"].pa == 1
@@ -334,7 +383,14 @@ def test_too_few_labels_are_refused_with_their_number():
 
 def test_impossible_options_are_refused():
     counts, rng = simulated(19, 50), np.random.default_rng(0)
-    for options in ({"n_splits": 1}, {"share": 0.0}, {"share": 1.0}, {"level": 1.0}, {"resamples": 10}, {"minimum": 0}):
+    for options in (
+        {"n_splits": 1},
+        {"share": 0.0},
+        {"share": 1.0},
+        {"level": 1.0},
+        {"resamples": 10},
+        {"minimum": 0},
+    ):
         with pytest.raises(InvalidOption):
             evaluate(counts, rng=rng, **options)
     with pytest.raises(UnknownName, match="median"):
@@ -366,13 +422,18 @@ def reward_bench(shared_data) -> dict[tuple[str, str], VoteCounts]:
     for name, value in (("plus", 1), ("tie", 0), ("minus", -1)):
         votes[name] = (votes["vote"] == value).astype("int64")
     table = (
-        votes.groupby(key, sort=False).agg({"plus": "sum", "tie": "sum", "minus": "sum", "gold": "first"}).reset_index()
+        votes.groupby(key, sort=False)
+        .agg({"plus": "sum", "tie": "sum", "minus": "sum", "gold": "first"})
+        .reset_index()
     )
     return {
         cell: VoteCounts(
             comparison=np.arange(len(rows)),
             item=pd.factorize(rows["item_id"])[0].astype(np.int64),
-            **{name: rows[name].to_numpy(dtype=np.int64) for name in ("plus", "tie", "minus", "gold")},
+            **{
+                name: rows[name].to_numpy(dtype=np.int64)
+                for name in ("plus", "tie", "minus", "gold")
+            },
         )
         for cell, rows in table.groupby(["judge", "category"])
     }
@@ -383,7 +444,12 @@ def check_reference_table(reward_bench):
     assert len(reward_bench) == 15
     rows = []
     for (judge, category), counts in reward_bench.items():
-        result = evaluate(counts, rng=np.random.default_rng(0), methods=["btd", "majority", "threshold"], resamples=100)
+        result = evaluate(
+            counts,
+            rng=np.random.default_rng(0),
+            methods=["btd", "majority", "threshold"],
+            resamples=100,
+        )
         scores = result.scores
         assert scores["btd"].mae < scores["majority"].mae, (judge, category)
         assert scores["threshold"].mae < scores["majority"].mae, (judge, category)
@@ -404,7 +470,8 @@ def check_fits_match_an_independent_solver(reward_bench):
         fits = btd.fit_many(drawn.cells, drawn.calibration)
         for weight, found in zip(drawn.calibration, fits.drps, strict=True):
             alone = VoteCells(
-                **{name: getattr(drawn.cells, name) for name in ("plus", "tie", "minus", "gold")}, weight=weight
+                **{name: getattr(drawn.cells, name) for name in ("plus", "tie", "minus", "gold")},
+                weight=weight,
             )
             assert found == pytest.approx(independent_minimum(alone, rng, starts=5), abs=1e-6)
 

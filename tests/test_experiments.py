@@ -1,4 +1,6 @@
-"""Sweeps, transfer and comparisons: laws, plain loops on real votes, and recovery of simulated truth."""
+"""Sweeps, transfer and comparisons: laws, plain loops on real votes, and recovery of simulated
+truth.
+"""
 
 import copy
 import dataclasses
@@ -105,7 +107,12 @@ def test_fewer_votes_keep_their_shares():
     size = 20_000
     same = np.ones(size, dtype=np.int64)
     counts = VoteCounts(
-        comparison=np.arange(size), item=np.arange(size), plus=4 * same, tie=3 * same, minus=same, gold=0 * same
+        comparison=np.arange(size),
+        item=np.arange(size),
+        plus=4 * same,
+        tie=3 * same,
+        minus=same,
+        gold=0 * same,
     )
     drawn = subsample(counts, 3, rng=np.random.default_rng(1))
     assert drawn.plus.mean() == pytest.approx(3 * 4 / 8, abs=0.02)
@@ -129,7 +136,9 @@ def test_numbers_of_votes_double_up_to_what_nine_tenths_have():
 def test_all_votes_give_the_numbers_of_evaluate(per_item):
     counts = simulated(3, 300, per_item=per_item)
     rules = ("btd", "btd_shrunk", "majority", "threshold", "constant")
-    found = vote_sweep(counts, rng=np.random.default_rng(5), sizes=(2, 8), methods=rules, subsamples=1, n_splits=25)
+    found = vote_sweep(
+        counts, rng=np.random.default_rng(5), sizes=(2, 8), methods=rules, subsamples=1, n_splits=25
+    )
     generator = np.random.default_rng(5).spawn(2)[1].spawn(1)[0]
     whole = evaluate(counts, rng=generator, methods=rules, n_splits=25, resamples=0)
     for place, key in enumerate(rules):
@@ -152,7 +161,9 @@ def test_order_of_rows_does_not_matter():
             found = [getattr(getattr(each, name), end) for each in (one, other)]
             assert (found[0] == found[1]).all(), name
     tasks, mixed_tasks = {"a": counts, "b": simulated(5, 200)}, {"a": mixed, "b": simulated(5, 200)}
-    one, other = (transfer(t, rng=np.random.default_rng(1), n_splits=10) for t in (tasks, mixed_tasks))
+    one, other = (
+        transfer(t, rng=np.random.default_rng(1), n_splits=10) for t in (tasks, mixed_tasks)
+    )
     assert one.change.value == pytest.approx(other.change.value, abs=1e-12)
 
 
@@ -174,7 +185,9 @@ def test_intervals_hold_their_estimates():
 
 def test_more_votes_err_less_and_majority_follows_the_plain_loop():
     counts = simulated(7, 3_000, theta=(1.6, 0.5, 1.0))
-    found = vote_sweep(counts, rng=np.random.default_rng(0), methods=("btd", "majority"), n_splits=10)
+    found = vote_sweep(
+        counts, rng=np.random.default_rng(0), methods=("btd", "majority"), n_splits=10
+    )
     assert (np.diff(found.mae.value[:, 0]) < 0).all()
     assert found.more.low[0, 0] > 0
     # Expected error of one vote, exact: the label is a vote drawn at random.
@@ -188,7 +201,9 @@ def test_comparisons_with_too_few_votes_are_left_out_at_every_size():
     counts = simulated(8, 300)
     few = counts.plus + counts.tie + counts.minus
     cut = subsample(counts.rows(np.arange(20)), 3, rng=np.random.default_rng(0))
-    mixed = VoteCounts(**{name: np.concatenate([getattr(cut, name), getattr(counts, name)[20:]]) for name in NAMES})
+    mixed = VoteCounts(
+        **{name: np.concatenate([getattr(cut, name), getattr(counts, name)[20:]]) for name in NAMES}
+    )
     found = vote_sweep(mixed, rng=np.random.default_rng(0), n_splits=5, subsamples=2)
     assert (found.n, found.left_out, found.sizes[-1]) == (280, 20, few[0])
     with pytest.raises(InvalidOption, match="from 1 to 8"):
@@ -221,7 +236,13 @@ def test_calibration_sets_are_nested_and_the_evaluation_set_is_fixed(seed, items
 
 def test_label_sweep_is_that_of_plain_loops():
     counts = simulated(9, 150, per_item=2)
-    found = label_sweep(counts, rng=np.random.default_rng(3), sizes=(20, 60), methods=("majority", "btd"), n_splits=8)
+    found = label_sweep(
+        counts,
+        rng=np.random.default_rng(3),
+        sizes=(20, 60),
+        methods=("majority", "btd"),
+        n_splits=8,
+    )
     drawn, _ = nested_splits(counts, (20, 60), rng=np.random.default_rng(3), n_splits=8)
     mae = np.empty((8, 2, 2))
     for split in range(8):
@@ -229,7 +250,9 @@ def test_label_sweep_is_that_of_plain_loops():
         rest = counts.rows(np.setdiff1d(np.arange(300), rows))
         for place, size in enumerate((20, 60)):
             fit = btd.fit(counts.rows(rows[:size]).cells()[0])
-            mae[split, place] = [np.abs(label - rest.gold).mean() for label in (rest.label, btd.apply(fit, rest))]
+            mae[split, place] = [
+                np.abs(label - rest.gold).mean() for label in (rest.label, btd.apply(fit, rest))
+            ]
     assert found.mae.value == pytest.approx(mae.mean(axis=0))
     half = 1.959964 * mae.std(axis=0, ddof=1) / np.sqrt(8)
     assert found.mae.high - found.mae.value == pytest.approx(half, abs=1e-6)
@@ -271,7 +294,10 @@ def test_transfer_is_that_of_plain_loops():
     tasks = {"one": simulated(13, 60, per_item=2), "two": simulated(14, 90, theta=(0.8, 4.0, 0.5))}
     found = transfer(tasks, rng=np.random.default_rng(2), n_splits=6)
     children = np.random.default_rng(2).spawn(2)
-    drawn = [splits(counts, rng=child, n_splits=6) for counts, child in zip(tasks.values(), children, strict=True)]
+    drawn = [
+        splits(counts, rng=child, n_splits=6)
+        for counts, child in zip(tasks.values(), children, strict=True)
+    ]
     for column in range(2):
         error = np.empty((2, 6))
         for row in range(2):
@@ -286,7 +312,11 @@ def test_transfer_is_that_of_plain_loops():
 
 
 def test_a_task_transfers_to_itself_for_nothing():
-    tasks = {"a": simulated(15, 200), "b": simulated(16, 300, per_item=2), "tiny": simulated(17, 15)}
+    tasks = {
+        "a": simulated(15, 200),
+        "b": simulated(16, 300, per_item=2),
+        "tiny": simulated(17, 15),
+    }
     found = transfer(tasks, rng=np.random.default_rng(0), n_splits=20)
     assert found.tasks == ("a", "b")
     for matrix in (found.change.value, found.change.low, found.change.high, found.loss_change):
@@ -315,7 +345,11 @@ def test_unlike_tasks_cost_more_than_like_ones():
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_distances_are_distances(seed):
-    tasks = {"a": simulated(seed, 60), "b": simulated(seed + 1, 80, n=5), "c": simulated(seed + 2, 70, theta=(1, 5, 1))}
+    tasks = {
+        "a": simulated(seed, 60),
+        "b": simulated(seed + 1, 80, n=5),
+        "c": simulated(seed + 2, 70, theta=(1, 5, 1)),
+    }
     found = task_distances(tasks)
     turned = task_distances({name: swapped(counts) for name, counts in tasks.items()})
     twice = {
@@ -356,7 +390,12 @@ def test_energy_distance_of_votes_is_that_of_scipy():
         plus = rng.binomial(6, rng.beta(chance, 1, size))
         one = np.ones(size, dtype=np.int64)
         return VoteCounts(
-            comparison=np.arange(size), item=np.arange(size), plus=plus, tie=0 * one, minus=6 - plus, gold=one
+            comparison=np.arange(size),
+            item=np.arange(size),
+            plus=plus,
+            tie=0 * one,
+            minus=6 - plus,
+            gold=one,
         )
 
     clouds = without_ties(300, 1.0), without_ties(200, 3.0)
@@ -433,7 +472,9 @@ def test_comparison_has_the_numbers_of_evaluate_and_of_plain_loops():
     bad = noisier(good, 31, 0.5).rows(np.arange(20, 400))
     found = compare({"good": good, "bad": bad}, rng=np.random.default_rng(4), resamples=500)
     for name, counts in (("good", good), ("bad", bad)):
-        alone = evaluate(counts, rng=np.random.default_rng(4), methods=("btd", "majority"), resamples=500)
+        alone = evaluate(
+            counts, rng=np.random.default_rng(4), methods=("btd", "majority"), resamples=500
+        )
         for key in ("btd", "majority"):
             shown = found.values[name].evaluation.scores[key]
             assert shown.mae == alone.scores[key].mae
@@ -477,7 +518,9 @@ def test_a_value_equals_itself_and_differences_change_sign():
 
 @pytest.mark.slow
 def test_paired_interval_covers_the_true_difference():
-    """Majority learns nothing, so its mean over splits is the mean over items: the truth is that of many."""
+    """Majority learns nothing, so its mean over splits is the mean over items: the truth is that of
+    many.
+    """
     whole = simulated(40, 60_000)
     noisy = noisier(whole, 41, 0.4)
     truth = np.abs(noisy.label - noisy.gold).mean() - np.abs(whole.label - whole.gold).mean()
@@ -485,7 +528,10 @@ def test_paired_interval_covers_the_true_difference():
     for _ in range(60):
         rows = rng.choice(60_000, 150, replace=False)
         found = compare(
-            {"whole": whole.rows(rows), "noisy": noisy.rows(rows)}, rng=copy.deepcopy(rng), n_splits=5, resamples=300
+            {"whole": whole.rows(rows), "noisy": noisy.rows(rows)},
+            rng=copy.deepcopy(rng),
+            n_splits=5,
+            resamples=300,
         )
         one = found.differences[1]
         held += one.delta.low <= truth <= one.delta.high
@@ -496,7 +542,9 @@ def test_values_without_common_or_enough_labels_say_so():
     good = simulated(34, 100)
     apart = dataclasses.replace(good, comparison=good.comparison + 1_000, item=good.item + 1_000)
     few = good.rows(np.arange(15))
-    found = compare({"good": good, "apart": apart, "few": few}, rng=np.random.default_rng(0), n_splits=5)
+    found = compare(
+        {"good": good, "apart": apart, "few": few}, rng=np.random.default_rng(0), n_splits=5
+    )
     assert found.values["few"].evaluation is None
     assert "15 labelled" in found.values["few"].reason
     reasons = {one.candidate: one.reason for one in found.differences}
@@ -548,13 +596,17 @@ def check_votes_by_value(temperatures: Store, path: Path) -> None:
             for name in NAMES:
                 assert (getattr(whole[judge], name)[row] == getattr(counts, name)).all()
     by_judge = vote_counts_by(temperatures, Selection(), "judge")
-    assert {value: list(judges) for value, judges in by_judge.items()} == {name: [name] for name in whole}
+    assert {value: list(judges) for value, judges in by_judge.items()} == {
+        name: [name] for name in whole
+    }
     with pytest.raises(UnknownName, match="colour"):
         vote_counts_by(temperatures, Selection(), "colour")
 
 
 def check_temperature_table(temperatures):
-    """MAE falls with temperature, tie rates stay; majority's difference by a plain loop over items."""
+    """MAE falls with temperature, tie rates stay; majority's difference by a plain loop
+    over items.
+    """
     counts = vote_counts(temperatures, Selection())
     found = compare(counts, rng=np.random.default_rng(0))
     cold, warm, hot = found.values.values()
@@ -575,7 +627,8 @@ def check_temperature_table(temperatures):
                 gaps[int(c)] += sign * abs(int(label) - int(gold))
     hottest = difference["0.7", "majority"]
     assert hottest.n == len(gaps)
-    # The mean over splits leaves out the calibration items of each, so it is not exactly that over all.
+    # The mean over splits leaves out the calibration items of each, so it is not exactly that over
+    # all.
     assert hottest.delta.value == pytest.approx(np.mean(list(gaps.values())), abs=0.001)
 
 
@@ -598,15 +651,21 @@ def check_transfer_between_categories(by_category):
 
 
 def test_sentences_at_the_edges():
-    """One vote per comparison, one group, no difference: no crash, no minus before 0.000, no `0.3 to 0`."""
+    """One vote per comparison, one group, no difference: no crash, no minus before 0.000, no `0.3
+    to 0`.
+    """
     rng = np.random.default_rng(0)
     gold = rng.choice([-1, 0, 1], 60)
     one, none = np.arange(60), np.zeros(60, dtype=np.int64)
     vote = np.where(rng.random(60) < 0.8, gold, rng.choice([-1, 0, 1], 60))
-    by_label = {name: (vote == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))}
+    by_label = {
+        name: (vote == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))
+    }
     single = VoteCounts(comparison=one, item=one, gold=gold, **by_label)
     found = vote_sweep(single, rng=rng, subsamples=2, n_splits=3)
-    assert votes_answer("j", found).startswith("j: only 1 vote per comparison was tried, so nothing is known")
+    assert votes_answer("j", found).startswith(
+        "j: only 1 vote per comparison was tried, so nothing is known"
+    )
     constant = VoteCounts(comparison=one, item=one, gold=np.ones(60, dtype=np.int64), plus=none + 8, tie=none,
                           minus=none)  # fmt: skip
     flat = vote_sweep(constant, rng=rng, subsamples=2, n_splits=3)
@@ -631,9 +690,14 @@ def test_ends_are_within_what_an_error_can_be():
 
 
 def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone():
-    """Nineteen values that differ from the reference by chance: the best of them by 2.2 standard errors."""
+    """Nineteen values that differ from the reference by chance: the best of them by 2.2 standard
+    errors.
+    """
     found = compare(
-        {"a": simulated(3, 60), "b": simulated(4, 60)}, rng=np.random.default_rng(2), n_splits=2, resamples=100
+        {"a": simulated(3, 60), "b": simulated(4, 60)},
+        rng=np.random.default_rng(2),
+        n_splits=2,
+        resamples=100,
     )
     btd_row = next(one for one in found.differences if one.rule == "btd")
     near = dataclasses.replace(btd_row, delta=Estimate(-0.1, -0.19, -0.01))
@@ -643,7 +707,10 @@ def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone
     scores = values["b"].evaluation.scores | {"btd": least}
     evaluation = dataclasses.replace(values["b"].evaluation, scores=scores)
     values["b"] = dataclasses.replace(values["b"], evaluation=evaluation)
-    others = tuple(dataclasses.replace(near, candidate=f"v{k}", delta=Estimate(-0.1, -0.19, 0.1)) for k in range(18))
+    others = tuple(
+        dataclasses.replace(near, candidate=f"v{k}", delta=Estimate(-0.1, -0.19, 0.1))
+        for k in range(18)
+    )
     alone = dataclasses.replace(found, values=values, differences=(near,))
     assert "That is 0.100 less" in comparison_answer(alone, "prompt")
     many = dataclasses.replace(alone, differences=(near, *others))
@@ -677,20 +744,26 @@ def test_the_luck_of_few_labels_widens_a_transfer():
 def test_a_lead_that_common_comparisons_deny_is_said():
     """Best on its own labels, which are easier, and shown to err more on those that both have."""
     found = compare(
-        {"a": simulated(3, 60), "b": simulated(4, 60)}, rng=np.random.default_rng(2), n_splits=2, resamples=100
+        {"a": simulated(3, 60), "b": simulated(4, 60)},
+        rng=np.random.default_rng(2),
+        n_splits=2,
+        resamples=100,
     )
     row = next(one for one in found.differences if one.rule == "btd")
     worse = dataclasses.replace(row, delta=Estimate(0.313, 0.143, 0.458))
     values = dict(found.values)
     scores = dict(values["b"].evaluation.scores)
-    scores["btd"] = dataclasses.replace(scores["btd"], mae=values["a"].evaluation.scores["btd"].mae - 0.1)
+    scores["btd"] = dataclasses.replace(
+        scores["btd"], mae=values["a"].evaluation.scores["btd"].mae - 0.1
+    )
     values["b"] = dataclasses.replace(
         values["b"], evaluation=dataclasses.replace(values["b"].evaluation, scores=scores)
     )
     denied = dataclasses.replace(found, values=values, differences=(worse,))
     said = comparison_answer(denied, "temperature")
     assert said.endswith(
-        "But on the 60 labelled comparisons that both have it errs 0.313 more (0.143 to 0.458) than a: its "
+        "But on the 60 labelled comparisons that both have it errs 0.313 more (0.143 to 0.458) "
+        "than a: its "
         "lead comes from the others."
     )
 

@@ -1,4 +1,6 @@
-"""Figures as `go.Figure`: what is plotted equals the result, names are safe, raters keep their look."""
+"""Figures as `go.Figure`: what is plotted equals the result, names are safe, raters keep their
+look.
+"""
 
 import math
 
@@ -32,7 +34,9 @@ def test_seventy_judges_look_different_and_keep_their_look():
     judges = [f"judge {k:02d}" for k in range(70)]
     styles = rater_styles(judges)
     assert len({(style.colour, style.symbol) for style in styles.values()}) == 70
-    with_people = rater_styles({**dict.fromkeys(judges, "llm"), "ann": "human"}, dummies=["constant"])
+    with_people = rater_styles(
+        {**dict.fromkeys(judges, "llm"), "ann": "human"}, dummies=["constant"]
+    )
     assert {name: with_people[name] for name in judges} == styles
     assert with_people["ann"].colour == COLOURS["light"].human
     assert with_people["constant"].dash == "dash"
@@ -51,7 +55,10 @@ def test_every_colour_stands_out_from_the_page(theme):
         return (light + 0.05) / (dark + 0.05)
 
     colours = COLOURS[theme]
-    assert min(contrast(c) for c in (*colours.raters, colours.human, colours.neutral, colours.accent)) >= 3
+    assert (
+        min(contrast(c) for c in (*colours.raters, colours.human, colours.neutral, colours.accent))
+        >= 3
+    )
     assert contrast(colours.text) >= 4.5
     assert len(set(colours.raters)) == 7
     assert math.gcd(len(colours.raters), 10) == 1

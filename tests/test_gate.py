@@ -1,4 +1,6 @@
-"""What stands before Streamlit: who is listed, which pages are foreign, how much one session may upload."""
+"""What stands before Streamlit: who is listed, which pages are foreign, how much one session may
+upload.
+"""
 
 from __future__ import annotations
 
@@ -89,14 +91,23 @@ def test_a_list_needs_a_sign_in_and_a_sign_in_a_list() -> None:
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [("[auth]\nclient_id = 'c'\n", "lacks redirect_uri"), ("[auth\n", "cannot be read"), ("[auth]\n", "lacks")],
+    [
+        ("[auth]\nclient_id = 'c'\n", "lacks redirect_uri"),
+        ("[auth\n", "cannot be read"),
+        ("[auth]\n", "lacks"),
+    ],
 )
 def test_the_launcher_does_not_start_with_it(written: str, said: str, tmp_path: Path) -> None:
     """Streamlit takes a file of secrets that it cannot read for none, and would let in everyone."""
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(written)
-    code = f"from streamlit import config; config.set_option('secrets.files', [{str(secrets)!r}]); import app"
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG)
+    code = (
+        f"from streamlit import config; config.set_option('secrets.files', "
+        f"[{str(secrets)!r}]); import app"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
+    )
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -121,7 +132,9 @@ def test_pages_of_other_ports_are_foreign(origin: str | None, host: str, own: bo
     from streamlit import config
 
     before = config.get_option("server.allowedHosts")
-    config.set_option("server.allowedHosts", ["localhost", "127.0.0.1", "[::1]", "judges.example.org"])
+    config.set_option(
+        "server.allowedHosts", ["localhost", "127.0.0.1", "[::1]", "judges.example.org"]
+    )
     try:
         assert is_own_origin(origin, host) is own
     finally:
@@ -137,7 +150,12 @@ def test_a_session_may_upload_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
         headers = [(b"host", b"localhost:8501")]
         if length is not None:
             headers.append((b"content-length", str(length).encode()))
-        scope = {"type": "http", "method": method, "path": f"/_stcore/upload_file/{path}", "headers": headers}
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": f"/_stcore/upload_file/{path}",
+            "headers": headers,
+        }
         refusal = gate.refusal(scope)
         return 0 if refusal is None else refusal.status_code
 

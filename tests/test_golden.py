@@ -32,7 +32,9 @@ def test_sign_tests_of_the_permutation_consensus(golden: Path) -> None:
 
 
 def test_published_calibrated_aggregation_has_the_sign_found_on_real_votes(golden: Path) -> None:
-    """[BTD] Table 3: below majority in every row, as in the README's own table (tests/test_docs.py)."""
+    """[BTD] Table 3: below majority in every row, as in the README's own table
+    (tests/test_docs.py).
+    """
     published = rows(golden / "btd_mae_published.csv")
     assert len(published) == 16
     assert all(float(row["btd"]) < float(row["sc"]) for row in published)

@@ -1,4 +1,6 @@
-"""A threshold on how sure labels are: what makes them sure, and that the promise is kept with clusters."""
+"""A threshold on how sure labels are: what makes them sure, and that the promise is kept with
+clusters.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from scipy import stats
 
 from core.aggregation.btd import fit
 from core.aggregation.solver import probabilities
-from core.confidence.selective import Decisions, by_btd, by_share, by_stated_confidence, guarantee, threshold_for_risk
+from core.confidence.selective import (
+    Decisions,
+    by_btd,
+    by_share,
+    by_stated_confidence,
+    guarantee,
+    threshold_for_risk,
+)
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.interpretation.calibration import guaranteed
 from core.records import NO_GOLD, ConfidenceCounts, OutcomeCounts, VoteCounts
@@ -63,7 +72,9 @@ def test_sureness_of_votes() -> None:
 
 
 def test_btd_is_fitted_on_half_of_the_items_and_tested_on_the_other() -> None:
-    counts = simulate_counts(beta=1.2, nu=2, gamma=1, comparisons=600, votes=8, comparisons_per_item=3, rng=seeded())
+    counts = simulate_counts(
+        beta=1.2, nu=2, gamma=1, comparisons=600, votes=8, comparisons_per_item=3, rng=seeded()
+    )
     found = by_btd(counts, rng=np.random.default_rng(5))
     used = found.gold == NO_GOLD
     assert len(np.unique(counts.item[used])) == 100
@@ -82,7 +93,9 @@ def test_one_comparison_an_item_is_the_test_over_votes() -> None:
     confidence = rng.choice(np.linspace(0.5, 1, 11), 400)
     wrong = rng.random(400) < 0.5 * (1 - confidence)
     missing = rng.random(400) < 0.2
-    found = guarantee(decided(range(400), confidence, wrong, gold_missing=missing), alpha=0.15, delta=0.1, rng=rng)
+    found = guarantee(
+        decided(range(400), confidence, wrong, gold_missing=missing), alpha=0.15, delta=0.1, rng=rng
+    )
     known = ~missing
     verdicts = OutcomeCounts(
         item=np.flatnonzero(known),
@@ -116,7 +129,8 @@ def test_each_item_is_tested_once_and_order_does_not_matter() -> None:
 
 
 def test_effective_numbers_would_break_where_few_items_have_many_comparisons() -> None:
-    """Why an item is tested once: one item in 80 has 20 comparisons, and half of those items are all wrong.
+    """Why an item is tested once: one item in 80 has 20 comparisons, and half of those items are
+    all wrong.
 
     Every tenth kept comparison is wrong; without such an item in the sample nothing looks wrong.
     """
@@ -128,12 +142,25 @@ def test_effective_numbers_would_break_where_few_items_have_many_comparisons() -
         item = np.repeat(np.arange(80), each)
         wrong = ((each == 20) & (rng.random(80) < 0.5))[item]
         one = np.ones(len(item), dtype=np.int64)
-        verdicts = {"item": item, "confidence": np.full(len(item), 0.9), "n": one, "correct": 1 - wrong}
-        weighed += threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold is not None
+        verdicts = {
+            "item": item,
+            "confidence": np.full(len(item), 0.9),
+            "n": one,
+            "correct": 1 - wrong,
+        }
+        weighed += (
+            threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold
+            is not None
+        )
         verdicts["item"] = np.arange(len(item))
-        independent += threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold is not None
+        independent += (
+            threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold
+            is not None
+        )
         # For a comparison of a random item the error is 1 in 160, so that this promise is kept.
-        found = guarantee(decided(item, verdicts["confidence"], wrong), alpha=0.1, delta=DELTA, rng=rng)
+        found = guarantee(
+            decided(item, verdicts["confidence"], wrong), alpha=0.1, delta=DELTA, rng=rng
+        )
         kept += found.threshold is not None
     assert min(weighed, independent) / repeats > 3 * DELTA
     assert kept / repeats > 0.9
@@ -157,12 +184,18 @@ def test_words() -> None:
         gold=np.where(np.arange(300) < 200, 1, -1),
     )
     agreed = guarantee(by_share(counts), alpha=0.1, delta=0.1, rng=rng)
-    assert "keep a label where all of its votes agree. That settles 67 %" in guaranteed("judge", agreed)
+    assert "keep a label where all of its votes agree. That settles 67 %" in guaranteed(
+        "judge", agreed
+    )
     hopeless = guarantee(decided(range(600), confidence, ~wrong), alpha=0.1, delta=0.1, rng=rng)
     assert (hopeless.threshold, hopeless.kept, hopeless.wrong) == (None, None, None)
-    assert "no threshold keeps wrong labels at or below 10 % with 90 % certainty" in guaranteed("judge", hopeless)
+    assert "no threshold keeps wrong labels at or below 10 % with 90 % certainty" in guaranteed(
+        "judge", hopeless
+    )
     assert math.isnan(hopeless.to_frame()["kept"].astype(float)[0])
-    easy = guarantee(decided(range(600), confidence, np.zeros(600, bool)), alpha=0.1, delta=0.1, rng=rng)
+    easy = guarantee(
+        decided(range(600), confidence, np.zeros(600, bool)), alpha=0.1, delta=0.1, rng=rng
+    )
     assert "keep every label" in guaranteed("judge", easy)
 
 
@@ -189,5 +222,7 @@ def test_words_do_not_contradict_an_item_with_most_comparisons():
     found = guarantee(by_share(counts), alpha=0.1, delta=0.1, rng=np.random.default_rng(0))
     assert found.threshold is not None
     said = guaranteed("judge", found)
-    assert "at most 10 % of the labels kept are wrong, counting each item once (seen: 94.3 %" in said
+    assert (
+        "at most 10 % of the labels kept are wrong, counting each item once (seen: 94.3 %" in said
+    )
     assert "counting each label, more than 10 % are" in said

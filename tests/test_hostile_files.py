@@ -1,4 +1,5 @@
-"""Broken and hostile files: each gets a message that names place and remedy, or a rejected row that does.
+"""Broken and hostile files: each gets a message that names place and remedy, or a rejected row that
+does.
 
 Text that looks like markup, SQL or a formula is data, and is read as it stands.
 """
@@ -32,7 +33,9 @@ def packed_parquet(**columns):
 PACKED = gzip.compress(GOOD * 999)
 DAMAGED = PACKED[:30] + b"\xff" * 20 + PACKED[50:]
 TWICE = io.BytesIO()
-pq.write_table(pa.Table.from_arrays([pa.array(["1"]), pa.array(["2"])], names=["judge", "judge"]), TWICE)
+pq.write_table(
+    pa.Table.from_arrays([pa.array(["1"]), pa.array(["2"])], names=["judge", "judge"]), TWICE
+)
 
 # name → (bytes, error, the place that the message must name, the remedy that it must name)
 REFUSED = {
@@ -48,29 +51,114 @@ REFUSED = {
         "--map item_id=",
     ),
     "no-vote.csv": (b"item_id,judge\n1,j\n", UnreadableFile, "no column for vote", "--map vote="),
-    "same-names.csv": (b"item_id,judge,vote,vote\n1,j,1,1\n", UnreadableFile, "columns 3 and 4", "Rename or remove"),
+    "same-names.csv": (
+        b"item_id,judge,vote,vote\n1,j,1,1\n",
+        UnreadableFile,
+        "columns 3 and 4",
+        "Rename or remove",
+    ),
     "utf-16.csv": (GOOD.decode().encode("utf-16"), UnreadableFile, "byte 1", "Save it as UTF-8"),
-    "utf-16-bare.csv": (GOOD.decode().encode("utf-16-le"), UnreadableFile, "line 1, byte 2", "in UTF-8"),
-    "latin-1.csv": (HEAD + "1,j,1\n2,café,1\n".encode("latin-1"), UnreadableFile, "line 3, byte 31: 0xe9", "as UTF-8"),
+    "utf-16-bare.csv": (
+        GOOD.decode().encode("utf-16-le"),
+        UnreadableFile,
+        "line 1, byte 2",
+        "in UTF-8",
+    ),
+    "latin-1.csv": (
+        HEAD + "1,j,1\n2,café,1\n".encode("latin-1"),
+        UnreadableFile,
+        "line 3, byte 31: 0xe9",
+        "as UTF-8",
+    ),
     "cut-utf-8.csv": (HEAD + b"1,caf\xc3", UnreadableFile, "line 2, byte 25: 0xc3", "as UTF-8"),
-    "bom-latin-1.csv": (b"\xef\xbb\xbf" + HEAD + b"\xe9,j,1\n", UnreadableFile, "line 2, byte 23: 0xe9", "as UTF-8"),
-    "nul.csv": (HEAD + b"1,j,1\n2,\0j,1\n", UnreadableFile, "line 3, byte 28: a NUL byte", "Save it as text"),
-    "open-quote.csv": (HEAD + b'1,j,1\n2,"j,1\n3,j,1\n', UnreadableFile, "line 3: a quote", "Close the quote"),
-    "open-quote-last.csv": (HEAD + b'1,j,1\n2,j,"1\n3,j,1\n', UnreadableFile, "line 3: a quote", "Close the quote"),
+    "bom-latin-1.csv": (
+        b"\xef\xbb\xbf" + HEAD + b"\xe9,j,1\n",
+        UnreadableFile,
+        "line 2, byte 23: 0xe9",
+        "as UTF-8",
+    ),
+    "nul.csv": (
+        HEAD + b"1,j,1\n2,\0j,1\n",
+        UnreadableFile,
+        "line 3, byte 28: a NUL byte",
+        "Save it as text",
+    ),
+    "open-quote.csv": (
+        HEAD + b'1,j,1\n2,"j,1\n3,j,1\n',
+        UnreadableFile,
+        "line 3: a quote",
+        "Close the quote",
+    ),
+    "open-quote-last.csv": (
+        HEAD + b'1,j,1\n2,j,"1\n3,j,1\n',
+        UnreadableFile,
+        "line 3: a quote",
+        "Close the quote",
+    ),
     "page.csv": (b"<!DOCTYPE html><html></html>", UnreadableFile, "line 1", "save it as CSV"),
-    "book.csv": (b"PK\x03\x04....", UnreadableFile, "byte 1: the file is a ZIP", "save the sheet as CSV"),
+    "book.csv": (
+        b"PK\x03\x04....",
+        UnreadableFile,
+        "byte 1: the file is a ZIP",
+        "save the sheet as CSV",
+    ),
     "paper.csv": (b"%PDF-1.7 ....", UnreadableFile, "byte 1: the file is a PDF", "as CSV"),
-    "packed.csv.zst": (b"\x28\xb5\x2f\xfd....", UnreadableFile, "byte 1: the file is packed with zstd", "Unpack it"),
-    "cut.csv.gz": (gzip.compress(GOOD * 999)[:-9], UnreadableFile, "cut off after byte", "download the file again"),
+    "packed.csv.zst": (
+        b"\x28\xb5\x2f\xfd....",
+        UnreadableFile,
+        "byte 1: the file is packed with zstd",
+        "Unpack it",
+    ),
+    "cut.csv.gz": (
+        gzip.compress(GOOD * 999)[:-9],
+        UnreadableFile,
+        "cut off after byte",
+        "download the file again",
+    ),
     "damaged.csv.gz": (DAMAGED, UnreadableFile, "damaged after 0", "download the file again"),
-    "wrong-sum.csv.gz": (gzip.compress(GOOD)[:-8] + b"12345678", UnreadableFile, "damaged after", "file again"),
-    "twice.csv.gz": (gzip.compress(gzip.compress(GOOD)), UnreadableFile, "byte 1 unpacked", "Unpack it once"),
-    "hollow.csv.gz": (gzip.compress(b""), UnreadableFile, "empty inside", "header and at least one row"),
-    "fake.parquet": (b"PAR1 and nothing else", UnreadableFile, "byte 1: not a Parquet file", "use CSV"),
+    "wrong-sum.csv.gz": (
+        gzip.compress(GOOD)[:-8] + b"12345678",
+        UnreadableFile,
+        "damaged after",
+        "file again",
+    ),
+    "twice.csv.gz": (
+        gzip.compress(gzip.compress(GOOD)),
+        UnreadableFile,
+        "byte 1 unpacked",
+        "Unpack it once",
+    ),
+    "hollow.csv.gz": (
+        gzip.compress(b""),
+        UnreadableFile,
+        "empty inside",
+        "header and at least one row",
+    ),
+    "fake.parquet": (
+        b"PAR1 and nothing else",
+        UnreadableFile,
+        "byte 1: not a Parquet file",
+        "use CSV",
+    ),
     "text.parquet": (GOOD, UnreadableFile, "byte 1: not a Parquet file", "use CSV"),
-    "cut.parquet": (packed_parquet(judge=["j"])[:-20], UnreadableFile, "byte 1: not a Parquet", "Write it again"),
-    "no-rows.parquet": (packed_parquet(judge=pa.array([], pa.string())), UnreadableFile, "row 1", "Add at least one"),
-    "same-names.parquet": (TWICE.getvalue(), UnreadableFile, "columns 1 and 2", "Rename or remove one"),
+    "cut.parquet": (
+        packed_parquet(judge=["j"])[:-20],
+        UnreadableFile,
+        "byte 1: not a Parquet",
+        "Write it again",
+    ),
+    "no-rows.parquet": (
+        packed_parquet(judge=pa.array([], pa.string())),
+        UnreadableFile,
+        "row 1",
+        "Add at least one",
+    ),
+    "same-names.parquet": (
+        TWICE.getvalue(),
+        UnreadableFile,
+        "columns 1 and 2",
+        "Rename or remove one",
+    ),
     "spaced-names.parquet": (
         packed_parquet(**{"item_id": ["1"], "judge": ["j"], "vote": ["1"], " vote": ["-1"]}),
         UnreadableFile,
@@ -84,19 +172,49 @@ REFUSED = {
         "Rename or remove one",
     ),
     "deep.json": (b"[" * 200_000, UnreadableFile, "line 1: nested deeper than 64", "flat array"),
-    "cut.json": (b'[{"item_id":1},\n{"item_id":2,', UnreadableFile, "line 2, column 14", "write it again"),
-    "long-number.json": (b'[{"vote":' + b"9" * 5000 + b"}]", UnreadableFile, "line 1: a number", "Shorten it"),
+    "cut.json": (
+        b'[{"item_id":1},\n{"item_id":2,',
+        UnreadableFile,
+        "line 2, column 14",
+        "write it again",
+    ),
+    "long-number.json": (
+        b'[{"vote":' + b"9" * 5000 + b"}]",
+        UnreadableFile,
+        "line 1: a number",
+        "Shorten it",
+    ),
     "no-objects.json": (b"[1, 2, 3]", UnreadableFile, "row 1: no JSON object", "array of objects"),
-    "no-json.jsonl": (b"{vote: 1}\n{vote: 2}\n", UnreadableFile, "Row 1: not valid JSON", "one object a line"),
+    "no-json.jsonl": (
+        b"{vote: 1}\n{vote: 2}\n",
+        UnreadableFile,
+        "Row 1: not valid JSON",
+        "one object a line",
+    ),
     "mixed-labels.csv": (
         HEAD + b"1,j,A\n2,j,B\n3,j,model_a\n",
         AmbiguousLabels,
         "column 'vote': mixes vocabularies",
         "--labels",
     ),
-    "zero-one.csv": (HEAD + b"1,j,0\n2,j,1\n", AmbiguousLabels, "column 'vote': holds only", "--labels"),
-    "minus-and-two.csv": (HEAD + b"1,j,-1\n2,j,2\n", AmbiguousLabels, "column 'vote': holds both", "--labels"),
-    "no-labels.csv": (HEAD + b"1,j,good\n2,j,bad\n", AmbiguousLabels, "'bad', 'good' fit no known", "--labels"),
+    "zero-one.csv": (
+        HEAD + b"1,j,0\n2,j,1\n",
+        AmbiguousLabels,
+        "column 'vote': holds only",
+        "--labels",
+    ),
+    "minus-and-two.csv": (
+        HEAD + b"1,j,-1\n2,j,2\n",
+        AmbiguousLabels,
+        "column 'vote': holds both",
+        "--labels",
+    ),
+    "no-labels.csv": (
+        HEAD + b"1,j,good\n2,j,bad\n",
+        AmbiguousLabels,
+        "'bad', 'good' fit no known",
+        "--labels",
+    ),
     "slots.csv": (
         b"item_id,judge,vote,position\n1,j,A,ab\n2,j,B,ba\n",
         AmbiguousLabels,
@@ -119,11 +237,36 @@ def test_a_broken_file_is_refused_by_place_and_remedy(name):
 
 WITH_CONFIDENCE = b"item_id,judge,vote,confidence\n"
 
-# name → (bytes, rows, column and start of the value, of the reason, the remedy, votes that are left)
+# name → (bytes, rows, column and start of the value, of the reason, the remedy, votes that are
+# left)
 REJECTED = {
-    "short-row.csv": (GOOD + b"3,j\n", [3], "(whole row)", "3,j", "2 cells where the header has 3", "quote cells", 2),
-    "long-row.csv": (GOOD + b"3,j,1,1\n", [3], "(whole row)", "3,j,1,1", "4 cells", "quote cells", 2),
-    "short-rows-first.csv": (HEAD + b"x\n\n1,j,1\ny\n2,j,-1\n", [1, 3], "(whole row)", "x", "1 cells", "quote", 2),
+    "short-row.csv": (
+        GOOD + b"3,j\n",
+        [3],
+        "(whole row)",
+        "3,j",
+        "2 cells where the header has 3",
+        "quote cells",
+        2,
+    ),
+    "long-row.csv": (
+        GOOD + b"3,j,1,1\n",
+        [3],
+        "(whole row)",
+        "3,j,1,1",
+        "4 cells",
+        "quote cells",
+        2,
+    ),
+    "short-rows-first.csv": (
+        HEAD + b"x\n\n1,j,1\ny\n2,j,-1\n",
+        [1, 3],
+        "(whole row)",
+        "x",
+        "1 cells",
+        "quote",
+        2,
+    ),
     "huge-cell.csv": (
         GOOD + b"3," + b"x" * (CELL_LIMIT + 1) + b",1\n",
         [3],
@@ -133,9 +276,33 @@ REJECTED = {
         "shorten",
         2,
     ),
-    "unknown-label.csv": (GOOD + b"3,j,?\n", [3], "vote", "?", "not a label of 1/0/-1", "--labels", 2),
-    "big-vote.csv": (GOOD + b"3,j,99999999999999999999\n", [3], "vote", "9999", "not a label", "correct it", 2),
-    "no-item.csv": (GOOD + b" ,j,1\n", [3], "item_id", "", "item_id is missing", "fill the cell", 2),
+    "unknown-label.csv": (
+        GOOD + b"3,j,?\n",
+        [3],
+        "vote",
+        "?",
+        "not a label of 1/0/-1",
+        "--labels",
+        2,
+    ),
+    "big-vote.csv": (
+        GOOD + b"3,j,99999999999999999999\n",
+        [3],
+        "vote",
+        "9999",
+        "not a label",
+        "correct it",
+        2,
+    ),
+    "no-item.csv": (
+        GOOD + b" ,j,1\n",
+        [3],
+        "item_id",
+        "",
+        "item_id is missing",
+        "fill the cell",
+        2,
+    ),
     "no-judge.csv": (GOOD + b"3,,1\n", [3], "judge", "", "judge is missing", "fill the cell", 2),
     "confidence-1.7.csv": (
         WITH_CONFIDENCE + b"1,j,1,1.7\n2,j,-1,0.5\n3,j,-1,0.9\n",
@@ -164,7 +331,15 @@ REJECTED = {
         "leave the cell",
         1,
     ),
-    "infinite.csv": (WITH_CONFIDENCE + b"1,j,1,inf\n2,j,-1,\n", [1], "confidence", "inf", "not a finite", "leave", 1),
+    "infinite.csv": (
+        WITH_CONFIDENCE + b"1,j,1,inf\n2,j,-1,\n",
+        [1],
+        "confidence",
+        "inf",
+        "not a finite",
+        "leave",
+        1,
+    ),
     "comma.csv": (
         b"item_id;judge;vote;confidence\n1;j;1;0,9\n2;j;-1;0.5\n",
         [1],
@@ -192,7 +367,15 @@ REJECTED = {
         "use a number between",
         1,
     ),
-    "half-run.csv": (b"item_id,judge,vote,run\n1,j,1,1.5\n2,j,-1,2\n", [1], "run", "1.5", "not a whole", "digits", 1),
+    "half-run.csv": (
+        b"item_id,judge,vote,run\n1,j,1,1.5\n2,j,-1,2\n",
+        [1],
+        "run",
+        "1.5",
+        "not a whole",
+        "digits",
+        1,
+    ),
     "position.csv": (
         b"item_id,judge,vote,position\n1,j,1,left\n2,j,-1,BA\n",
         [1],
@@ -304,10 +487,14 @@ def test_inspection_asks_where_an_answer_helps_and_refuses_only_the_unreadable(n
 
 
 def test_a_bloated_gzip_stops_early():
-    """A gzip file of 1 MB that unpacks to 1 GB is refused after 200 times its size, not unpacked."""
+    """A gzip file of 1 MB that unpacks to 1 GB is refused after 200 times its size, not
+    unpacked.
+    """
     bloated = gzip.compress(b"0" * 100_000_000, 9) * 10
     tracemalloc.start()
-    with pytest.raises(UnreadableFile, match=r"bloated.csv.gz: byte .* unpacked:.*Unpack it yourself, or split it"):
+    with pytest.raises(
+        UnreadableFile, match=r"bloated.csv.gz: byte .* unpacked:.*Unpack it yourself, or split it"
+    ):
         read([("bloated.csv.gz", bloated)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -346,7 +533,16 @@ HOSTILE_TEXTS = (
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_hostile_names_are_data(text):
-    records = [{"item_id": text, "judge": text, "vote": -1, "model_a": text, text: "value", "rationale": text}]
+    records = [
+        {
+            "item_id": text,
+            "judge": text,
+            "vote": -1,
+            "model_a": text,
+            text: "value",
+            "rationale": text,
+        }
+    ]
     reading = read([("x.jsonl", json.dumps(records[0]).encode())])[0]
     vote = reading.votes.to_pylist()[0]
     assert [vote[name] for name in ("item_id", "judge", "model_a", "rationale")] == [text] * 4
@@ -377,7 +573,9 @@ def test_one_bad_file_among_several_is_named():
 
 
 def test_messages_cut_long_values_and_escape_them():
-    data = b"item_id,judge,vote\n" + b"".join(b"%d,j,\x1b[31m%s\n" % (i, b"x" * 500) for i in range(3))
+    data = b"item_id,judge,vote\n" + b"".join(
+        b"%d,j,\x1b[31m%s\n" % (i, b"x" * 500) for i in range(3)
+    )
     with pytest.raises(AmbiguousLabels) as caught:
         read([("x.csv", data)])
     assert "\x1b" not in str(caught.value)
@@ -385,15 +583,35 @@ def test_messages_cut_long_values_and_escape_them():
 
 
 PIECES = (
-    *(b"item_id,judge,vote\n", b"item_id;gold\n", b"1,j,A\n", b"2,j,-1\n", b"=cmd|' /C'!A0", b"1e999"),
-    *(b'"', b"\n", b",", b"\r", b"\t", b"\xff", b"\0", b"\xe2\x80\xae", b"PAR1", b"\x1f\x8b\x08\x00"),
+    *(
+        b"item_id,judge,vote\n",
+        b"item_id;gold\n",
+        b"1,j,A\n",
+        b"2,j,-1\n",
+        b"=cmd|' /C'!A0",
+        b"1e999",
+    ),
+    *(
+        b'"',
+        b"\n",
+        b",",
+        b"\r",
+        b"\t",
+        b"\xff",
+        b"\0",
+        b"\xe2\x80\xae",
+        b"PAR1",
+        b"\x1f\x8b\x08\x00",
+    ),
     *(b"[{", b"}]", b"null", b"{}\n", b":3", b'{"item_id":', b'"judge":"j"'),
 )
 
 
 @settings(max_examples=200, deadline=None)
 @given(
-    data=st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join), st.binary(max_size=60)),
+    data=st.one_of(
+        st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join), st.binary(max_size=60)
+    ),
     name=st.sampled_from(["x.csv", "x.tsv", "x.jsonl", "x.json", "x.parquet", "x.csv.gz"]),
 )
 def test_no_bytes_raise_anything_but_a_named_error(data, name):
@@ -405,8 +623,19 @@ def test_no_bytes_raise_anything_but_a_named_error(data, name):
 JUDGMENT = {"decision": "A>B", "judgment": {"judge_model": "j", "scores": [1, 2.5]}}
 NATIVE = {
     "judgebench": {"pair_id": "p", "label": "A>B", "response_model": "m", "judgments": [JUDGMENT]},
-    "alpacaeval": {"preference": 1.2, "instruction": "i", "output_1": "r", "output_2": "o", "generator_2": "m"},
-    "arenahard": {"question_id": "q", "model": "m", "judge": "j", "games": [{"score": "A>B"}, {"score": None}]},
+    "alpacaeval": {
+        "preference": 1.2,
+        "instruction": "i",
+        "output_1": "r",
+        "output_2": "o",
+        "generator_2": "m",
+    },
+    "arenahard": {
+        "question_id": "q",
+        "model": "m",
+        "judge": "j",
+        "games": [{"score": "A>B"}, {"score": None}],
+    },
     "mtbench_pair": {
         "question_id": 1,
         "model_1": "m",
@@ -417,13 +646,24 @@ NATIVE = {
     },
     "pandalm test set": {"idx": 0, "cmp_key": "x_y", "annotator1": 1},
     "pandalm output": {"idx": 0, "x_result": 1},
-    "canonical": {"item_id": "i", "judge": "j", "vote": "A", "confidence": 0.5, "run": 1, "gold": "B"},
+    "canonical": {
+        "item_id": "i",
+        "judge": "j",
+        "vote": "A",
+        "confidence": 0.5,
+        "run": 1,
+        "gold": "B",
+    },
 }
 ANYTHING = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), st.text(max_size=5)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), st.text(max_size=5)
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(("decision", "judgment", "scores", "score")), inner, max_size=2),
+        st.dictionaries(
+            st.sampled_from(("decision", "judgment", "scores", "score")), inner, max_size=2
+        ),
     ),
     max_leaves=5,
 )
@@ -433,15 +673,21 @@ ANYTHING = st.recursive(
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_no_value_in_a_known_field_raises_anything_but_a_named_error(kind, data):
-    """A sound first record, so that the format is recognised, then some with fields replaced or missing."""
+    """A sound first record, so that the format is recognised, then some with fields replaced or
+    missing.
+    """
     good = NATIVE[kind]
     records = [good]
     for _ in range(3):
         changed = data.draw(st.dictionaries(st.sampled_from(sorted(good)), ANYTHING, max_size=2))
         dropped = data.draw(st.sets(st.sampled_from(sorted(good)), max_size=1))
-        records.append({name: value for name, value in (good | changed).items() if name not in dropped})
+        records.append(
+            {name: value for name, value in (good | changed).items() if name not in dropped}
+        )
     test_set = json.dumps([NATIVE["pandalm test set"], {"cmp_key": "x_y"}, {"idx": [1]}]).encode()
-    files = [("x.json", json.dumps(records).encode())] + [("t.json", test_set)] * (kind == "pandalm output")
+    files = [("x.json", json.dumps(records).encode())] + [("t.json", test_set)] * (
+        kind == "pandalm output"
+    )
     with contextlib.suppress(AppellateError):
         reading = read(files)[0]
         assert reading.rows == 4

@@ -68,12 +68,17 @@ def test_hostile_names_load_as_data_and_change_nothing_else(text: str, tmp_path:
         if not reading.votes.num_rows:
             pytest.skip("a text that no row can hold")
         store.load(reading)
-        assert {found.name: found.votes for found in store.datasets()} == {"before": 2, "hostile": 1}
+        assert {found.name: found.votes for found in store.datasets()} == {
+            "before": 2,
+            "hostile": 1,
+        }
         with pytest.raises(UnknownName):
             store.delete_dataset(text)
 
 
-def test_what_nobody_foresaw_is_one_line_a_report_and_an_exit_code_of_its_own(filled, tmp_path, monkeypatch, capsys):
+def test_what_nobody_foresaw_is_one_line_a_report_and_an_exit_code_of_its_own(
+    filled, tmp_path, monkeypatch, capsys
+):
     """Exit code 1 is that of a gate that failed; a traceback would pass for one."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -123,7 +128,10 @@ def test_a_load_whose_lines_cannot_be_written_says_that_it_is_done(tmp_path):
             check=False,
         )
     assert done.returncode == 0
-    assert re.match(r"appellate: the load is done, only its lines cannot be written .* 2 votes loaded", done.stderr)
+    assert re.match(
+        r"appellate: the load is done, only its lines cannot be written .* 2 votes loaded",
+        done.stderr,
+    )
     with Store.open(path) as store:
         assert store.export().num_rows == 2
 
@@ -133,7 +141,9 @@ def test_no_text_of_a_vote_is_a_formula_in_an_export(sign, tmp_path):
     """Spreadsheets take full-width signs for formulas too; read again, the text is what it was."""
     text = f"{sign}1+cmd"
     quoted = text.replace('"', '""')
-    reading = read([("a.csv", f'item_id,judge,vote,note\n1,j,1,"{quoted}"\n'.encode())], ReadOptions())
+    reading = read(
+        [("a.csv", f'item_id,judge,vote,note\n1,j,1,"{quoted}"\n'.encode())], ReadOptions()
+    )
     with Store.open(None) as store:
         store.load(reading[0])
         written = store.export().to_pylist()[0]["note"]

@@ -1,4 +1,6 @@
-"""Who may import whom: data moves one way (votes → counts → methods → verdicts and figures → pages)."""
+"""Who may import whom: data moves one way (votes → counts → methods → verdicts and figures →
+pages).
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,15 @@ TIERS = (
     ("__main__",),
 )
 TIER = {part: tier for tier, parts in enumerate(TIERS) for part in parts}
-METHODS = {"aggregation", "bias", "agreement", "confidence", "experiments", "consensus", "leaderboard"}
+METHODS = {
+    "aggregation",
+    "bias",
+    "agreement",
+    "confidence",
+    "experiments",
+    "consensus",
+    "leaderboard",
+}
 VOTES_SIDE = {"importers", "store", "simulate", "warehouse"}
 
 
@@ -109,7 +119,9 @@ def test_core_imports_only_downwards(path: Path) -> None:
         if other == name or imported.typing or other not in TIER:
             continue
         assert TIER[other] < TIER[name], f"core.{name} imports core.{other}, which is not below it"
-        assert not (name in METHODS and other in VOTES_SIDE), f"the method core.{name} knows the store"
+        assert not (name in METHODS and other in VOTES_SIDE), (
+            f"the method core.{name} knows the store"
+        )
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -123,7 +135,11 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_core_imports_itself_relatively() -> None:
     for path in modules("core"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level and n.module]
+        named = [
+            n.module
+            for n in ast.walk(tree)
+            if isinstance(n, ast.ImportFrom) and not n.level and n.module
+        ]
         assert not [name for name in named if name.split(".")[0] == "core"], path
 
 
@@ -168,12 +184,16 @@ def test_sections_belong_to_one_page() -> None:
         for imported in imports(path):
             name = imported.name
             if not imported.typing:
-                assert not name.startswith(("duckdb", "plotly", "scipy")), f"{path.name} imports {name}"
+                assert not name.startswith(("duckdb", "plotly", "scipy")), (
+                    f"{path.name} imports {name}"
+                )
             if name.startswith("pages."):
                 allowed = ("pages.shared.", f"pages.sections.{own}.")
                 assert f"{name}.".startswith(allowed), f"{path} imports {name}"
             if path.parent.name == "shared":
-                assert not name.startswith(("core.reporting", "pages.sections")), f"{path.name} imports {name}"
+                assert not name.startswith(("core.reporting", "pages.sections")), (
+                    f"{path.name} imports {name}"
+                )
 
 
 def test_only_cached_caches() -> None:
@@ -185,5 +205,7 @@ def test_only_cached_caches() -> None:
 def test_importing_the_audit_stays_light() -> None:
     heavy = ("scipy.stats", "pandas", "plotly", "litellm", "streamlit")
     code = f"import core.auditing, sys; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

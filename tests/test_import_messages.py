@@ -1,7 +1,8 @@
-"""What the importers say of every broken input, word for word, as `data/import_messages.json` keeps it.
+"""What the importers say of every broken input, word for word, as `data/import_messages.json` keeps
+it.
 
-APPELLATE_WRITE_MESSAGES=1 writes the table anew, in one process: its difference is then the list of what
-reads otherwise.
+APPELLATE_WRITE_MESSAGES=1 writes the table anew, in one process: its difference is then the list of
+what reads otherwise.
 """
 
 import json
@@ -31,7 +32,8 @@ def answer(name, folder):
     said = _said(name, folder)
     if not name.endswith((".gz", "gzip")):
         return said
-    # How many bytes a file is packed into, and what is wrong with damaged ones, depends on the library.
+    # How many bytes a file is packed into, and what is wrong with damaged ones, depends on the
+    # library.
     return {key: _NUMBERS.sub("#", value) for key, value in said.items()}
 
 
@@ -45,7 +47,9 @@ def _said(name, folder):
         said |= {"error": type(error).__name__, "message": str(error)}
     else:
         rejects = [row for reading in readings for row in reading.rejects.to_pylist()]
-        said["rejects"] = [[row["row"], row["column"], row["value"], row["reason"]] for row in rejects]
+        said["rejects"] = [
+            [row["row"], row["column"], row["value"], row["reason"]] for row in rejects
+        ]
         said["read"] = sum(reading.votes.num_rows for reading in readings)
         said["notes"] = [note for reading in readings for note in reading.notes]
     try:
@@ -65,7 +69,9 @@ def test_what_is_said_of_a_broken_input_is_what_the_table_says(name, tmp_path):
     if os.environ.get("APPELLATE_WRITE_MESSAGES"):
         table = known() if TABLE.exists() else {}
         table = {key: value for key, value in (table | {name: said}).items() if key in CASES}
-        TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+        TABLE.write_text(
+            json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8"
+        )
     assert said == known()[name]
 
 

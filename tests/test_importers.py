@@ -1,4 +1,6 @@
-"""Tables of votes: every container and layout gives the same typed votes; nothing is guessed in silence."""
+"""Tables of votes: every container and layout gives the same typed votes; nothing is guessed in
+silence.
+"""
 
 import gzip
 import io
@@ -67,17 +69,24 @@ def test_every_container_gives_the_same_votes(name):
     assert reading.votes.cast(VOTES.schema()).num_rows == 3
     assert reading.rejects.num_rows == 0
     assert reading.rows == 3
-    expected = [row | {"run": 0, "status": "ok", "model_a": "A", "rater_type": "llm"} for row in ROWS]
+    expected = [
+        row | {"run": 0, "status": "ok", "model_a": "A", "rater_type": "llm"} for row in ROWS
+    ]
     names = list(expected[0])
     assert reading.votes.select(names).to_pylist() == expected
-    assert set(reading.votes["dataset"].to_pylist()) == {open_source(name, CONTAINERS[name], 10**6).stem}
+    assert set(reading.votes["dataset"].to_pylist()) == {
+        open_source(name, CONTAINERS[name], 10**6).stem
+    }
     assert reading.votes["row"].to_pylist() == [1, 2, 3]
 
 
 def test_a_path_reads_like_its_bytes(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(CONTAINERS["a.csv.gz"])
-    from_path, from_bytes = read([("a.csv.gz", path)])[0], read([("a.csv.gz", CONTAINERS["a.csv.gz"])])[0]
+    from_path, from_bytes = (
+        read([("a.csv.gz", path)])[0],
+        read([("a.csv.gz", CONTAINERS["a.csv.gz"])])[0],
+    )
     assert from_path.votes.equals(from_bytes.votes)
     assert from_path.sha256 == from_bytes.sha256
 
@@ -92,21 +101,30 @@ def test_wide_tables_have_a_column_a_judge():
 def test_numbers_make_a_judge_only_where_they_can_be_nothing_else():
     text = "item_id,turn,gpt\n1,1,0\n2,2,-1\n"
     assert votes(read_one(text)) == [("1", "gpt", 0), ("2", "gpt", -1)]
-    assert votes(read_one("item_id,gpt\n1,1\n2,2\n", labels="1/2/0")) == [("1", "gpt", 1), ("2", "gpt", -1)]
+    assert votes(read_one("item_id,gpt\n1,1\n2,2\n", labels="1/2/0")) == [
+        ("1", "gpt", 1),
+        ("2", "gpt", -1),
+    ]
 
 
 def test_wide_tables_reject_a_cell_and_keep_its_row():
-    reading = read_one("item_id,gpt,claude\n1,A,B\n2,B,?\n", layout="wide", judges=("gpt", "claude"))
+    reading = read_one(
+        "item_id,gpt,claude\n1,A,B\n2,B,?\n", layout="wide", judges=("gpt", "claude")
+    )
     assert votes(reading) == [("1", "gpt", 1), ("1", "claude", -1), ("2", "gpt", -1)]
     assert reading.rejects.select(["row", "column", "value"]).to_pylist() == [
         {"row": 2, "column": "claude", "value": "?"}
     ]
 
 
-SCORES = "item_id,judge,score_a,score_b\n1,j,3,4\n2,j,4,4.1\n3,j,100.8,100.7\n4,j,9,1\n5,j,,1\n6,j,x,1\n"
+SCORES = (
+    "item_id,judge,score_a,score_b\n1,j,3,4\n2,j,4,4.1\n3,j,100.8,100.7\n4,j,9,1\n5,j,,1\n6,j,x,1\n"
+)
 
 
-@pytest.mark.parametrize(("margin", "expected"), [(0.0, [-1, -1, 1, 1, None]), (0.1, [-1, 0, 0, 1, None])])
+@pytest.mark.parametrize(
+    ("margin", "expected"), [(0.0, [-1, -1, 1, 1, None]), (0.1, [-1, 0, 0, 1, None])]
+)
 def test_two_scores_become_a_vote_with_a_tie_margin(margin, expected):
     reading = read_one(SCORES, tie_margin=margin)
     assert reading.votes["vote"].to_pylist() == expected
@@ -146,7 +164,10 @@ def test_letters_beside_swapped_rows_are_a_question():
     with pytest.raises(AmbiguousLabels, match=r"votes.csv: column 'vote'.*--label-refers"):
         read_one(SLOTS)
     question = inspect(SLOTS.encode(), "votes.csv").questions[0]
-    assert (question.option, [value for value, _ in question.choices]) == ("label_refers", ["model", "slot"])
+    assert (question.option, [value for value, _ in question.choices]) == (
+        "label_refers",
+        ["model", "slot"],
+    )
 
 
 def test_labels_can_name_the_models_or_the_slots():
@@ -183,9 +204,18 @@ def test_zero_and_one_alone_are_a_question():
 
 
 def test_gold_follows_the_labels_of_the_votes_or_has_its_own():
-    assert read_one("item_id,judge,vote,gold\n1,j,A,B\n2,j,B,tie\n").votes["gold"].to_pylist() == [-1, 0]
-    assert read_one("item_id,judge,vote,gold\n1,j,1,0\n2,j,-1,1\n").votes["gold"].to_pylist() == [0, 1]
-    assert read_one("item_id,judge,vote,gold\n1,j,A,1\n2,j,B,-1\n").votes["gold"].to_pylist() == [1, -1]
+    assert read_one("item_id,judge,vote,gold\n1,j,A,B\n2,j,B,tie\n").votes["gold"].to_pylist() == [
+        -1,
+        0,
+    ]
+    assert read_one("item_id,judge,vote,gold\n1,j,1,0\n2,j,-1,1\n").votes["gold"].to_pylist() == [
+        0,
+        1,
+    ]
+    assert read_one("item_id,judge,vote,gold\n1,j,A,1\n2,j,B,-1\n").votes["gold"].to_pylist() == [
+        1,
+        -1,
+    ]
     mixed = "item_id,judge,vote,gold\n1,j,A,1\n2,j,B,0\n"
     with pytest.raises(AmbiguousLabels, match=r"'gold'.*--gold-labels"):
         read_one(mixed)
@@ -208,7 +238,12 @@ def test_columns_can_be_named_and_texts_fixed():
     reading = read_one(text, mapping=mapping)
     assert votes(reading) == [("1", "gpt-4", 1), ("2", "gpt-4", -1)]
     assert reading.votes["confidence"].to_pylist() == [0.9, 0.8]
-    assert reading.mapping == {"item_id": "q", "vote": "who wins", "confidence": "conf", "judge": "=gpt-4"}
+    assert reading.mapping == {
+        "item_id": "q",
+        "vote": "who wins",
+        "confidence": "conf",
+        "judge": "=gpt-4",
+    }
 
 
 def test_options_that_name_nothing_are_refused():
@@ -231,11 +266,18 @@ def test_gold_alone_is_a_file_of_gold():
     assert reading.gold_only
     assert reading.votes["gold"].to_pylist() == [1, -1]
     assert reading.votes["vote"].null_count == 2
-    assert reading.rejects.to_pylist()[0] | {"reason": ""} == {"row": 3, "column": "gold", "value": "", "reason": ""}
+    assert reading.rejects.to_pylist()[0] | {"reason": ""} == {
+        "row": 3,
+        "column": "gold",
+        "value": "",
+        "reason": "",
+    }
 
 
 def test_identical_rows_load_once_and_conflicts_not_at_all():
-    reading = read_one("item_id,judge,run,vote\n1,j,0,1\n1,j,0,1\n2,j,0,-1\n2,j,0,1\n3,j,0,1\n3,j,1,-1\n")
+    reading = read_one(
+        "item_id,judge,run,vote\n1,j,0,1\n1,j,0,1\n2,j,0,-1\n2,j,0,1\n3,j,0,1\n3,j,1,-1\n"
+    )
     assert votes(reading) == [("1", "j", 1), ("3", "j", 1), ("3", "j", -1)]
     assert reading.duplicates == 1
     assert reading.rejects["row"].to_pylist() == [3, 4]
@@ -243,7 +285,9 @@ def test_identical_rows_load_once_and_conflicts_not_at_all():
 
 
 def test_repetitions_without_a_run_column_are_numbered():
-    reading = read_one("item_id,judge,position,vote\n1,j,ab,1\n1,j,ba,1\n1,j,ab,-1\n1,j,ab,1\n2,j,ab,1\n2,j,ab,1\n")
+    reading = read_one(
+        "item_id,judge,position,vote\n1,j,ab,1\n1,j,ba,1\n1,j,ab,-1\n1,j,ab,1\n2,j,ab,1\n2,j,ab,1\n"
+    )
     assert reading.votes["run"].to_pylist() == [0, 0, 1, 2, 0, 1]
     assert any("no column run" in note for note in reading.notes)
     assert (reading.duplicates, reading.rejects.num_rows) == (0, 0)
@@ -283,7 +327,9 @@ NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_
 )
 FORMULAS = st.text("'=+-@a", min_size=1, max_size=5)
 TEXTS = st.one_of(
-    st.none(), FORMULAS, st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1)
+    st.none(),
+    FORMULAS,
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1),
 )
 
 
@@ -308,8 +354,12 @@ TEXTS = st.one_of(
     )
 )
 def test_an_export_reads_back_to_identical_votes(rows):
-    """Law: read ∘ write_csv is the identity on votes, formula cells, quotes and line breaks included."""
-    table = pa.Table.from_pylist([{"dataset": "d", "status": "ok"} | row for row in rows], schema=VOTES.schema())
+    """Law: read ∘ write_csv is the identity on votes, formula cells, quotes and line breaks
+    included.
+    """
+    table = pa.Table.from_pylist(
+        [{"dataset": "d", "status": "ok"} | row for row in rows], schema=VOTES.schema()
+    )
     defaults = {"model_b": "B", "rater_type": "llm"}
     for name, value in defaults.items():
         table = table.set_column(COLUMN_NAMES.index(name), name, pa.array([value] * len(rows)))
@@ -363,11 +413,15 @@ def test_ten_rows_are_read_back_in_words():
         "17,gpt-4,ba,1,-1,,0.9\n18,gpt-4,,-1,,,\n19,gpt-4,ab,,0,refused,\n"
     )
     assert read_back(reading) == [
-        "item 17: judge gpt-4 saw B first and said A is better with confidence 90%; gold says B (A is A, B is B)",
+        "item 17: judge gpt-4 saw B first and said A is better with confidence 90%; gold says B "
+        "(A is A, B is B)",
         "item 18: judge gpt-4 said B is better (A is A, B is B)",
-        "item 19: judge gpt-4 saw A first and gave no vote (refused); gold says tie (A is A, B is B)",
+        "item 19: judge gpt-4 saw A first and gave no vote (refused); gold says tie (A is A, B is "
+        "B)",
     ]
-    many = read_one("item_id,judge,vote\n" + "".join(f"{i},j,{1 - 2 * (i % 2)}\n" for i in range(50)))
+    many = read_one(
+        "item_id,judge,vote\n" + "".join(f"{i},j,{1 - 2 * (i % 2)}\n" for i in range(50))
+    )
     sentences = read_back(many)
     assert len(sentences) == 10
     assert sum("A is better" in sentence for sentence in sentences) == 5
@@ -439,10 +493,14 @@ def check_cells(path, rows):
     reading = read([(path.name, path)])[0]
     assert (reading.rows, reading.votes.num_rows) == (rows, rows)
     assert (reading.rejects.num_rows, reading.duplicates) == (0, 0)
-    expected = pd.read_csv(path, dtype={"category": str, "item_id": str}, keep_default_na=False, na_values=[""])
+    expected = pd.read_csv(
+        path, dtype={"category": str, "item_id": str}, keep_default_na=False, na_values=[""]
+    )
     found = reading.votes.to_pandas()
     for column in (*TYPED, "confidence"):
-        same = (found[column] == expected[column]) | (found[column].isna() & expected[column].isna())
+        same = (found[column] == expected[column]) | (
+            found[column].isna() & expected[column].isna()
+        )
         assert same.all(), column
 
 
@@ -467,11 +525,15 @@ def test_prompts_name_items_only_where_no_other_column_does():
     named = inspect(b"id,prompt,judge,vote,conf\n1,Why?,j,A,.9\n", "x.csv").mapping
     assert (named["item_id"], named["prompt"], named["confidence"]) == ("id", "prompt", "conf")
     for absent in ("item_id", "prompt"):
-        without = inspect(b"prompt,judge,vote\nWhy?,j,A\n", "x.csv", ReadOptions(mapping=((absent, ""),)))
+        without = inspect(
+            b"prompt,judge,vote\nWhy?,j,A\n", "x.csv", ReadOptions(mapping=((absent, ""),))
+        )
         assert "item_id" not in without.mapping
 
 
 def test_a_verdict_is_read_back_with_the_name_of_the_better_model():
-    reading = read_one("item_id,judge,model_a,model_b,position,vote,gold\n5,j,our model v2,Llama 3,ab,-1,1\n")
+    reading = read_one(
+        "item_id,judge,model_a,model_b,position,vote,gold\n5,j,our model v2,Llama 3,ab,-1,1\n"
+    )
     (sentence,) = read_back(reading)
     assert "saw A first and said Llama 3 (B) is better; gold says our model v2 (A)" in sentence

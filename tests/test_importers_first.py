@@ -1,4 +1,6 @@
-"""What must be right before anything is judged: whole JSON, labels, gold, and which rows are a comparison."""
+"""What must be right before anything is judged: whole JSON, labels, gold, and which rows are a
+comparison.
+"""
 
 import json
 
@@ -10,7 +12,9 @@ from core.importers import ReadOptions, inspect, read
 
 BATTLES = [
     {"id": i, "model_a": "x", "model_b": "y", "winner": winner, "judge": "j"}
-    for i, winner in enumerate(["model_a", "model_b", "tie", "both_bad", "tie (bothbad)", "model_a"])
+    for i, winner in enumerate(
+        ["model_a", "model_b", "tie", "both_bad", "tie (bothbad)", "model_a"]
+    )
 ]
 WON = [1, -1, 0, 0, 0, 1]
 AS_OBJECTS = {
@@ -47,11 +51,18 @@ def test_an_object_of_several_lists_is_refused_by_their_names():
 
 
 def test_a_row_that_is_the_whole_file_keeps_its_arrays():
-    row = {"item_id": 1, "judge": "j", "vote": -1, "messages": [{"role": "user", "content": "Why?"}]}
+    row = {
+        "item_id": 1,
+        "judge": "j",
+        "vote": -1,
+        "messages": [{"role": "user", "content": "Why?"}],
+    }
     assert read_one(json.dumps(row), "x.jsonl").votes["vote"].to_pylist() == [-1]
 
 
-@pytest.mark.parametrize("word", ["both_bad", "bothbad", "both bad", "both_good", "both good", "bothgood"])
+@pytest.mark.parametrize(
+    "word", ["both_bad", "bothbad", "both bad", "both_good", "both good", "bothgood"]
+)
 def test_both_is_a_tie(word):
     text = f"item_id,judge,vote\n1,j,model_a\n2,j,{word}\n3,j,model_b\n"
     assert read_one(text).votes["vote"].to_pylist() == [1, 0, -1]
@@ -59,7 +70,13 @@ def test_both_is_a_tie(word):
 
 @pytest.mark.parametrize(
     "labels",
-    [("text_a", "text_b"), ("response_1", "response_2"), ("chosen_a", "chosen_b"), ("A++", "B+"), ("A+", "B++")],
+    [
+        ("text_a", "text_b"),
+        ("response_1", "response_2"),
+        ("chosen_a", "chosen_b"),
+        ("A++", "B+"),
+        ("A+", "B++"),
+    ],
 )
 def test_more_words_for_the_better_response(labels):
     text = "item_id,judge,vote\n1,j,{}\n2,j,{}\n3,j,tie\n".format(*labels)
@@ -67,11 +84,15 @@ def test_more_words_for_the_better_response(labels):
 
 
 def test_wildbench_labels_have_their_tie():
-    text = "item_id,judge,vote\n" + "".join(f"{i},j,{x}\n" for i, x in enumerate(("A++", "A+", "A=B", "B+", "B++")))
+    text = "item_id,judge,vote\n" + "".join(
+        f"{i},j,{x}\n" for i, x in enumerate(("A++", "A+", "A=B", "B+", "B++"))
+    )
     assert read_one(text).votes["vote"].to_pylist() == [1, 1, 0, -1, -1]
 
 
-SIDES = "item_id,judge,position,vote,gold\n1,j,ab,left,left\n1,j,ba,left,right\n2,j,ba,right,both_bad\n"
+SIDES = (
+    "item_id,judge,position,vote,gold\n1,j,ab,left,left\n1,j,ba,left,right\n2,j,ba,right,both_bad\n"
+)
 
 
 def test_left_and_right_are_what_was_shown_there():
@@ -123,9 +144,16 @@ def test_nested_results_are_votes_in_both_orders_and_their_label_is_gold(text):
 def test_ratings_of_two_responses_are_one_vote_without_an_order():
     def rated(i, first, second):
         # What the tool writes as winners of an order where the scores are equal.
-        return llmbar(i, [{"score_1": [first, "stop"], "score_2": [second, "stop"], **in_orders("1", "2")}])
+        return llmbar(
+            i, [{"score_1": [first, "stop"], "score_2": [second, "stop"], **in_orders("1", "2")}]
+        )
 
-    rows = [rated(0, "Rating: 7", "3"), rated(1, "5", "5"), rated(2, "2", "8.5"), rated(3, "none", "8")]
+    rows = [
+        rated(0, "Rating: 7", "3"),
+        rated(1, "5", "5"),
+        rated(2, "2", "8.5"),
+        rated(3, "none", "8"),
+    ]
     found = read_one(json.dumps(rows), "result.json").votes
     assert found["vote"].to_pylist() == [1, 0, -1, None]
     assert found["position"].to_pylist() == [None] * 4
@@ -144,14 +172,21 @@ def test_the_judge_of_nested_results_is_in_the_folders_above(tmp_path):
 
 
 def test_a_nested_result_without_an_order_is_rejected():
-    reading = read_one(json.dumps([*NESTED, llmbar(8, [{"swap = False": {"winner": "1"}}])]), "result.json")
-    assert (reading.votes.num_rows, reading.rejects["column"].to_pylist()) == (8, ["results.swap = True"])
+    reading = read_one(
+        json.dumps([*NESTED, llmbar(8, [{"swap = False": {"winner": "1"}}])]), "result.json"
+    )
+    assert (reading.votes.num_rows, reading.rejects["column"].to_pylist()) == (
+        8,
+        ["results.swap = True"],
+    )
 
 
 def test_gold_beside_other_nested_results_is_never_read_as_votes():
     rows = [row | {"results": [{"verdict": "1"}]} for row in NESTED]
     for mapping in ((), (("item_id", "input"), ("judge", "=gpt")), (("judge", "=gpt"),)):
-        with pytest.raises(UnreadableFile, match=r"no column for .*vote.*label is not taken for votes"):
+        with pytest.raises(
+            UnreadableFile, match=r"no column for .*vote.*label is not taken for votes"
+        ):
             read_one(json.dumps(rows), "result.json", mapping=mapping)
     assert "vote" in inspect(json.dumps(rows).encode(), "result.json").missing
     gold = read_one(json.dumps(rows), "result.json", mapping=(("gold", "label"),), labels="1/2/0")
@@ -160,7 +195,9 @@ def test_gold_beside_other_nested_results_is_never_read_as_votes():
 
 
 def test_gold_labels_of_pairs_are_no_judge_called_label():
-    rows = [{"id": i, "label": "A>B" if i % 2 else "B>A", "judgments": [{"x": 1}]} for i in range(4)]
+    rows = [
+        {"id": i, "label": "A>B" if i % 2 else "B>A", "judgments": [{"x": 1}]} for i in range(4)
+    ]
     with pytest.raises(UnreadableFile, match="no column for judge and vote"):
         read_one("\n".join(map(json.dumps, rows)), "pairs.jsonl")
 
@@ -170,13 +207,22 @@ def said(role, content):
 
 
 KTO = {
-    "texts": [{"prompt": f"p{i // 2}", "completion": f"answer {i}", "label": i % 3 == 0} for i in range(6)],
+    "texts": [
+        {"prompt": f"p{i // 2}", "completion": f"answer {i}", "label": i % 3 == 0} for i in range(6)
+    ],
     "messages": [
-        {"messages": [said("user", f"p{i // 2}"), said("assistant", f"answer {i}")], "label": i % 3 == 0}
+        {
+            "messages": [said("user", f"p{i // 2}"), said("assistant", f"answer {i}")],
+            "label": i % 3 == 0,
+        }
         for i in range(6)
     ],
     "lists": [
-        {"prompt": [said("user", f"p{i // 2}")], "completion": [said("assistant", f"answer {i}")], "label": i % 3 == 0}
+        {
+            "prompt": [said("user", f"p{i // 2}")],
+            "completion": [said("assistant", f"answer {i}")],
+            "label": i % 3 == 0,
+        }
         for i in range(6)
     ],
 }
@@ -197,7 +243,9 @@ def test_labels_of_single_responses_are_scores_and_no_votes(form):
 
 
 def test_labels_of_single_responses_in_a_table_are_no_votes():
-    text = "item_id,prompt,completion,label\n" + "".join(f"{i},p,a{i},{i % 2 == 0}\n" for i in range(6))
+    text = "item_id,prompt,completion,label\n" + "".join(
+        f"{i},p,a{i},{i % 2 == 0}\n" for i in range(6)
+    )
     for mapping in ((), (("judge", "=x"),)):
         with pytest.raises(UnreadableFile, match=r"no column for .*vote"):
             read_one(text, mapping=mapping)
@@ -205,7 +253,10 @@ def test_labels_of_single_responses_in_a_table_are_no_votes():
 
 @pytest.mark.parametrize(
     ("columns", "row"),
-    [("winner_model_a,winner_model_b,winner_tie", "1,0,0"), ("winner,evaluation_session_id", "model_a,7")],
+    [
+        ("winner_model_a,winner_model_b,winner_tie", "1,0,0"),
+        ("winner,evaluation_session_id", "model_a,7"),
+    ],
 )
 def test_battles_of_an_arena_are_votes_of_people(columns, row):
     text = f"id,model_a,model_b,{columns}\n1,x,y,{row}\n"
@@ -233,7 +284,9 @@ def test_twelve_pairs_on_three_prompts_are_twelve_comparisons(mapping):
 
 
 def test_equal_votes_on_other_responses_are_no_duplicates():
-    text = "prompt,response_a,response_b,judge,vote\n" + "".join(f"p,a{i},b,j,1\n" for i in range(4))
+    text = "prompt,response_a,response_b,judge,vote\n" + "".join(
+        f"p,a{i},b,j,1\n" for i in range(4)
+    )
     reading = read_one(text + "p,a0,b,j,1\n")
     assert (reading.votes.num_rows, reading.duplicates) == (4, 1)
     without = read_one(text.replace("prompt,", "note,"))
@@ -258,7 +311,9 @@ def test_battles_without_items_are_a_comparison_per_row():
 
 
 HEAD = "id,model_a,model_b,prompt,response_a,response_b,winner_model_a,winner_model_b,winner_tie\n"
-ONE_HOT = HEAD + "".join(f"{i},x,y,p{i},a,b,{int(i % 3 == 0)},{int(i % 3 == 1)},{int(i % 3 == 2)}\n" for i in range(9))
+ONE_HOT = HEAD + "".join(
+    f"{i},x,y,p{i},a,b,{int(i % 3 == 0)},{int(i % 3 == 1)},{int(i % 3 == 2)}\n" for i in range(9)
+)
 
 
 @pytest.mark.parametrize("options", [{}, {"labels": "1/0"}, {"mapping": (("vote", "winner"),)}])
@@ -315,7 +370,9 @@ def test_real_files_give_their_counts(shared_data, tmp_path):
     frame = swap.votes.to_pandas()
     assert (swap.rejects.num_rows, swap.duplicates, len(frame)) == (0, 0, 108)
     assert frame["item_id"].nunique() == 54
-    by_order = {order: one["vote"].value_counts().to_dict() for order, one in frame.groupby("position")}
+    by_order = {
+        order: one["vote"].value_counts().to_dict() for order, one in frame.groupby("position")
+    }
     assert by_order == {"ab": {1: 28, -1: 26}, "ba": {1: 33, -1: 21}}
     assert frame.drop_duplicates("item_id")["gold"].value_counts().to_dict() == {1: 29, -1: 25}
     assert (frame["vote"] == frame["gold"]).sum() == 83

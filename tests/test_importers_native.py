@@ -30,12 +30,33 @@ def against(reading, converted, *keys):
     return found.merge(converted, on=list(keys), suffixes=("", "_converted"), validate="one_to_one")
 
 
-FILES = sorted(path.relative_to(NATIVE).as_posix() for path in NATIVE.rglob("*.json*") if "single" not in path.name)
-CELLS = ("dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote", "gold")
+FILES = sorted(
+    path.relative_to(NATIVE).as_posix()
+    for path in NATIVE.rglob("*.json*")
+    if "single" not in path.name
+)
+CELLS = (
+    "dataset",
+    "item_id",
+    "category",
+    "model_a",
+    "model_b",
+    "judge",
+    "run",
+    "position",
+    "vote",
+    "gold",
+)
 
 
 def cells(frame, names):
-    return frame[list(names)].astype(object).where(frame[list(names)].notna(), None).to_numpy().tolist()
+    return (
+        frame[list(names)]
+        .astype(object)
+        .where(frame[list(names)].notna(), None)
+        .to_numpy()
+        .tolist()
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -47,8 +68,12 @@ def test_a_native_file_gives_the_votes_that_it_was_made_from(native, name):
     made = made[made["file"] == name]
     found = reading.votes.to_pandas()
     assert (reading.format.split("_")[0], reading.rejects.num_rows) == (name.split("/")[0], 0)
-    assert cells(found, (*CELLS, "rater_type", "status")) == cells(made, (*CELLS, "rater_type", "status"))
-    assert found["confidence"].tolist() == pytest.approx(made["confidence"].tolist(), rel=1e-12, nan_ok=True)
+    assert cells(found, (*CELLS, "rater_type", "status")) == cells(
+        made, (*CELLS, "rater_type", "status")
+    )
+    assert found["confidence"].tolist() == pytest.approx(
+        made["confidence"].tolist(), rel=1e-12, nan_ok=True
+    )
     assert (found["confidence_kind"].dropna() == "logprob").all()
     assert (found["confidence_kind"].notna() == found["confidence"].notna()).all()
     assert found["prompt"].notna().all() == ("v0.2" not in name)
@@ -76,13 +101,21 @@ def test_texts_and_other_fields_of_native_files(native):
     found = pairs.votes.to_pandas()
     assert dict(found["extra"][0]) == {"turn": "1", "judge_prompt": "pair-v2"}
     assert found.loc[0, "response_a"] == found.loc[1, "response_a"] != found.loc[0, "response_b"]
-    (named,) = read_files(next((native / "arenahard").glob("*v0.2*")), mapping=(("model_b", "=base"),))
+    (named,) = read_files(
+        next((native / "arenahard").glob("*v0.2*")), mapping=(("model_b", "=base"),)
+    )
     assert set(named.votes["model_b"].to_pylist()) == {"base"}
     assert named.notes == ()
 
 
 def judgebench(judgments, **more):
-    record = {"pair_id": "p", "label": "A>B", "response_model": "m", "judge_name": "n", "judgments": judgments}
+    record = {
+        "pair_id": "p",
+        "label": "A>B",
+        "response_model": "m",
+        "judge_name": "n",
+        "judgments": judgments,
+    }
     return record | more
 
 
@@ -90,7 +123,9 @@ def test_judgebench_nulls_are_unparsed_and_the_second_judgment_is_swapped():
     detail = {"judge_model": "org/j"}
     reading = read_json(
         [
-            judgebench([{"judgment": detail, "decision": "A>B"}, {"judgment": detail, "decision": "A>B"}]),
+            judgebench(
+                [{"judgment": detail, "decision": "A>B"}, {"judgment": detail, "decision": "A>B"}]
+            ),
             judgebench([None, {"judgment": detail, "decision": None}], pair_id="q"),
             judgebench([{"judgment": detail, "decision": "C>A"}], pair_id="r"),
         ]
@@ -132,13 +167,25 @@ def test_pandalm_gold_is_the_modal_label_and_a_tie_without_one():
 
 def test_arena_hard_prompts_are_taken_apart_where_they_are_whole():
     prompt = (
-        "<|User Prompt|>\nWhy?\n\n<|The Start of Assistant A's Answer|>\nfirst\n<|The End of Assistant "
+        "<|User Prompt|>\nWhy?\n\n<|The Start of Assistant A's Answer|>\nfirst\n<|The End of "
+        "Assistant "
         "A's Answer|>\n\n"
         "<|The Start of Assistant B's Answer|>\nsecond\n<|The End of Assistant B's Answer|>"
     )
     games = [{"score": "A>B", "user_prompt": prompt}, {"score": "A>B", "user_prompt": prompt}]
-    record = {"uid": "u", "model": "m", "baseline": "base", "judge": "j", "category": "c", "games": games}
-    found = read_json([record]).votes.select(["prompt", "response_a", "response_b", "vote", "model_b"]).to_pylist()
+    record = {
+        "uid": "u",
+        "model": "m",
+        "baseline": "base",
+        "judge": "j",
+        "category": "c",
+        "games": games,
+    }
+    found = (
+        read_json([record])
+        .votes.select(["prompt", "response_a", "response_b", "vote", "model_b"])
+        .to_pylist()
+    )
     assert [tuple(v.values()) for v in found] == [
         ("Why?", "second", "first", -1, "base"),
         ("Why?", "first", "second", 1, "base"),
@@ -168,7 +215,9 @@ def test_whole_alpacaeval_preferences_carry_no_confidence():
 def test_alpacaeval_preferences_outside_their_range_are_rejected(preference):
     reading = read_json([alpaca(1), alpaca(preference, instruction="x")])
     assert reading.votes.num_rows == 1
-    assert reading.rejects.select(["row", "column"]).to_pylist() == [{"row": 2, "column": "preference"}]
+    assert reading.rejects.select(["row", "column"]).to_pylist() == [
+        {"row": 2, "column": "preference"}
+    ]
 
 
 @pytest.mark.parametrize(("draw", "confidence"), [(0, None), (0.0, 0.5)])
@@ -183,7 +232,9 @@ def test_an_alpacaeval_preference_of_0_is_a_draw(draw, confidence):
 
 def test_an_arena_hard_game_that_was_not_judged_is_an_error():
     games = [[None, {"score": "A>B"}], [{"score": None}, None]]
-    records = [{"uid": f"u{i}", "model": "m", "judge": "j", "games": pair} for i, pair in enumerate(games)]
+    records = [
+        {"uid": f"u{i}", "model": "m", "judge": "j", "games": pair} for i, pair in enumerate(games)
+    ]
     found = read_json(records).votes
     assert found["status"].to_pylist() == ["error", "ok", "unparsed", "error"]
     assert found["vote"].to_pylist() == [None, 1, None, None]
@@ -217,11 +268,15 @@ def check_judgebench(shared_data, judge):
     assert (reading.format, reading.rejects.num_rows) == ("judgebench", 0)
     converted = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     both = against(reading, converted, "item_id", "position", "judge")
-    assert len(both) == reading.votes.num_rows == converted["judge"].str.startswith(judge).sum() == 700
+    assert (
+        len(both) == reading.votes.num_rows == converted["judge"].str.startswith(judge).sum() == 700
+    )
     for column in SAME:
         assert (both[column] == both[f"{column}_converted"]).all(), column
     # The converted rows are rounded to six digits.
-    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both["confidence"].count()
+    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both[
+        "confidence"
+    ].count()
     assert both["confidence"].count() == (700 if "reward_model" in path.name else 0)
 
 
@@ -243,7 +298,9 @@ def check_pandalm(shared_data):
 
 def check_arena_hard_scores(shared_data, model):
     path = shared_data / "native" / "arenahard" / f"ko-arena-hard-v0.1__ensemble__{model}.jsonl"
-    reading = read_files(path, mapping=(("model_b", "=claude-3.7-sonnet"),), dataset="KoArenaHard")[0]
+    reading = read_files(path, mapping=(("model_b", "=claude-3.7-sonnet"),), dataset="KoArenaHard")[
+        0
+    ]
     converted = pd.read_csv(shared_data / "votes" / "ko_arena_hard.csv.gz")
     both = against(reading, converted, "item_id", "model_a", "position", "judge")
     assert len(both) == reading.votes.num_rows == 1000
@@ -255,11 +312,16 @@ def check_arena_hard_in_full(shared_data):
     path = next((shared_data / "native" / "arenahard").glob("arena-hard-v0.1__*.jsonl"))
     reading = read_files(path)[0]
     found = reading.votes.to_pandas()
-    assert (len(found), (found["status"] == "unparsed").sum(), reading.rejects.num_rows) == (216, 2, 0)
+    assert (len(found), (found["status"] == "unparsed").sum(), reading.rejects.num_rows) == (
+        216,
+        2,
+        0,
+    )
     assert set(found["dataset"]) == {"arena-hard-v0.1"}
     assert set(found["model_b"]) == {"baseline"}
     assert any("--map model_b==NAME" in note for note in reading.notes)
-    # games[0] of the first record is A>>B with the baseline as A; games[1] is B>>A with the model as A.
+    # games[0] of the first record is A>>B with the baseline as A; games[1] is B>>A with the model
+    # as A.
     assert found.loc[:1, ["position", "vote"]].to_numpy().tolist() == [["ba", -1], ["ab", -1]]
     assert dict(found["extra"][0])["label"] == "A>>B"
     assert found["rationale"].notna().all()
@@ -287,7 +349,9 @@ def check_alpacaeval(shared_data):
     assert (reading.votes.num_rows, reading.rejects.num_rows, reading.duplicates) == (400, 0, 0)
     assert found["vote"].value_counts().to_dict() == {1: 385, -1: 14, 0: 1}
     assert (found["vote"] == (preference < 1.5).astype(int) - (preference > 1.5).astype(int)).all()
-    assert (found["confidence"] - (preference - 1).where(preference > 1.5, 2 - preference)).abs().max() == 0
+    assert (
+        found["confidence"] - (preference - 1).where(preference > 1.5, 2 - preference)
+    ).abs().max() == 0
     assert set(found["confidence_kind"]) == {"logprob"}
     assert set(found["model_a"]) == {"gpt4_1106_preview"}
     assert found["position"].isna().all()

@@ -44,7 +44,9 @@ def test_wilson_textbook_values():
 
 
 def test_beta_intervals_are_quantiles_of_the_posterior():
-    np.testing.assert_allclose(beta_interval(4.0, 7.0), stats.beta(4, 7).ppf([0.025, 0.975]), atol=1e-12)
+    np.testing.assert_allclose(
+        beta_interval(4.0, 7.0), stats.beta(4, 7).ppf([0.025, 0.975]), atol=1e-12
+    )
     np.testing.assert_allclose(
         beta_interval(2.5, [3, 30], level=0.9),
         [stats.beta(2.5, [3, 30]).ppf(0.05), stats.beta(2.5, [3, 30]).ppf(0.95)],
@@ -68,19 +70,28 @@ def test_impossible_input_is_refused(call):
 
 
 @settings(deadline=None)
-@given(n=st.integers(1, 10_000), share=st.floats(0, 1), deff=st.floats(1, 50), level=st.floats(0.5, 0.999))
+@given(
+    n=st.integers(1, 10_000),
+    share=st.floats(0, 1),
+    deff=st.floats(1, 50),
+    level=st.floats(0.5, 0.999),
+)
 def test_an_interval_holds_its_estimate_and_mirrors(n, share, deff, level):
     k = round(share * n)
     low, high = wilson(k, n, level=level, deff=deff)
     assert 0 <= low <= k / n <= high <= 1
-    np.testing.assert_allclose(wilson(n - k, n, level=level, deff=deff), (1 - high, 1 - low), atol=1e-12)
+    np.testing.assert_allclose(
+        wilson(n - k, n, level=level, deff=deff), (1 - high, 1 - low), atol=1e-12
+    )
     wide_low, wide_high = wilson(k, n, level=level, deff=deff + 1)
     assert wide_low <= low
     assert wide_high >= high
 
 
 def test_design_effect_of_known_clusters():
-    """Votes that all repeat their item's first vote: deff is the votes of an item, up to G/(G − 1)."""
+    """Votes that all repeat their item's first vote: deff is the votes of an item, up to
+    G/(G − 1).
+    """
     rng = np.random.default_rng(0)
     right = rng.integers(0, 2, 400)
     once = design_effect(np.arange(400), np.ones(400, int), right)
@@ -90,7 +101,9 @@ def test_design_effect_of_known_clusters():
 
 
 def test_design_effect_equals_the_cluster_robust_regression_variance():
-    """Independent derivation: variance of the intercept-only least-squares fit, summed cluster by cluster."""
+    """Independent derivation: variance of the intercept-only least-squares fit, summed cluster by
+    cluster.
+    """
     rng = np.random.default_rng(1)
     item = rng.integers(0, 60, 900)
     y = (rng.random(900) < 0.3 + 0.4 * (item % 2)).astype(int)
@@ -110,14 +123,20 @@ def test_design_effect_without_variance_is_the_cautious_end(correct):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30
+    )
+)
 def test_design_effect_depends_on_item_totals_only(rows):
     item, k, wrong = (np.array(column) for column in zip(*rows, strict=True))
     n = k + wrong
     order = np.random.default_rng(0).permutation(len(item))
     whole = design_effect(item, n, k)
     assert whole >= 1
-    assert design_effect(item[order] * 7_000_000, n[order], k[order]) == pytest.approx(whole, rel=1e-9)
+    assert design_effect(item[order] * 7_000_000, n[order], k[order]) == pytest.approx(
+        whole, rel=1e-9
+    )
     assert design_effect(item, n, n - k) == pytest.approx(whole, rel=1e-6)
 
 
@@ -189,7 +208,8 @@ def test_resampling_keeps_items_whole_and_the_variance():
     group, weights = resample_items(item, rng=rng, iterations=30)
     assert len({(i, g) for i, g in zip(item, group, strict=True)}) == 50 == len(set(group))
     np.testing.assert_array_equal(weights.sum(axis=1), 50)
-    # 6,000 items go into 2,000 groups; the variance of a mean stays that of 6,000 independent items.
+    # 6,000 items go into 2,000 groups; the variance of a mean stays that of 6,000 independent
+    # items.
     value = rng.normal(size=6000)
     group, weights = resample_items(np.arange(6000), rng=rng, iterations=4000)
     means = weights @ np.bincount(group, weights=value) / 6000
@@ -221,7 +241,9 @@ def test_mean_interval_is_the_t_interval_of_the_items_and_one_more_at_each_end()
     widened = np.append(value, [-1, 1])
     half = stats.t.ppf(0.975, 5) * widened.std(ddof=1) / math.sqrt(8)
     mean = mean_interval(np.arange(6), value, ends=(-1, 1))
-    np.testing.assert_allclose([mean.value, mean.low, mean.high], [0.25, 0.1875 - half, 0.1875 + half])
+    np.testing.assert_allclose(
+        [mean.value, mean.low, mean.high], [0.25, 0.1875 - half, 0.1875 + half]
+    )
     # Copies of a row are no new items, and a weight stands for copies.
     copies = mean_interval(np.repeat(np.arange(6), 3), np.repeat(value, 3), ends=(-1, 1))
     weighted = mean_interval(np.arange(6), value, ends=(-1, 1), n=3)

@@ -1,4 +1,6 @@
-"""Intervals that count items: against equations solved another way, scikit-learn, and known truths."""
+"""Intervals that count items: against equations solved another way, scikit-learn, and
+known truths.
+"""
 
 import math
 
@@ -75,7 +77,9 @@ def test_wilson_by_item_at_the_edges():
 
 
 def test_ties_tell_more_than_coins():
-    """A judge that always ties scores ½ on every item: half credit counts up to four times its verdicts."""
+    """A judge that always ties scores ½ on every item: half credit counts up to four times its
+    verdicts.
+    """
     ties = wilson_by_item(np.arange(200), np.ones(200), np.full(200, 0.5), half_credit=True)
     coin = wilson_by_item(np.arange(200), np.ones(200), np.arange(200) % 2, half_credit=True)
     assert ties.value == coin.value == 0.5
@@ -83,7 +87,9 @@ def test_ties_tell_more_than_coins():
 
 
 @given(
-    rows=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30),
+    rows=st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30
+    ),
     level=st.floats(0.5, 0.99),
 )
 def test_wilson_by_item_holds_its_estimate_and_mirrors(rows, level):
@@ -142,7 +148,8 @@ def coverage_by_item(items, most, p, sizes, alike, *, sets, rng):
         code = np.arange(items)
         rate = wilson_by_item(code, n, right)
         held["rate"] += rate.low <= p <= rate.high
-        # A judge that says p and is right on p: the gap is 0, its added items a wrong and a right verdict.
+        # A judge that says p and is right on p: the gap is 0, its added items a wrong and a right
+        # verdict.
         gap = mean_interval(code, p - right / n, ends=(p - 1, p))
         held["gap"] += gap.low <= 0 <= gap.high
     return {name: count / sets for name, count in held.items()}
@@ -169,7 +176,10 @@ def test_intervals_by_item_hold_the_truth_at_every_size(items, sizes, alike):
     }
     rates = [found["rate"] for found in shares.values()]
     gaps = [found["gap"] for found in shares.values()]
-    print(f"{items} items, {sizes}, {alike}: rates {min(rates):.3f} to {max(rates):.3f}, gaps {min(gaps):.3f}")
+    print(
+        f"{items} items, {sizes}, {alike}: rates {min(rates):.3f} to {max(rates):.3f}, gaps "
+        f"{min(gaps):.3f}"
+    )
     assert min(rates) >= 0.91, shares
     assert np.mean(rates) >= 0.94
     assert min(gaps) >= 0.91, shares
@@ -218,7 +228,9 @@ def test_auroc_of_single_verdicts_has_delongs_variance():
     right = rng.random(60) < said
     psi = np.array([[(r > w) + 0.5 * (r == w) for w in said[~right]] for r in said[right]])
     theta = psi.mean()
-    variance = psi.mean(axis=1).var(ddof=1) / right.sum() + psi.mean(axis=0).var(ddof=1) / (~right).sum()
+    variance = (
+        psi.mean(axis=1).var(ddof=1) / right.sum() + psi.mean(axis=0).var(ddof=1) / (~right).sum()
+    )
     # The items of right and of wrong verdicts are not the same: their sums are not correlated.
     fewest = min(right.sum(), (~right).sum())
     half = stats.t.ppf(0.975, fewest - 1) * math.sqrt(variance) / (theta * (1 - theta))
@@ -259,14 +271,20 @@ def test_auroc_at_the_edges():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("items", "each", "shared"), [(30, 1, 0), (30, 8, 1), (100, 2, 1), (100, 8, 0), (300, 1, 0)])
+@pytest.mark.parametrize(
+    ("items", "each", "shared"), [(30, 1, 0), (30, 8, 1), (100, 2, 1), (100, 8, 0), (300, 1, 0)]
+)
 def test_auroc_holds_the_truth(items, each, shared):
     """Calibrated judges; `shared` verdicts of an item are all alike."""
     rng = np.random.default_rng(7)
 
     def drawn(n):
         said = np.round(0.5 + 0.5 * rng.beta(1.4, 0.6, n), 2)
-        right = (rng.random(n) < said).repeat(each) if shared else rng.random((n, each)).ravel() < said.repeat(each)
+        right = (
+            (rng.random(n) < said).repeat(each)
+            if shared
+            else rng.random((n, each)).ravel() < said.repeat(each)
+        )
         return outcomes(np.arange(n).repeat(each), said.repeat(each), right)
 
     truth = auroc(drawn(200_000)).value

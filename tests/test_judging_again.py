@@ -43,7 +43,8 @@ def test_replies_that_were_cut_off_are_said_and_paid_for_alone(tmp_path):
         assert last.statuses == {"ok": 20, "cut_off": 10}
         (remedy,) = last.remedies
         assert str(remedy) == (
-            "10 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000 asks for those alone"
+            "10 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000 "
+            "asks for those alone"
         )
         assert {row["status"] for row in store.export().to_pylist()} == {"ok", "unparsed"}
         kept = next(row["raw"] for row in rows(store) if row["status"] == "cut_off")
@@ -84,7 +85,9 @@ def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
                 parsing,
                 "verdict",
                 lambda text, **options: (
-                    parsing.Parsed(status="unparsed", reason=text) if "[[" in text else old(text, **options)
+                    parsing.Parsed(status="unparsed", reason=text)
+                    if "[[" in text
+                    else old(text, **options)
                 ),
             )
             assert collect(given, store).statuses == {"ok": 6, "unparsed": 4}
@@ -98,7 +101,9 @@ def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
 
 
 def test_only_statuses_that_are_there(tmp_path):
-    with pytest.raises(Exception, match="--again nonsense: one of unparsed, cut_off, refused, error"):
+    with pytest.raises(
+        Exception, match="--again nonsense: one of unparsed, cut_off, refused, error"
+    ):
         Terms(again=("nonsense",))
 
 
@@ -137,11 +142,23 @@ def test_the_command(tmp_path, capsys):
     items.write_text("\n".join(lines))
     store = str(tmp_path / "votes.duckdb")
     with CutOff() as server:
-        command = ["collect", str(items), "--store", store, "--model", "openai/fair", "--votes", "2"]
+        command = [
+            "collect",
+            str(items),
+            "--store",
+            store,
+            "--model",
+            "openai/fair",
+            "--votes",
+            "2",
+        ]
         command += ["--base-url", server.url, "--reply-tokens", "1000"]
         assert main(command) == 0
         said = capsys.readouterr().err
-        assert "4 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000" in said
+        assert (
+            "4 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000"
+            in said
+        )
         assert main([*command[:-1], "8000", "--again", "cut_off"]) == 0
         assert server.calls == 16
         assert main([*command, "--reread"]) == 0

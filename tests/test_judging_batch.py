@@ -1,4 +1,6 @@
-"""Batches: handed in once whatever happens, at half the price, in the same ledger as ordinary calls."""
+"""Batches: handed in once whatever happens, at half the price, in the same ledger as ordinary
+calls.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ PRICE = (2.0, 4.0)
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 
 
-def the_job(server: BatchServer, provider: str = "openai", n: int = 5, model: str = "fair", **options) -> Job:
+def the_job(
+    server: BatchServer, provider: str = "openai", n: int = 5, model: str = "fair", **options
+) -> Job:
     base = server.url if provider == "openai" else server.url.removesuffix("/v1")
     judge = Judge(model=f"{provider}/{model}", base_url=base, price=PRICE)
     return Job(dataset="d", items=pairs(n), judges=(judge,), **{"votes": 2, **options})
@@ -110,7 +114,12 @@ def test_votes_are_those_of_ordinary_calls(provider):
             given = the_job(server, confidence="self")
             assert collect(given, store, batch=batch, batch_size=4).state == "done"
             bodies = [body for lines in server.lines.values() for _, body in lines] or server.bodies
-            found.append(([{**body, "messages": 0} for body in bodies], store.export().drop_columns(["cost"])))
+            found.append(
+                (
+                    [{**body, "messages": 0} for body in bodies],
+                    store.export().drop_columns(["cost"]),
+                )
+            )
     assert found[0][0] == found[1][0]
     columns = ["item_id", "run", "position", "vote", "confidence", "temperature", "prompt_hash"]
     assert [sorted(map(str, votes.select(columns).to_pylist())) for _, votes in found[:1]] == [
@@ -132,7 +141,9 @@ def test_the_answer_to_a_submission_is_lost(provider):
 def left_waiting(server: BatchServer, store: Store, provider: str, items: tuple[Item, ...]) -> None:
     """A run that hands in a batch and is stopped."""
     before = server.looks
-    run = start(replace(the_job(server, provider), items=items), store, batch=True, patience=PATIENCE)
+    run = start(
+        replace(the_job(server, provider), items=items), store, batch=True, patience=PATIENCE
+    )
     until(lambda: server.looks > before)
     run.stop()
     assert run.wait(LONG).state == "stopped"
@@ -242,7 +253,7 @@ def test_a_budget_holds(budget):
     with BatchServer() as server, Store.open(None) as store:
         server.finish()
         last = collect(the_job(server, n=10), store, batch=True, budget=budget)
-        (spent,) = store.query("select count(*) as calls, sum(tokens) as tokens, sum(cost) as cost from calls").to_pylist()  # fmt: skip # noqa: E501
+        (spent,) = store.query("select count(*) as calls, sum(tokens) as tokens, sum(cost) as cost from calls").to_pylist()  # fmt: skip
         for name in ("calls", "tokens", "cost"):
             assert getattr(budget, name) is None or spent[name] <= getattr(budget, name)
         assert 0 < last.answered == server.asked
@@ -267,7 +278,9 @@ def test_a_submission_that_is_refused_costs_nothing():
 def test_a_job_of_several_stages():
     with BatchServer() as server, Store.open(None) as store:
         server.finish()
-        last = collect(the_job(server, model="first", protocol="apoc", votes=None, n=12), store, batch=True)
+        last = collect(
+            the_job(server, model="first", protocol="apoc", votes=None, n=12), store, batch=True
+        )
         assert (last.state, last.left) == ("done", 0)
         assert store.export()["judge"].to_pylist().count("apoc(first)") == 12
         assert server.calls == 0
@@ -278,7 +291,10 @@ def test_the_price_halves_and_the_wait_is_said():
     with BatchServer() as server, Store.open(None) as store:
         given = the_job(server)
         full, half = plan(given, store), plan(given, store, batch=True)
-        assert (half.cost, half.likely) == (pytest.approx(full.cost / 2), pytest.approx(full.likely / 2))
+        assert (half.cost, half.likely) == (
+            pytest.approx(full.cost / 2),
+            pytest.approx(full.likely / 2),
+        )
         run = start(given, store, batch=True, patience=PATIENCE)
         waited_for(server, run)
         until(lambda: run.progress().due is not None)

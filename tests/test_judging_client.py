@@ -1,4 +1,6 @@
-"""The clients of all providers against servers on loopback: where texts and keys go, and what comes back."""
+"""The clients of all providers against servers on loopback: where texts and keys go, and what comes
+back.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from patience import LONG
 from core.errors import InvalidOption
 from core.judging import client
 from core.judging.client import CallFailed, scrub
-from core.judging.endpoint import HOSTS, NO_KEY, Destination, NotConfirmed, destination, key_variable
+from core.judging.endpoint import (
+    HOSTS,
+    NO_KEY,
+    Destination,
+    NotConfirmed,
+    destination,
+    key_variable,
+)
 from core.judging.job import Judge
 from core.store import Store
 
@@ -30,7 +39,16 @@ from core.store import Store
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 
 KEY = "sk-planted-0123456789"
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "NO_PROXY", "no_proxy")
+PROXIES = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+)
 SAID = '{"verdict": "A"}'
 
 
@@ -48,7 +66,9 @@ class AnyServer(Server):
 
     async def _any(self, request: web.Request) -> web.StreamResponse:
         self.calls += 1
-        self.seen.append(f"{request.method} {request.path_qs} {dict(request.headers)} {await request.text()}")
+        self.seen.append(
+            f"{request.method} {request.path_qs} {dict(request.headers)} {await request.text()}"
+        )
         return self.answer(request) if self.answer else web.json_response(in_form_of(request.path))
 
 
@@ -60,26 +80,54 @@ def in_form_of(path: str) -> dict[str, Any]:
     if path.endswith("/messages"):
         content = [{"type": "text", "text": SAID}]
         usage = {"input_tokens": 7, "output_tokens": 3}
-        head = {"id": "1", "type": "message", "role": "assistant", "model": "x", "stop_reason": "end_turn"}
+        head = {
+            "id": "1",
+            "type": "message",
+            "role": "assistant",
+            "model": "x",
+            "stop_reason": "end_turn",
+        }
         return {**head, "content": content, "usage": usage}
     if not path.endswith("/completions"):
         message = {"role": "assistant", "content": [{"type": "text", "text": SAID}]}
         tokens = {"input_tokens": 7, "output_tokens": 3}
-        return {"id": "1", "finish_reason": "COMPLETE", "message": message, "usage": {"tokens": tokens}}
-    choice = {"index": 0, "message": {"role": "assistant", "content": SAID}, "finish_reason": "stop"}
+        return {
+            "id": "1",
+            "finish_reason": "COMPLETE",
+            "message": message,
+            "usage": {"tokens": tokens},
+        }
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": SAID},
+        "finish_reason": "stop",
+    }
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    head = {"id": "1", "object": "chat.completion", "created": 1, "model": "x", "service_tier": "default"}
+    head = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "x",
+        "service_tier": "default",
+    }
     return {**head, "choices": [choice], "usage": usage}
 
 
 def ask(model: str, where: Destination) -> client.Answer:
     """One call, on the loop that calls are made on."""
-    messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": "the judged text"}]
-    asked = client.ask(model, messages, {"temperature": 0.0, "max_tokens": 9}, where=where, timeout=10)
+    messages = [
+        {"role": "system", "content": "Judge."},
+        {"role": "user", "content": "the judged text"},
+    ]
+    asked = client.ask(
+        model, messages, {"temperature": 0.0, "max_tokens": 9}, where=where, timeout=10
+    )
     return asyncio.run_coroutine_threadsafe(asked, client.loop()).result(60)
 
 
-def at(server: Server, *, key: str = KEY, path: str = "/v1", host: str = "127.0.0.1") -> Destination:
+def at(
+    server: Server, *, key: str = KEY, path: str = "/v1", host: str = "127.0.0.1"
+) -> Destination:
     base = f"http://{host}:{server.port}{path}"
     return Destination(host=host, base_url=base, local=True, price=None, key=key)
 
@@ -103,7 +151,9 @@ def proxy() -> Iterator[tuple[str, list[str]]]:
                 return
             with taken:
                 asked.append(taken.recv(65536).decode(errors="replace").partition("\r\n")[0])
-                taken.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                taken.sendall(
+                    b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                )
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=serve, daemon=True).start()
@@ -130,7 +180,11 @@ def test_no_client_follows_a_redirect(provider, status):
         for target in (elsewhere, None):
 
             def answer(request, target=target):
-                to = f"http://127.0.0.1:{target.port}/v1/chat/completions" if target else "/v1/messages"
+                to = (
+                    f"http://127.0.0.1:{target.port}/v1/chat/completions"
+                    if target
+                    else "/v1/messages"
+                )
                 return web.Response(status=status, headers={"Location": to})
 
             with AnyServer(answer) as server, pytest.raises(CallFailed) as caught:
@@ -162,10 +216,14 @@ def test_calls_to_this_machine_pass_no_proxy(provider, monkeypatch):
 
 
 @pytest.mark.parametrize("provider", HOSTS)
-def test_calls_to_a_provider_go_to_the_host_of_the_plan_and_through_the_proxy(provider, monkeypatch):
+def test_calls_to_a_provider_go_to_the_host_of_the_plan_and_through_the_proxy(
+    provider, monkeypatch
+):
     with proxy() as (address, asked):
         monkeypatch.setenv("HTTPS_PROXY", address)
-        there = destination(Judge(model=f"{provider}/some-model", key_env="PLANTED"), keys={"PLANTED": KEY})
+        there = destination(
+            Judge(model=f"{provider}/some-model", key_env="PLANTED"), keys={"PLANTED": KEY}
+        )
         with pytest.raises(CallFailed):
             ask(f"{provider}/some-model", there)
     assert asked == [f"CONNECT {HOSTS[provider]}:443 HTTP/1.1"]
@@ -232,7 +290,10 @@ def test_what_cannot_be_stored_is_mended():
         def answer(request, status=status, broken=broken):
             return web.Response(status=status, text=broken, content_type="application/json")
 
-        with AnyServer(answer) as server, pytest.raises(CallFailed, match=r"bad \? thing of \[key\]"):
+        with (
+            AnyServer(answer) as server,
+            pytest.raises(CallFailed, match=r"bad \? thing of \[key\]"),
+        ):
             ask("openai/x", at(server))
 
 
@@ -266,9 +327,17 @@ def test_poison_fails_no_run(tmp_path):
             return found
 
     fault = {3: "poison", 5: "poison"}
-    with Poisonous(fault=lambda n, body: fault.get(n)) as server, Store.open(tmp_path / "v.duckdb") as store:
+    with (
+        Poisonous(fault=lambda n, body: fault.get(n)) as server,
+        Store.open(tmp_path / "v.duckdb") as store,
+    ):
         last = collect(job(server, pairs(5), votes=2), store, concurrency=4)
-        assert (last.state, last.answered, last.statuses, server.calls) == ("done", 10, {"ok": 10}, 10)
+        assert (last.state, last.answered, last.statuses, server.calls) == (
+            "done",
+            10,
+            {"ok": 10},
+            10,
+        )
         assert len(store.export()) == 10
 
 
@@ -278,7 +347,9 @@ def test_a_key_that_is_sent_back_is_not_stored(tmp_path, monkeypatch):
     class Echo(Server):
         def completion(self, body, fault):
             found = super().completion(body, fault)
-            found["choices"][0]["message"]["content"] = json.dumps({"reason": f"You sent {KEY} to me.", "verdict": "A"})
+            found["choices"][0]["message"]["content"] = json.dumps(
+                {"reason": f"You sent {KEY} to me.", "verdict": "A"}
+            )
             return found
 
     path = tmp_path / "votes.duckdb"
@@ -342,7 +413,9 @@ for model in ("openai/x", "anthropic/x", "cohere/x"):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", [[{"type": "text", "text": "what was said"}], {"a": "what was said"}, 5])
+@pytest.mark.parametrize(
+    "content", [[{"type": "text", "text": "what was said"}], {"a": "what was said"}, 5]
+)
 def test_nothing_of_a_reply_is_printed(content):
     def answer(request):
         found = in_form_of(request.path)
@@ -354,7 +427,11 @@ def test_nothing_of_a_reply_is_printed(content):
 
     with AnyServer(answer) as server:
         said = subprocess.run(
-            [sys.executable, "-c", ODD, server.url], capture_output=True, text=True, timeout=LONG, cwd=os.getcwd()
+            [sys.executable, "-c", ODD, server.url],
+            capture_output=True,
+            text=True,
+            timeout=LONG,
+            cwd=os.getcwd(),
         )
     assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
     assert server.calls == 3
@@ -390,11 +467,21 @@ def test_what_may_be_a_key_in_an_address_is_not_repeated(base):
 
 
 def test_addresses_that_are_none_are_refused():
-    for base in ("http://local host/v1", "http://localhost:99999/v1", "http://", "http:///v1", "http://a\\b/v1"):
+    for base in (
+        "http://local host/v1",
+        "http://localhost:99999/v1",
+        "http://",
+        "http:///v1",
+        "http://a\\b/v1",
+    ):
         with pytest.raises(InvalidOption, match="HOST:PORT"):
             destination(Judge(model="openai/x", base_url=base))
 
 
 def test_keys_have_the_names_that_providers_give_them():
-    assert key_variable(Judge(model="cohere_chat/x")) == key_variable(Judge(model="cohere/x")) == "COHERE_API_KEY"
+    assert (
+        key_variable(Judge(model="cohere_chat/x"))
+        == key_variable(Judge(model="cohere/x"))
+        == "COHERE_API_KEY"
+    )
     assert key_variable(Judge(model="anthropic/x")) == "ANTHROPIC_API_KEY"

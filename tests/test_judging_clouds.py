@@ -1,4 +1,6 @@
-"""Azure, Bedrock and Vertex as people set them up: by variables of litellm, and nothing invented is sent."""
+"""Azure, Bedrock and Vertex as people set them up: by variables of litellm, and nothing invented is
+sent.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,12 @@ from core.store import Store
 
 SECRET = "planted/secret-0c9f"
 VARIABLES = ("AZURE_API_BASE", "AZURE_API_KEY", "AZURE_AD_TOKEN", "AWS_REGION_NAME", "AWS_REGION")
-VARIABLES += ("AWS_BEDROCK_RUNTIME_ENDPOINT", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "VERTEXAI_LOCATION")
+VARIABLES += (
+    "AWS_BEDROCK_RUNTIME_ENDPOINT",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_PROFILE",
+    "VERTEXAI_LOCATION",
+)
 
 
 class Clouds(Server):
@@ -43,7 +50,11 @@ class Clouds(Server):
         text = "\n".join(part["text"] for part in asked)
         body = {"model": "fair", "messages": [{"role": "user", "content": text}]}
         said = self.completion(body, None)
-        used = {"input_tokens": 100, "cache_read_input_tokens": 800, "cache_creation_input_tokens": 100}
+        used = {
+            "input_tokens": 100,
+            "cache_read_input_tokens": 800,
+            "cache_creation_input_tokens": 100,
+        }
         return web.json_response(
             {
                 "id": "msg_1",
@@ -66,7 +77,10 @@ class Clouds(Server):
         return web.json_response(
             {
                 "output": {
-                    "message": {"role": "assistant", "content": [{"text": said["choices"][0]["message"]["content"]}]}
+                    "message": {
+                        "role": "assistant",
+                        "content": [{"text": said["choices"][0]["message"]["content"]}],
+                    }
                 },
                 "stopReason": "end_turn",
                 "usage": {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13},
@@ -82,7 +96,12 @@ def nothing_set(monkeypatch):
 
 def votes(model: str) -> list[str]:
     with Store.open(None) as store:
-        last = collect(Job(dataset="d", items=pairs(2), judges=(Judge(model=model, price=(1.0, 1.0)),), votes=2), store)
+        last = collect(
+            Job(
+                dataset="d", items=pairs(2), judges=(Judge(model=model, price=(1.0, 1.0)),), votes=2
+            ),
+            store,
+        )
         assert (last.state, last.left) == ("done", 0), last.messages
         return store.export()["status"].to_pylist()
 
@@ -135,13 +154,20 @@ def test_where_calls_go_without_an_address(monkeypatch):
     pytest.importorskip("boto3")
     monkeypatch.setenv("AWS_REGION_NAME", "eu-west-1")
     found = destination(Judge(model="bedrock/x"))
-    assert (found.host, found.base_url, found.key) == ("bedrock-runtime.eu-west-1.amazonaws.com", None, None)
+    assert (found.host, found.base_url, found.key) == (
+        "bedrock-runtime.eu-west-1.amazonaws.com",
+        None,
+        None,
+    )
     monkeypatch.setenv("AZURE_API_BASE", "https://mine.openai.azure.com")
     found = destination(Judge(model="azure/gpt-4o"), listed_price=listed_price)
     assert (found.host, found.key) == ("mine.openai.azure.com", None)
     assert found.price is not None
     # Anybody can have an address that only looks like it.
-    for host in ("https://bedrock-runtime.eu-west-1.amazonaws.com.example.org", "https://s3.amazonaws.com"):
+    for host in (
+        "https://bedrock-runtime.eu-west-1.amazonaws.com.example.org",
+        "https://s3.amazonaws.com",
+    ):
         with pytest.raises(NotConfirmed):
             destination(Judge(model="bedrock/x", base_url=host))
 

@@ -1,4 +1,6 @@
-"""`python -m core collect` as a process: estimate, progress, exit codes, Ctrl-C, and no key anywhere."""
+"""`python -m core collect` as a process: estimate, progress, exit codes, Ctrl-C, and no key
+anywhere.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,26 @@ def items(tmp_path):
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["item_id", "prompt", "response_a", "response_b", "gold"])
-        writer.writerows([item.item_id, item.prompt, *item.responses, item.gold] for item in pairs(20))
+        writer.writerows(
+            [item.item_id, item.prompt, *item.responses, item.gold] for item in pairs(20)
+        )
     return path
 
 
 def arguments(items: Path, server: Server, *more: object) -> list[str]:
     store = items.with_name("votes.duckdb")
-    base = ["collect", items, "--model", "openai/fair", "--base-url", server.url, "--store", store, "--votes", 2]
+    base = [
+        "collect",
+        items,
+        "--model",
+        "openai/fair",
+        "--base-url",
+        server.url,
+        "--store",
+        store,
+        "--votes",
+        2,
+    ]
     return [str(part) for part in (*base, *more)]
 
 
@@ -91,7 +106,15 @@ def test_items_of_a_stored_data_set(items, capsys):
     with Server() as server:
         assert main(arguments(items, server)) == 0
         store = str(items.with_name("votes.duckdb"))
-        again = ["collect", "--items-of", "items", "--model", "openai/first", "--base-url", server.url]
+        again = [
+            "collect",
+            "--items-of",
+            "items",
+            "--model",
+            "openai/first",
+            "--base-url",
+            server.url,
+        ]
         assert main([*again, "--store", store, "--votes", "2"]) == 0
     with Store.open(store) as opened:
         (info,) = opened.datasets()
@@ -107,20 +130,36 @@ def test_comparisons_of_a_stored_item_are_ranked_as_one_list(items, capsys):
     with Server() as server:
         assert main(arguments(items, server)) == 0
         store = items.with_name("votes.duckdb")
-        asked = ["collect", "--items-of", "items", "--model", "openai/fair", "--base-url", server.url]
+        asked = [
+            "collect",
+            "--items-of",
+            "items",
+            "--model",
+            "openai/fair",
+            "--base-url",
+            server.url,
+        ]
         asked += ["--store", str(store), "--protocol", "listwise", "--votes", "3"]
         assert main(asked) == 0
         assert server.calls == 6 + 3
         # In a file each row is a list of its own, and two lists of one item are not told apart.
-        assert main([*arguments(items, server), "--protocol", "listwise", "--dataset", "lists"]) == 2
+        assert (
+            main([*arguments(items, server), "--protocol", "listwise", "--dataset", "lists"]) == 2
+        )
         assert "'q' has several lists" in capsys.readouterr().err
     with Store.open(store) as opened:
         rows = opened.export(kind="rankings").to_pylist()
     assert len(rows) == 9
-    assert {(row["candidate"], row["rank"], row["is_best"]) for row in rows} == {("x", 1, 1), ("y", 2, 0), ("z", 3, 0)}
+    assert {(row["candidate"], row["rank"], row["is_best"]) for row in rows} == {
+        ("x", 1, 1),
+        ("y", 2, 0),
+        ("z", 3, 0),
+    }
 
 
-def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
+def spawn(
+    arguments: list[str], stderr: int = subprocess.PIPE, **environment: str
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "core", *arguments],
         cwd=REPOSITORY,
@@ -171,7 +210,9 @@ def test_ctrl_c_before_anything_is_sent(items):
 
 
 def test_ctrl_c_in_another_command(items):
-    """The signal comes in the middle of the work, at a place and not at a time: a busy machine is slow."""
+    """The signal comes in the middle of the work, at a place and not at a time: a busy machine is
+    slow.
+    """
     code = """if True:
         import signal, sys
         from core.__main__ import main
@@ -194,7 +235,9 @@ def test_ctrl_c_in_another_command(items):
 
 @pytest.mark.slow
 def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
-    """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be spent."""
+    """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be
+    spent.
+    """
     with Server(hold_after=8) as server:
         read, write = os.pipe()
         process = subprocess.Popen(
@@ -206,7 +249,8 @@ def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
         os.close(write)
         until(lambda: server.calls == 12)
         os.close(read)
-        # Answers trickle in: it hears of its reader when it says how far it is, which it does every second.
+        # Answers trickle in: it hears of its reader when it says how far it is, which it does every
+        # second.
         for through in range(9, 40):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)
@@ -230,7 +274,10 @@ def test_a_run_that_fails_has_a_code_of_its_own(items, tmp_path, capsys):
 
     with Server(fault=fault) as server:
         more = ("--protocol", "apoc", "--prompts", folder)
-        assert main([word for word in arguments(items, server, *more) if word not in ("--votes", "2")]) == 4
+        assert (
+            main([word for word in arguments(items, server, *more) if word not in ("--votes", "2")])
+            == 4
+        )
         said = capsys.readouterr().err
         assert "the prompt key.md cannot be read" in said
         assert "the run failed; what was answered is in the store" in said
@@ -243,7 +290,10 @@ def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
     with Server() as server:
         items.write_text("\n".join([*nameless, nameless[1]]), encoding="utf-8")
         assert main(arguments(items, server)) == 0
-        assert "1 row repeats an earlier one and is judged once: row 21 (as 1)" in capsys.readouterr().err
+        assert (
+            "1 row repeats an earlier one and is judged once: row 21 (as 1)"
+            in capsys.readouterr().err
+        )
         assert server.calls == 40
         for dataset in ("items", "again"):
             items.write_text("\n".join([nameless[0], *nameless[:0:-1]]), encoding="utf-8")
@@ -253,7 +303,9 @@ def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
 
 @pytest.mark.slow
 def test_a_key_is_nowhere(items, tmp_path):
-    """The server echoes the key in its failures; it is in no output, no log and no byte of the store."""
+    """The server echoes the key in its failures; it is in no output, no log and no byte of the
+    store.
+    """
     faults = {1: "500", 2: "429", 3: "truncated", 6: "401"}
     found = []
     with Server(fault=lambda n, body: faults.get(n)) as server:
@@ -303,8 +355,15 @@ sys.exit(code)
 @pytest.mark.slow
 def test_nobody_but_the_server_is_called(items):
     with Server() as server:
-        command = [sys.executable, "-c", WATCHED, *arguments(items, server, "--confidence", "logprob")]
-        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG, check=False)
+        command = [
+            sys.executable,
+            "-c",
+            WATCHED,
+            *arguments(items, server, "--confidence", "logprob"),
+        ]
+        done = subprocess.run(
+            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert server.calls == 40
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("HOSTS")]

@@ -1,4 +1,6 @@
-"""What fails is said in the provider's words, stops what would fail again, and costs nothing twice."""
+"""What fails is said in the provider's words, stops what would fail again, and costs
+nothing twice.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from core.judging.plan import plan
 from core.store import Store
 from core.store.ledger import Call, Ledger
 
-OVERLONG = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9120 tokens."
+OVERLONG = (
+    "This model's maximum context length is 8192 tokens. However, "
+    "your messages resulted in 9120 tokens."
+)
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
 
 
@@ -61,16 +66,27 @@ def test_an_empty_account_stops_after_some_in_a_row(store):
     with Refusing(lambda body: (429, QUOTA, "insufficient_quota")) as server:
         last = collect(job(server, pairs(200), votes=2), store, concurrency=4, give_up=7)
         assert (last.answered, last.planned) == (0, 400)
-        assert any("7 × empty account in a row" in m and QUOTA in m for m in last.messages), last.messages
+        assert any("7 × empty account in a row" in m and QUOTA in m for m in last.messages), (
+            last.messages
+        )
         assert server.calls <= 7 + 4
 
 
 def test_a_server_that_is_not_there_ends_the_command_with_the_way_on(tmp_path, capsys):
     items = tmp_path / "items.csv"
-    items.write_text("prompt,response_a,response_b\n" + "\n".join(f"Q{k}?,yes,no" for k in range(40)))
+    items.write_text(
+        "prompt,response_a,response_b\n" + "\n".join(f"Q{k}?,yes,no" for k in range(40))
+    )
     with Server() as server:
         url = server.url
-    command = ["collect", str(items), "--store", str(tmp_path / "votes.duckdb"), "--model", "openai/fair"]
+    command = [
+        "collect",
+        str(items),
+        "--store",
+        str(tmp_path / "votes.duckdb"),
+        "--model",
+        "openai/fair",
+    ]
     command += ["--base-url", url, "--votes", "2", "--give-up", "5"]
     assert main(command) == 3
     said = capsys.readouterr().err
@@ -84,7 +100,9 @@ def test_a_server_that_is_not_there_ends_the_command_with_the_way_on(tmp_path, c
 def test_a_model_that_takes_no_temperature_serves_every_protocol(store, protocol):
     def wrong(body):
         if "temperature" in body:
-            message = "Unsupported value: 'temperature' does not support this value with this model."
+            message = (
+                "Unsupported value: 'temperature' does not support this value with this model."
+            )
             return 400, message, "unsupported_value"
         return None
 
@@ -121,7 +139,14 @@ def test_further_parameters_and_headers_go_with_each_call(tmp_path, monkeypatch)
             return await super()._answer(number, body, request)
 
     with Noting() as server:
-        command = ["collect", str(items), "--store", str(tmp_path / "v.duckdb"), "--model", "openai/fair"]
+        command = [
+            "collect",
+            str(items),
+            "--store",
+            str(tmp_path / "v.duckdb"),
+            "--model",
+            "openai/fair",
+        ]
         command += ["--base-url", server.url, "--votes", "2", "--param", "seed=7", "--top-p", "0.9"]
         assert main([*command, "--header", "X-Team=$TEAM"]) == 0
         assert {(body["seed"], body["top_p"]) for body in server.bodies} == {(7, 0.9)}
@@ -136,9 +161,13 @@ def test_parameters_make_another_request(store):
         Judge(model="openai/x", parameters=(("temperature", "0"),))
     with Server() as server:
         collect(job(server, pairs(2), votes=2), store)
-        drawn = Judge(model="openai/fair", base_url=server.url, name="drawn", parameters=(("top_p", "0.5"),))
+        drawn = Judge(
+            model="openai/fair", base_url=server.url, name="drawn", parameters=(("top_p", "0.5"),)
+        )
         collect(Job(dataset="collected", items=pairs(2), judges=(drawn,), votes=2), store)
-        other = Judge(model="openai/fair", base_url=server.url, name="drawn", parameters=(("top_p", "0.9"),))
+        other = Judge(
+            model="openai/fair", base_url=server.url, name="drawn", parameters=(("top_p", "0.9"),)
+        )
         with pytest.raises(InvalidOption, match="another prompt, model"):
             plan(Job(dataset="collected", items=pairs(2), judges=(other,), votes=2), store)
 
@@ -157,13 +186,20 @@ def test_a_server_that_moved_is_gone_on_with(store):
 
 
 def test_calls_that_a_killed_process_may_have_made_count(store):
-    """A lease stays when a process dies, counts against the limits, and is taken away by nobody else."""
+    """A lease stays when a process dies, counts against the limits, and is taken away by nobody
+    else.
+    """
     ledger = Ledger(store, "d", [])
     ledger.lease([Call(key="a", tokens=10, cost=1.0), Call(key="b", tokens=10, cost=1.0)])
     ledger.write([], calls=[Call(key="a", tokens=4, cost=0.5)])
-    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {"a": (2, 1.5), "b": (1, 1.0)}
+    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {
+        "a": (2, 1.5),
+        "b": (1, 1.0),
+    }
     ledger.release([Call(key="a", tokens=10, cost=1.0), Call(key="b", tokens=10, cost=1.0)])
-    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {"a": (1, 0.5)}
+    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {
+        "a": (1, 0.5)
+    }
 
 
 def test_a_likely_cost_and_what_the_limit_counts(store):

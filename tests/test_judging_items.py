@@ -25,7 +25,9 @@ def file(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_smallest_file(tmp_path):
-    (item,) = read_items(file(tmp_path, 'prompt,response_a,response_b\n"What, now?","one\ntwo",three\n'))
+    (item,) = read_items(
+        file(tmp_path, 'prompt,response_a,response_b\n"What, now?","one\ntwo",three\n')
+    )
     assert (item.prompt, item.responses) == ("What, now?", ("one\ntwo", "three"))
     assert (item.models, item.gold, item.category) == (("A", "B"), None, None)
 
@@ -110,7 +112,12 @@ def test_comparisons_of_an_item_make_one_list():
         texts = {a: f"{a} says", b: f"{b} says"}
         return replace(item(item_id, **texts), gold=gold)
 
-    alike = (pair("i", "b", "a", 1), pair("j", "x", "y", -1), pair("i", "c", "b", -1), pair("i", "a", "c", 0))
+    alike = (
+        pair("i", "b", "a", 1),
+        pair("j", "x", "y", -1),
+        pair("i", "c", "b", -1),
+        pair("i", "a", "c", 0),
+    )
     merged, single = lists_of(alike)
     assert (merged.models, merged.responses) == (("a", "b", "c"), ("a says", "b says", "c says"))
     assert (merged.best, merged.gold) == (("b",), None)
@@ -130,7 +137,12 @@ def test_items_of_a_data_set_with_texts():
         store.load(reading([*rows, {**row, **texts, "prompt": None, "item_id": "2"}]))
         store.load(reading([{**row, "dataset": "bare", "item_id": "1"}], name="bare.csv"))
         (item,) = items_of(store, "d")
-        assert (item.item_id, item.models, item.responses, item.gold) == ("1", ("x", "y"), ("r", "s"), -1)
+        assert (item.item_id, item.models, item.responses, item.gold) == (
+            "1",
+            ("x", "y"),
+            ("r", "s"),
+            -1,
+        )
         with pytest.raises(NoUsableVotes, match="texts"):
             items_of(store, "bare")
 
@@ -182,7 +194,10 @@ LISTS = (item("i", a="one", b="two"), item("i", a="one", c="four"))
         ({"items": OTHERWISE, "protocol": "score"}, "item 'i' has two different texts of 'a'"),
         ({"items": LISTS, "protocol": "listwise"}, "item 'i' has several lists"),
         *(
-            ({"protocol": name, "samples_of": ("x",), "judges": READERS}, rf"stored as '{name}\(x\)'.*--judge")
+            (
+                {"protocol": name, "samples_of": ("x",), "judges": READERS},
+                rf"stored as '{name}\(x\)'.*--judge",
+            )
             for name in ("usc", "gsa")
         ),
     ],
@@ -219,8 +234,22 @@ def test_limits_that_are_none(limit, value):
 
 
 KINDS_OF_FILES = [
-    {"item_id": "1", "prompt": "2 + 2?", "response_a": "4", "response_b": "5", "gold": "A", "reference": "4"},
-    {"item_id": "2", "prompt": "Why?", "response_a": "So", "response_b": "Not so", "gold": "", "reference": ""},
+    {
+        "item_id": "1",
+        "prompt": "2 + 2?",
+        "response_a": "4",
+        "response_b": "5",
+        "gold": "A",
+        "reference": "4",
+    },
+    {
+        "item_id": "2",
+        "prompt": "Why?",
+        "response_a": "So",
+        "response_b": "Not so",
+        "gold": "",
+        "reference": "",
+    },
 ]
 
 
@@ -269,11 +298,15 @@ def test_a_conversation_is_shown_plainly(tmp_path):
     path = tmp_path / "items.jsonl"
     path.write_text(json.dumps(row) + "\n")
     (item,) = read_items(path)
-    assert item.prompt == "System:\nBe brief.\n\nUser:\n2 + 2?\n\nAssistant:\n4\n\nUser:\nAnd 3 + 3?"
+    assert (
+        item.prompt == "System:\nBe brief.\n\nUser:\n2 + 2?\n\nAssistant:\n4\n\nUser:\nAnd 3 + 3?"
+    )
     for text in ("[1, 2] or [3]?", "[1, 2]", "[]", '["role"]'):
         path.write_text(json.dumps(row | {"prompt": text}) + "\n")
         assert read_items(path)[0].prompt == text
     for content in ([{"type": "image_url"}], None, 7):
         path.write_text(json.dumps(row | {"prompt": [{"role": "user", "content": content}]}) + "\n")
-        with pytest.raises(UnreadableFile, match="row 1, column prompt: a message of 'user' is not all text"):
+        with pytest.raises(
+            UnreadableFile, match="row 1, column prompt: a message of 'user' is not all text"
+        ):
             read_items(path)

@@ -1,4 +1,6 @@
-"""Job files: several judges with own servers in one job, options as keys, and errors with their place."""
+"""Job files: several judges with own servers in one job, options as keys, and errors with their
+place.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def items(tmp_path: Path) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["item_id", "prompt", "response_a", "response_b", "gold"])
-        writer.writerows([item.item_id, item.prompt, *item.responses, item.gold] for item in pairs(10))
+        writer.writerows(
+            [item.item_id, item.prompt, *item.responses, item.gold] for item in pairs(10)
+        )
     return path
 
 
@@ -80,10 +84,14 @@ def test_two_judges_with_their_own_servers_keys_and_parameters(items, capsys, mo
         assert one.peak <= 3
         assert one.keys == {f"Bearer {KEY}"}
         assert KEY not in str(other.keys)
-        assert {(body["seed"], *body["stop"], body["max_tokens"]) for body in one.bodies} == {(7, "x", 4096)}
+        assert {(body["seed"], *body["stop"], body["max_tokens"]) for body in one.bodies} == {
+            (7, "x", 4096)
+        }
         assert {(body.get("seed"), body["max_tokens"]) for body in other.bodies} == {(None, 2000)}
     with Store.open(items.with_name("votes.duckdb")) as store:
-        rows = store.query("select judge, count(*)::int as n from replies group by judge order by judge")
+        rows = store.query(
+            "select judge, count(*)::int as n from replies group by judge order by judge"
+        )
         assert rows.to_pylist() == [{"judge": "first", "n": 20}, {"judge": "one", "n": 20}]
         assert {row["judge"] for row in store.export().to_pylist()} == {"one", "first"}
 
@@ -98,7 +106,15 @@ def test_a_dead_server_stops_its_judge_alone_and_the_same_file_goes_on(items, ca
         assert "first: 0 of 20 answered, stopped before its end" in said
         assert "in a row" in said
         with Server() as other:
-            assert main(["collect", job_file(items, two(one.url, other.url) + f'same-server = "{FREE}"')]) == 0
+            assert (
+                main(
+                    [
+                        "collect",
+                        job_file(items, two(one.url, other.url) + f'same-server = "{FREE}"'),
+                    ]
+                )
+                == 0
+            )
             assert (one.calls, other.calls) == (20, 20)
 
 
@@ -134,18 +150,33 @@ def test_a_limit_in_money_of_a_judge_needs_its_price(items, capsys, monkeypatch)
         ("votes = 'two'", "job.toml, votes: 'two' is not a whole number"),
         ("votes = true", "job.toml, votes: True is not a whole number"),
         ("ties = 1", "job.toml, ties: 1 is not true or false"),
-        ("again = ['error']", "job.toml: again is for one run; give it on the command line as --again"),
+        (
+            "again = ['error']",
+            "job.toml: again is for one run; give it on the command line as --again",
+        ),
         ("judge = 'x'", "write each judge as a table that begins with [[judge]]"),
-        ("[[judge]]\nmodle = 'm'", "job.toml, [[judge]] 1: 'modle' is unknown; did you mean model?"),
-        ("[[judge]]\nvotes = 3", "[[judge]] 1: votes is of the whole job; write it above the first [[judge]]"),
+        (
+            "[[judge]]\nmodle = 'm'",
+            "job.toml, [[judge]] 1: 'modle' is unknown; did you mean model?",
+        ),
+        (
+            "[[judge]]\nvotes = 3",
+            "[[judge]] 1: votes is of the whole job; write it above the first [[judge]]",
+        ),
         ("[[judge]]\nmodel='m'\n[[judge]]\nprice = 3", "[[judge]] 2, price: 3 is no pair"),
         ("[[judge]]\nparam = 'seed'", "[[judge]] 1, param: 'seed' is no table"),
         ("[[judge]]\nname = 'x'", "A judge needs a --model"),
         ("model = ['m']\n[[judge]]\nmodel = 'm'", "name each model in its [[judge]]"),
         (f"[[judge]]\nkey = '{KEY}'", "a key does not belong in a file"),
         (f"[[judge]]\nkey-env = '{KEY}'", "is not the name of an environment variable"),
-        (f"[[judge]]\nheader = {{ Authorization = '{KEY}' }}", "[[judge]] 1, header, Authorization: write $VAR"),
-        ("[[judge]]\nmodel = 'm'\nbase-url = 'http://localhost:1/v1'\nconcurrency = 300", "1 to 256"),
+        (
+            f"[[judge]]\nheader = {{ Authorization = '{KEY}' }}",
+            "[[judge]] 1, header, Authorization: write $VAR",
+        ),
+        (
+            "[[judge]]\nmodel = 'm'\nbase-url = 'http://localhost:1/v1'\nconcurrency = 300",
+            "1 to 256",
+        ),
         ("items = 'gone.csv'\nmodel = 'openai/m'\nstore = 's.duckdb'", "gone.csv: cannot be read"),
         ("prompt = 'gone.md'\nmodel = 'openai/m'\nitems = 'items.csv'", "gone.md cannot be read"),
         ("model = 'openai/m'", "Name a file of items, or a data set of the store"),
@@ -177,8 +208,15 @@ def judges() -> tuple[Judge, ...]:
             price=(1.0, 2.5),
             key_env="MY_KEY",
             timeout=30.0,
-            parameters=(("seed", "7"), ("nested", '{"a b": [1, null, "\\u00e9"]}'.replace("null", "2"))),
-            headers=(("X-Team", "red"), ("Authorization", f"Bearer {KEY}"), ("X-Api-Key", "$OTHER")),
+            parameters=(
+                ("seed", "7"),
+                ("nested", '{"a b": [1, null, "\\u00e9"]}'.replace("null", "2")),
+            ),
+            headers=(
+                ("X-Team", "red"),
+                ("Authorization", f"Bearer {KEY}"),
+                ("X-Api-Key", "$OTHER"),
+            ),
             concurrency=64,
             budget=Budget(calls=10, cost=0.5),
         ),
@@ -225,7 +263,15 @@ def test_a_job_that_is_written_is_the_job_that_is_read():
 def test_the_command_writes_its_options_as_a_job_file(items, capsys):
     with Server() as server:
         store, out = str(items.with_name("votes.duckdb")), items.with_name("made.toml")
-        command = ["collect", str(items), "--model", "openai/fair", "openai/first", "--base-url", server.url]
+        command = [
+            "collect",
+            str(items),
+            "--model",
+            "openai/fair",
+            "openai/first",
+            "--base-url",
+            server.url,
+        ]
         command += ["--votes", "2", "--store", store, "--param", "seed=7"]
         assert main([*command, "--write-job", str(out)]) == 0
         assert server.calls == 0
@@ -236,7 +282,10 @@ def test_the_command_writes_its_options_as_a_job_file(items, capsys):
 
 
 VALUES = st.recursive(
-    st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),
+    st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(codec="utf-8")),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
     max_leaves=5,
 )
@@ -249,7 +298,10 @@ def test_values_in_toml_are_read_back(value: dict[str, Any]) -> None:
 
 
 @settings(max_examples=200)
-@given(st.text() | st.dictionaries(st.sampled_from([*known_options(), "judge"]), VALUES).map(lambda d: toml(d)))
+@given(
+    st.text()
+    | st.dictionaries(st.sampled_from([*known_options(), "judge"]), VALUES).map(lambda d: toml(d))
+)
 def test_any_text_is_settings_or_a_named_error(text: str) -> None:
     try:
         found = parse(text, "job.toml", known_options())

@@ -1,4 +1,6 @@
-"""`kill -9` at twenty random moments of 2,400 votes: none is lost or there twice, and no limit is passed."""
+"""`kill -9` at twenty random moments of 2,400 votes: none is lost or there twice, and no limit is
+passed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,14 @@ SERVER = Path(__file__).with_name("judging_server.py")
 @pytest.fixture
 def url():
     # No process gets to the end before it is killed, however late that is.
-    command = [sys.executable, str(SERVER), "--delay", "0.01", "--hold-after", str(ITEMS * VOTES - CONCURRENCY)]
+    command = [
+        sys.executable,
+        str(SERVER),
+        "--delay",
+        "0.01",
+        "--hold-after",
+        str(ITEMS * VOTES - CONCURRENCY),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()
@@ -93,5 +102,7 @@ def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
     assert calls(url) == total + lost <= MOST_CALLS
     with Store.open(path) as store:
         votes = store.export().to_pylist()
-    assert len({(row["item_id"], row["run"], row["position"]) for row in votes}) == len(votes) == total
+    assert (
+        len({(row["item_id"], row["run"], row["position"]) for row in votes}) == len(votes) == total
+    )
     assert {row["status"] for row in votes} == {"ok"}

@@ -1,4 +1,6 @@
-"""What was paid for is kept, once, whatever else goes on; and limits hold over all runs of a job."""
+"""What was paid for is kept, once, whatever else goes on; and limits hold over all runs of
+a job.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,12 @@ def store(tmp_path):
 def once(store: Store, votes: int) -> bool:
     """Whether there are so many votes, none of them twice, and no reply twice in a data set."""
     places = store.query(
-        "select count(*) as n, count(distinct (dataset, comparison, judge, run, position)) as d from votes"
+        "select count(*) as n, count(distinct (dataset, comparison, judge, run, position)) as d "
+        "from votes"
     ).to_pylist()
-    kept = store.query("select count(*) as n, count(distinct (dataset, key)) as d from replies").to_pylist()
+    kept = store.query(
+        "select count(*) as n, count(distinct (dataset, key)) as d from replies"
+    ).to_pylist()
     return places == [{"n": votes, "d": votes}] and kept[0]["n"] == kept[0]["d"]
 
 
@@ -143,7 +148,9 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what):
             if number == 5 and what == "usage":
                 found["usage"]["completion_tokens"] = found["usage"]["total_tokens"] = 2**70
             elif number == 5:
-                found["choices"][0]["message"]["content"] = json.dumps({"reason": "\ud83d", "verdict": "A"})
+                found["choices"][0]["message"]["content"] = json.dumps(
+                    {"reason": "\ud83d", "verdict": "A"}
+                )
 
     with Poisoning(hold_after=0) as server:
         going = start(job(server, pairs(16), votes=2), store, concurrency=16, patience=PATIENCE)
@@ -160,7 +167,11 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what):
 @pytest.mark.slow
 def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path):
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("judging_disk.py")), str(tmp_path / "votes.duckdb")],
+        [
+            sys.executable,
+            str(Path(__file__).with_name("judging_disk.py")),
+            str(tmp_path / "votes.duckdb"),
+        ],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
@@ -202,7 +213,11 @@ def test_calls_that_brought_nothing_count_in_later_runs(store, fault):
         if fault == "400":
             # One call a run, until there were two.
             assert before == 2
-        assert collect(given, store, budget=Budget(calls=2)).messages[0].endswith("the limit of 2 calls")
+        assert (
+            collect(given, store, budget=Budget(calls=2))
+            .messages[0]
+            .endswith("the limit of 2 calls")
+        )
         assert server.calls == before == 2
 
 
@@ -271,8 +286,13 @@ def test_a_data_set_keeps_replies_that_another_shared_with_it(store):
 @pytest.mark.parametrize("concurrency", [1, 2, 4])
 def test_concurrency_holds_over_all_judges(store, concurrency):
     with Server(delay=0.01) as server:
-        judges = tuple(Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "first", "tying"))
-        last = collect(replace(job(server, pairs(4), votes=2), judges=judges), store, concurrency=concurrency)
+        judges = tuple(
+            Judge(model=f"openai/{name}", base_url=server.url)
+            for name in ("fair", "first", "tying")
+        )
+        last = collect(
+            replace(job(server, pairs(4), votes=2), judges=judges), store, concurrency=concurrency
+        )
         assert (last.state, last.answered) == ("done", 24)
         assert server.peak <= concurrency
 

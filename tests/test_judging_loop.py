@@ -1,4 +1,6 @@
-"""The whole loop: simulated judges with known faults, collected, stored, audited; the audit finds them."""
+"""The whole loop: simulated judges with known faults, collected, stored, audited; the audit finds
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ ITEMS, VOTES = 120, 8
 def collected():
     items = pairs(ITEMS, seed=11)
     with Server(seed=3) as server, Store.open() as store:
-        last = collect(job(server, items, "everything", votes=VOTES, confidence="self"), store, concurrency=32)
+        last = collect(
+            job(server, items, "everything", votes=VOTES, confidence="self"), store, concurrency=32
+        )
         assert last.answered == ITEMS * VOTES == server.calls
         positions = queries.positions(store, Selection())["everything"]
         outcomes = queries.outcomes(store, Selection())["everything"]
@@ -32,10 +36,16 @@ def collected():
 
 def expected(items) -> dict[str, float]:
     """What the judge's probabilities say of these very items, half in each order."""
-    judge, totals = JUDGES["everything"], dict.fromkeys(("first", "second", "tie", "right", "stated"), 0.0)
+    judge, totals = (
+        JUDGES["everything"],
+        dict.fromkeys(("first", "second", "tie", "right", "stated"), 0.0),
+    )
     for item in items:
         a, b = (float(text.split()[-1].rstrip(".")) for text in item.responses)
-        for first, second, better in ((a, b, "A" if item.gold == 1 else "B"), (b, a, "B" if item.gold == 1 else "A")):
+        for first, second, better in (
+            (a, b, "A" if item.gold == 1 else "B"),
+            (b, a, "B" if item.gold == 1 else "A"),
+        ):
             p = judge.probabilities(first, second, ties=True)
             for name, letter in (("first", "A"), ("second", "B"), ("tie", "C")):
                 totals[name] += p[letter]
@@ -63,7 +73,8 @@ def test_tie_propensity_is_recovered(collected):
     share = expected(items)["tie"]
     n = ITEMS * VOTES
     found = int(positions.tie.sum()) / n
-    # Votes are independent given their item, and items differ in p: the variance is at most binomial.
+    # Votes are independent given their item, and items differ in p: the variance is at most
+    # binomial.
     assert abs(found - share) < 1.96 * math.sqrt(share * (1 - share) / n)
     assert share > 0.15
 

@@ -90,7 +90,9 @@ def test_a_server_without_token_probabilities_is_said(store):
         assert last.statuses == {"unparsed": 2}
     with Server() as plain:
         plain._said = lambda body: ("A", None)
-        last = collect(job(plain, pairs(2, seed=3), votes=2, confidence="logprob", name="mute"), store)
+        last = collect(
+            job(plain, pairs(2, seed=3), votes=2, confidence="logprob", name="mute"), store
+        )
     assert last.without_confidence == 4
     assert "4 replies without confidence" in last.sentence
     assert {row["confidence"] for row in votes_of(store, "mute")} == {None}
@@ -109,7 +111,9 @@ def test_direct_scores_become_scores(server, store):
     rows = store.export(kind="scores").to_pylist()
     assert len(rows) == 18
     texts = {
-        (item.item_id, model): text for item in items for model, text in zip(item.models, item.responses, strict=True)
+        (item.item_id, model): text
+        for item in items
+        for model, text in zip(item.models, item.responses, strict=True)
     }
     for row in rows:
         assert 1 <= row["score"] <= 10
@@ -144,7 +148,9 @@ def test_responses_of_several_comparisons_of_an_item_are_scored_once(server, sto
     assert sorted((row["model"], row["run"]) for row in rows) == [
         (model, run) for model in sorted(quality) for run in range(3)
     ]
-    assert {row["model"]: row["response"] for row in rows} == {m: answer_text(q) for m, q in quality.items()}
+    assert {row["model"]: row["response"] for row in rows} == {
+        m: answer_text(q) for m, q in quality.items()
+    }
     means = {m: sum(row["score"] for row in rows if row["model"] == m) for m in quality}
     assert sorted(means, key=means.get) == sorted(quality, key=quality.get)
     # In another order, and with one comparison less, nothing is new.
@@ -231,7 +237,9 @@ def test_an_unreadable_ranking_is_no_ranking(store):
     with Server(fault=lambda n, body: "cut" if n == 2 else None) as server:
         last = collect(job(server, lists(1), protocol="listwise", votes=3), store, concurrency=1)
     assert last.statuses == {"ok": 2, "unparsed": 1}
-    failed = [row for row in store.export(kind="rankings").to_pylist() if row["status"] == "unparsed"]
+    failed = [
+        row for row in store.export(kind="rankings").to_pylist() if row["status"] == "unparsed"
+    ]
     assert len(failed) == 4
     assert {(row["rank"], row["score"]) for row in failed} == {(None, None)}
 
@@ -253,7 +261,9 @@ def test_derived_judges_read_the_stored_samples(server, store, protocol):
     item = next(item for item in pairs(4) if item.prompt in first)
     for row in samples:
         if row["item_id"] == item.item_id:
-            said = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}[row["vote"]]
+            said = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}[
+                row["vote"]
+            ]
             assert f"Verdict: {said}. Confidence: {row['confidence']:.2f}." in first
     collect(given, store)
     assert server.calls == 20
@@ -275,10 +285,16 @@ def test_a_second_reader_of_the_same_votes_has_a_name_of_its_own(server, store, 
 @pytest.mark.parametrize(("orders", "shown"), [("ab", 1), ("balanced", 2)])
 def test_a_sample_of_unknown_order_is_said_to_be_one(server, store, orders, shown):
     votes = [
-        {"item_id": item.item_id, "model_a": "left", "model_b": "right", "judge": "old", "vote": 1} for item in pairs(2)
+        {"item_id": item.item_id, "model_a": "left", "model_b": "right", "judge": "old", "vote": 1}
+        for item in pairs(2)
     ]
-    store.load(reading([{**vote, "dataset": "collected", "rationale": "A it is."} for vote in votes]))
-    collect(job(server, pairs(2), protocol="usc", samples_of=("old",), votes=shown, orders=orders), store)
+    store.load(
+        reading([{**vote, "dataset": "collected", "rationale": "A it is."} for vote in votes])
+    )
+    collect(
+        job(server, pairs(2), protocol="usc", samples_of=("old",), votes=shown, orders=orders),
+        store,
+    )
     asked = [body["messages"][1]["content"] for body in server.bodies]
     assert len(asked) == 2 * shown
     for text in asked:
@@ -289,7 +305,14 @@ def test_a_sample_of_unknown_order_is_said_to_be_one(server, store, orders, show
 def test_a_fuser_reads_decisions_confidences_and_critiques_of_all_members(server, store):
     collect(job(server, pairs(5), "fair", votes=2, confidence="self"), store)
     collect(job(server, pairs(4), "boastful", votes=2, confidence="self"), store)
-    given = job(server, pairs(5), "tying", protocol="fuser", samples_of=("fair", "boastful"), confidence="self")
+    given = job(
+        server,
+        pairs(5),
+        "tying",
+        protocol="fuser",
+        samples_of=("fair", "boastful"),
+        confidence="self",
+    )
     last = collect(given, store)
     # The fifth item was judged by one member only.
     assert last.answered == 4
@@ -329,35 +352,46 @@ def test_apoc_overrides_only_what_an_independent_keyed_judge_confirms(server, st
     planned = plan(given, store)
     assert (planned.calls, planned.further_calls) == (13, 12)
     assert collect(given, store).state == "done"
-    base = {row["item_id"]: row["vote"] for row in votes_of(store, "first") if row["position"] == "ab"}
+    base = {
+        row["item_id"]: row["vote"] for row in votes_of(store, "first") if row["position"] == "ab"
+    }
     assert base == {"q0": 1, "q1": -1, **{f"q{k}": 1 for k in range(2, 7)}}
     verdicts = {row["item_id"]: row["vote"] for row in votes_of(store, "apoc(first)")}
-    # q3 and q5: swapped order and keyed judge both say −1. q2 and q4: the keyed judge does not confirm.
-    # q6 is an estimate: the base verdict stands.
+    # q3 and q5: swapped order and keyed judge both say −1. q2 and q4: the keyed judge does not
+    # confirm. q6 is an estimate: the base verdict stands.
     assert verdicts == {"q0": 1, "q1": -1, "q2": 1, "q3": -1, "q4": 1, "q5": -1, "q6": 1}
     assert server.calls == 13 + 4 + 4
     keys = [
         b
         for b in server.bodies
-        if "answer key" not in b["messages"][1]["content"] and '{"key"' in b["messages"][1]["content"]
+        if "answer key" not in b["messages"][1]["content"]
+        and '{"key"' in b["messages"][1]["content"]
     ]
     assert len(keys) == 4
     # The independent judge sees neither response when it writes its key.
     assert not any("quality is" in body["messages"][1]["content"] for body in keys)
     collect(given, store)
     assert server.calls == 21
-    how = store.query("select item_id, body from replies where judge = 'apoc(first)' order by 1").to_pylist()
+    how = store.query(
+        "select item_id, body from replies where judge = 'apoc(first)' order by 1"
+    ).to_pylist()
     assert [json.loads(row["body"])["how"] for row in how] == [
         *("base", "base", "contradicted, not confirmed", "overridden"),
         *("contradicted, not confirmed", "overridden", "base"),
     ]
 
 
-SCRIPTS = {"latin": "An answer, in plain words.", "cjk": "這是一個用中文寫的很長的回答。" * 20, "emoji": "🦆" * 200}
+SCRIPTS = {
+    "latin": "An answer, in plain words.",
+    "cjk": "這是一個用中文寫的很長的回答。" * 20,
+    "emoji": "🦆" * 200,
+}
 
 
 class Dear(Server):
-    """A server whose tokenizer makes a token of each byte, and whose replies are as long as they may be."""
+    """A server whose tokenizer makes a token of each byte, and whose replies are as long as they
+    may be.
+    """
 
     cost = 0.0
 
@@ -393,7 +427,12 @@ def test_what_a_job_costs_at_most_it_never_exceeds(store, protocol, words):
 
 
 def test_an_amount_at_most_is_rounded_up():
-    assert [upwards(cost) for cost in (0.0, 0.00012341, 1.5, 12345.6)] == ["0", "0.0001235", "1.5", "12,350"]
+    assert [upwards(cost) for cost in (0.0, 0.00012341, 1.5, 12345.6)] == [
+        "0",
+        "0.0001235",
+        "1.5",
+        "12,350",
+    ]
 
 
 def test_apoc_counts_what_may_follow_from_what_is_known(server, store):
@@ -422,7 +461,10 @@ def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
         return "400" if body["model"] == "tying" else None
 
     with Server(fault=fault) as server:
-        judges = tuple(Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "tying", "first"))
+        judges = tuple(
+            Judge(model=f"openai/{name}", base_url=server.url)
+            for name in ("fair", "tying", "first")
+        )
         last = collect(replace(job(server, pairs(6), votes=2), judges=judges), store, concurrency=6)
     assert last.answered == 24
     assert len(last.messages) == 1
@@ -432,7 +474,11 @@ def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
 def test_a_judge_with_known_odds_is_drawn_with_those_odds():
     # The server's own dice: two standard errors of 400 draws.
     p = JUDGES["fair"].probabilities(0.3, 0.0, ties=False)["A"]
-    body = {"model": "fair", "temperature": 1.0, "messages": [{"content": f"{answer_text(0.3)} {answer_text(0.0)}"}]}
+    body = {
+        "model": "fair",
+        "temperature": 1.0,
+        "messages": [{"content": f"{answer_text(0.3)} {answer_text(0.0)}"}],
+    }
     drawn = Server(seed=random.Random(5).randrange(10))
     share = sum('"A"' in drawn._said(body)[0] for _ in range(400)) / 400
     assert abs(share - p) < 2.5 * (p * (1 - p) / 400) ** 0.5

@@ -53,8 +53,15 @@ def test_a_job_runs_and_a_second_run_asks_nothing(tmp_path):
         reply = by_key[(row["item_id"], row["run"], row["position"])]
         item = items[row["item_id"]]
         assert (row["vote"], row["confidence"]) == (reply["vote"], reply["confidence"])
-        assert (row["prompt"], row["response_a"], row["response_b"]) == (item.prompt, *item.responses)
-        assert (row["gold"], row["category"], row["confidence_kind"]) == (item.gold, item.category, "self")
+        assert (row["prompt"], row["response_a"], row["response_b"]) == (
+            item.prompt,
+            *item.responses,
+        )
+        assert (row["gold"], row["category"], row["confidence_kind"]) == (
+            item.gold,
+            item.category,
+            "self",
+        )
         assert (row["prompt_hash"], row["temperature"]) == (reply["prompt_hash"], 1.0)
         assert row["rationale"].startswith("I find ")
 
@@ -65,7 +72,10 @@ SAID |= {"two verdicts": "unparsed", "filter": "refused", "tagged": "ok"}
 
 @pytest.mark.parametrize(("kind", "status"), SAID.items())
 def test_what_a_model_says_wrong_is_kept_and_is_no_vote(tmp_path, kind, status):
-    with Server(fault=lambda n, body: kind) as server, Store.open(tmp_path / "votes.duckdb") as store:
+    with (
+        Server(fault=lambda n, body: kind) as server,
+        Store.open(tmp_path / "votes.duckdb") as store,
+    ):
         last = collect(job(server, pairs(2), votes=2), store)
         assert (last.state, last.statuses) == ("done", {status: 4})
         rows = store.export().to_pylist()
@@ -96,7 +106,11 @@ def test_a_call_without_an_answer_in_time_is_tried_again(tmp_path):
         # On a busy machine others may be late as well.
         assert set(last.failures) == {"timeout"}
         assert last.failures["timeout"] >= 4
-        assert last.calls == sum(row["attempts"] for row in replies(store)) == 8 + last.failures["timeout"]
+        assert (
+            last.calls
+            == sum(row["attempts"] for row in replies(store))
+            == 8 + last.failures["timeout"]
+        )
 
 
 def test_a_request_that_always_fails_is_an_error_until_it_is_answered(tmp_path):
@@ -152,9 +166,13 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
         limited[asked] = number
         return "429"
 
-    with Server(fault=first_three, hold_after=0) as server, Store.open(tmp_path / "votes.duckdb") as store:
+    with (
+        Server(fault=first_three, hold_after=0) as server,
+        Store.open(tmp_path / "votes.duckdb") as store,
+    ):
         going = start(job(server, pairs(10), votes=4), store, concurrency=8, patience=PATIENCE)
-        # Three of eight calls met the limit and wait for their turn: five are more than are allowed now.
+        # Three of eight calls met the limit and wait for their turn: five are more than are allowed
+        # now.
         until(lambda: server.calls == 8 and going.progress().in_flight == 5)
         assert going.progress().limit == 4, "halved once for calls begun together"
         server.release()
@@ -218,7 +236,9 @@ def test_retry_after_as_seconds_and_as_a_date():
     assert retry_after({}) is None
     date = int(time.time()) + 200
     earliest = time.time()
-    found = retry_after({"retry-after": time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(date))})
+    found = retry_after(
+        {"retry-after": time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(date))}
+    )
     assert date - time.time() <= found <= date - earliest
 
 
@@ -231,7 +251,12 @@ def test_the_limit_of_calls_is_never_passed(tmp_path, calls):
         until(lambda: server.calls == calls)
         server.release()
         last = going.wait(LONG)
-        assert (last.state, last.answered, server.calls, server.peak) == ("stopped", calls, calls, calls)
+        assert (last.state, last.answered, server.calls, server.peak) == (
+            "stopped",
+            calls,
+            calls,
+            calls,
+        )
         assert f"limit of {calls} calls" in last.messages[0]
         # The limit is the job's, not the run's.
         assert collect(given, store, budget=Budget(calls=calls)).answered == calls
@@ -240,7 +265,10 @@ def test_the_limit_of_calls_is_never_passed(tmp_path, calls):
 
 
 def test_retries_count_against_the_limit(tmp_path):
-    with Server(fault=lambda n, body: "500") as server, Store.open(tmp_path / "votes.duckdb") as store:
+    with (
+        Server(fault=lambda n, body: "500") as server,
+        Store.open(tmp_path / "votes.duckdb") as store,
+    ):
         last = collect(job(server, pairs(5), votes=2), store, budget=Budget(calls=13))
         assert server.calls == 13
         assert last.state == "stopped"
@@ -253,13 +281,18 @@ def test_limits_of_tokens_and_money_are_never_passed_and_are_used_up(tmp_path):
         for name, limit in (("tokens", 9_000), ("cost", 1.0)):
             with Store.open(tmp_path / f"{name}.duckdb") as store:
                 last = collect(given, store, budget=Budget(**{name: limit}))
-                spent = {"tokens": last.prompt_tokens + last.completion_tokens, "cost": last.cost}[name]
+                spent = {"tokens": last.prompt_tokens + last.completion_tokens, "cost": last.cost}[
+                    name
+                ]
                 assert last.state == "stopped"
                 assert limit * 0.7 < spent <= limit
                 paid = sum(r["cost"] for r in replies(store))
                 assert last.cost == pytest.approx(paid)
                 assert paid == pytest.approx(
-                    sum(r["prompt_tokens"] * 1e-4 + r["completion_tokens"] * 4e-4 for r in replies(store))
+                    sum(
+                        r["prompt_tokens"] * 1e-4 + r["completion_tokens"] * 4e-4
+                        for r in replies(store)
+                    )
                 )
 
 
@@ -279,7 +312,10 @@ def test_an_unknown_price_is_said_and_refuses_a_limit_in_money(tmp_path):
 
 
 def test_replies_without_a_count_of_tokens_are_said_and_use_what_was_held_back(tmp_path):
-    with Server(fault=lambda n, body: "no usage") as server, Store.open(tmp_path / "votes.duckdb") as store:
+    with (
+        Server(fault=lambda n, body: "no usage") as server,
+        Store.open(tmp_path / "votes.duckdb") as store,
+    ):
         given = job(server, pairs(20), votes=2, price=(100.0, 400.0), max_tokens=50)
         last = collect(given, store, budget=Budget(cost=1.0))
         assert last.state == "stopped"
@@ -382,7 +418,9 @@ def test_other_changes_to_the_store_meanwhile_do_not_mix_up_numbers(tmp_path):
         assert all(row["prompt"] == items[row["item_id"]].prompt for row in rows)
         assert all(row["judge"] == "fair" for row in rows)
         ids = store.query("select count(*) n, count(distinct id) d from votes").to_pylist()[0]
-        texts = store.query("select count(*) n, count(distinct text) d, count(distinct id) i from texts").to_pylist()[0]
+        texts = store.query(
+            "select count(*) n, count(distinct text) d, count(distinct id) i from texts"
+        ).to_pylist()[0]
         assert ids == {"n": 65, "d": 65}
         assert texts["n"] == texts["d"] == texts["i"]
 
@@ -407,15 +445,26 @@ def test_where_texts_may_go(monkeypatch):
     for url in ("http://localhost:8000/v1", "http://127.0.0.9/v1", "http://[::1]:8000/v1"):
         found = destination(judge(base_url=url))
         assert (found.local, found.key) == (True, NO_KEY)
-    for url in ("http://192.168.1.7/v1", "https://api.openai.com.example.net/v1", "http://localhost.example.net/v1"):
+    for url in (
+        "http://192.168.1.7/v1",
+        "https://api.openai.com.example.net/v1",
+        "http://localhost.example.net/v1",
+    ):
         with pytest.raises(NotConfirmed, match="--yes-send-to"):
             destination(judge(base_url=url))
-    assert destination(judge(base_url="http://192.168.1.7/v1"), confirmed=["192.168.1.7"]).key == NO_KEY
+    assert (
+        destination(judge(base_url="http://192.168.1.7/v1"), confirmed=["192.168.1.7"]).key
+        == NO_KEY
+    )
     with pytest.raises(InvalidOption, match="OPENAI_API_KEY"):
         destination(judge())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
     found = destination(judge())
-    assert (found.host, found.local, found.key) == ("api.openai.com", False, "sk-planted-0123456789")
+    assert (found.host, found.local, found.key) == (
+        "api.openai.com",
+        False,
+        "sk-planted-0123456789",
+    )
     assert "sk-planted" not in repr(found)
     # A provider's key goes to that provider only.
     assert destination(judge(base_url="http://localhost:8000/v1")).key == NO_KEY
@@ -424,7 +473,12 @@ def test_where_texts_may_go(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.example/v1")
     with pytest.raises(NotConfirmed, match=r"elsewhere\.example"):
         destination(judge())
-    for url in ("ftp://localhost/v1", "localhost:8000", "http://me:secret@localhost/v1", "http://["):
+    for url in (
+        "ftp://localhost/v1",
+        "localhost:8000",
+        "http://me:secret@localhost/v1",
+        "http://[",
+    ):
         with pytest.raises(InvalidOption):
             destination(judge(base_url=url))
     with pytest.raises(InvalidOption, match="provider"):

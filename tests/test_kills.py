@@ -1,4 +1,6 @@
-"""Processes that are killed: what was loaded before stays, and a load is there whole or not at all."""
+"""Processes that are killed: what was loaded before stays, and a load is there whole or
+not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,19 @@
-"""Label vocabularies: what each label means, which vocabulary fits a column, and what must be asked."""
+"""Label vocabularies: what each label means, which vocabulary fits a column, and what must be
+asked.
+"""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import AmbiguousLabels, UnknownName
-from core.importers.columns import BadCell, confidence_scale, parse_confidence, parse_float, parse_int
+from core.importers.columns import (
+    BadCell,
+    confidence_scale,
+    parse_confidence,
+    parse_float,
+    parse_int,
+)
 from core.labels import VOCABULARIES, candidates, decide, normalise, vocabulary
 
 MEANINGS = {
@@ -13,8 +21,27 @@ MEANINGS = {
     "1/2/0": {"1": 1, "2": -1, "0": 0, "Tie": 0},
     "1/0": {"1": 1, "0": -1, "True": 1, "false": -1},
     "0/1": {"0": 1, "1": -1, "TRUE": -1},
-    "A/B": {"A": 1, " b ": -1, "[[A]]": 1, "[[b]]": -1, "C": 0, "[[C]]": 0, "tie": 0, "SAME": 0, "Assistant A": 1},
-    "A>B": {"A>B": 1, "[[A>>B]]": 1, "A=B": 0, "B > A": -1, "b>>a": -1, "A≫B": 1, "A++": 1, "b+": -1},
+    "A/B": {
+        "A": 1,
+        " b ": -1,
+        "[[A]]": 1,
+        "[[b]]": -1,
+        "C": 0,
+        "[[C]]": 0,
+        "tie": 0,
+        "SAME": 0,
+        "Assistant A": 1,
+    },
+    "A>B": {
+        "A>B": 1,
+        "[[A>>B]]": 1,
+        "A=B": 0,
+        "B > A": -1,
+        "b>>a": -1,
+        "A≫B": 1,
+        "A++": 1,
+        "b+": -1,
+    },
     "model_a/model_b": {
         "model_a": 1,
         "MODEL_B": -1,
@@ -32,7 +59,9 @@ MEANINGS = {
 }
 
 
-@pytest.mark.parametrize(("name", "label", "vote"), [(n, k, v) for n, t in MEANINGS.items() for k, v in t.items()])
+@pytest.mark.parametrize(
+    ("name", "label", "vote"), [(n, k, v) for n, t in MEANINGS.items() for k, v in t.items()]
+)
 def test_every_label_has_its_meaning(name, label, vote):
     assert VOCABULARIES[name].vote(label) == vote
 
@@ -41,7 +70,9 @@ def test_every_vocabulary_but_names_is_tested_here():
     assert set(MEANINGS) == set(VOCABULARIES) - {"names"}
 
 
-@pytest.mark.parametrize("label", ["", "D", "A>C", "?", "11", "1.5", "tie!", "[[]]", "model_c", "９"])
+@pytest.mark.parametrize(
+    "label", ["", "D", "A>C", "?", "11", "1.5", "tie!", "[[]]", "model_c", "９"]
+)
 def test_an_unknown_label_is_never_a_tie(label):
     assert all(known.vote(label) is None for known in VOCABULARIES.values())
 
@@ -171,13 +202,16 @@ def test_the_scale_of_confidence_is_that_of_the_column(cells, scale):
 
 
 @pytest.mark.parametrize(
-    ("text", "scale", "value"), [("95", "100", 0.95), ("95%", "100", 0.95), ("95 %", "%", 0.95), ("0.3", "1", 0.3)]
+    ("text", "scale", "value"),
+    [("95", "100", 0.95), ("95%", "100", 0.95), ("95 %", "%", 0.95), ("0.3", "1", 0.3)],
 )
 def test_confidence_is_a_fraction(text, scale, value):
     assert parse_confidence(text, scale) == value
 
 
-@pytest.mark.parametrize(("text", "scale"), [("1.7", "1"), ("-0.1", "1"), ("101", "100"), ("0.5", "%"), ("50%", "1")])
+@pytest.mark.parametrize(
+    ("text", "scale"), [("1.7", "1"), ("-0.1", "1"), ("101", "100"), ("0.5", "%"), ("50%", "1")]
+)
 def test_confidence_outside_its_scale_is_never_rescaled_alone(text, scale):
     with pytest.raises(BadCell):
         parse_confidence(text, scale)

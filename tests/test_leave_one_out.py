@@ -42,8 +42,13 @@ def mode(labels: list[int]) -> int:
 
 def real(shared_data: Path, name: str) -> tuple[dict[str, dict[int, int]], list[str]]:
     frame = pd.read_csv(shared_data / "votes" / f"{name}.csv.gz")
-    frame["code"] = pd.factorize(frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"])[0]
-    labels = {str(judge): dict(zip(rows["code"], rows["vote"], strict=True)) for judge, rows in frame.groupby("judge")}
+    frame["code"] = pd.factorize(
+        frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"]
+    )[0]
+    labels = {
+        str(judge): dict(zip(rows["code"], rows["vote"], strict=True))
+        for judge, rows in frame.groupby("judge")
+    }
     return labels, sorted(frame.loc[frame["rater_type"] == "human", "judge"].unique())
 
 
@@ -59,13 +64,17 @@ def check_pandalm_against_plain_loops(shared_data: Path) -> None:
         gold = {code: mode([one[code] for one in others]) for code in shared}
         assert contest.n == len(shared)
         for name, value in ((contest.human, contest.human_pa), (contest.judge, contest.judge_pa)):
-            assert value == pytest.approx(np.mean([labels[name][code] == gold[code] for code in shared]))
+            assert value == pytest.approx(
+                np.mean([labels[name][code] == gold[code] for code in shared])
+            )
     assert not any(contest.wins for contest in found.judges)
     assert [round(row.pa.value, 4) for row in found.humans] == [0.8879, 0.8959, 0.8959]
 
 
 def check_wmt23_has_people_only(shared_data: Path) -> None:
-    """Ten raters, three a comparison: gold is the mode of the other two on the rater's own comparisons."""
+    """Ten raters, three a comparison: gold is the mode of the other two on the rater's own
+    comparisons.
+    """
     labels, humans = real(shared_data, "wmt23_ende_humans")
     found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
     assert found.judges == ()
@@ -73,7 +82,14 @@ def check_wmt23_has_people_only(shared_data: Path) -> None:
     assert sum(row.n for row in found.humans) == 1560
     for row in found.humans:
         right = [
-            label == mode([labels[name][code] for name in humans if name != row.human and code in labels[name]])
+            label
+            == mode(
+                [
+                    labels[name][code]
+                    for name in humans
+                    if name != row.human and code in labels[name]
+                ]
+            )
             for code, label in labels[row.human].items()
         ]
         assert row.pa.value == pytest.approx(np.mean(right))
@@ -81,10 +97,15 @@ def check_wmt23_has_people_only(shared_data: Path) -> None:
 
 
 def simulated(n: int = 400, noise: float = 0.3) -> dict[str, VoteCounts]:
-    """Three people who err in `noise` of the cases, a judge that never errs and one that guesses."""
+    """Three people who err in `noise` of the cases, a judge that never errs and one that
+    guesses.
+    """
     draw = np.random.default_rng(5)
     truth = draw.choice([-1, 0, 1], n, p=[0.4, 0.2, 0.4])
-    people = {f"human {k}": np.where(draw.random(n) < noise, draw.choice([-1, 0, 1], n), truth) for k in range(3)}
+    people = {
+        f"human {k}": np.where(draw.random(n) < noise, draw.choice([-1, 0, 1], n), truth)
+        for k in range(3)
+    }
     raters = people | {"perfect": truth, "guess": draw.choice([-1, 0, 1], n)}
     return {name: rater(dict(enumerate(label.tolist()))) for name, label in raters.items()}
 
@@ -106,10 +127,16 @@ def test_btd_labels_are_calibrated_to_the_mode_of_the_other_people() -> None:
     others = counts["human 1"].label, counts["human 2"].label
     gold = np.array([mode([int(a), int(b)]) for a, b in zip(*others, strict=True)])
     judge = counts["guess"]
-    graded = VoteCounts(**{f: getattr(judge, f) for f in ("comparison", "item", "plus", "tie", "minus")}, gold=gold)
+    graded = VoteCounts(
+        **{f: getattr(judge, f) for f in ("comparison", "item", "plus", "tie", "minus")}, gold=gold
+    )
     seed = int(rng().integers(2**63))
     labels = held_out_labels(graded, rng=np.random.default_rng(seed))
-    row = next(one for one in found.judges if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD"))
+    row = next(
+        one
+        for one in found.judges
+        if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD")
+    )
     assert row.judge_pa == np.mean(labels == gold)
 
 
@@ -128,11 +155,15 @@ def test_a_judge_that_repeats_a_person_is_level_with_it() -> None:
     assert 0.003 < row.difference.high < 0.03
 
 
-labels_of = st.dictionaries(st.integers(0, 30), st.sampled_from([-1, 0, 1]), min_size=1, max_size=30)
+labels_of = st.dictionaries(
+    st.integers(0, 30), st.sampled_from([-1, 0, 1]), min_size=1, max_size=30
+)
 
 
 @given(st.lists(labels_of, min_size=2, max_size=4), labels_of)
-def test_swapping_a_and_b_changes_nothing(people: list[dict[int, int]], judge: dict[int, int]) -> None:
+def test_swapping_a_and_b_changes_nothing(
+    people: list[dict[int, int]], judge: dict[int, int]
+) -> None:
     humans = [f"human {k}" for k in range(len(people))]
     raters = dict(zip(humans, people, strict=True)) | {"judge": judge}
     swapped = {name: {code: -label for code, label in one.items()} for name, one in raters.items()}
@@ -150,7 +181,9 @@ def test_swapping_a_and_b_changes_nothing(people: list[dict[int, int]], judge: d
 
 @pytest.mark.parametrize("rate", [0.01, 0.03, 0.1])
 def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: float) -> None:
-    """Exact coverage over how often the judge errs on 100; by mean ± t·SE it is .63 at .01 and .80 at .03."""
+    """Exact coverage over how often the judge errs on 100; by mean ± t·SE it is .63 at .01 and .80
+    at .03.
+    """
     sides, held = np.tile([-1, 1], 50), 0.0
     people = {f"human {name}": rater(dict(enumerate(sides.tolist()))) for name in "abc"}
     for errors in range(31):
@@ -162,13 +195,17 @@ def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: 
             if (one.human, one.rule) == ("human a", "majority")
         )
         assert contest.difference.value == pytest.approx(-errors / 100)
-        held += (contest.difference.low <= -rate <= contest.difference.high) * binom.pmf(errors, 100, rate)
+        held += (contest.difference.low <= -rate <= contest.difference.high) * binom.pmf(
+            errors, 100, rate
+        )
     assert held >= 0.935
 
 
 def test_what_cannot_be_compared_says_why() -> None:
     counts = simulated()
-    alone = leave_one_out({"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng())
+    alone = leave_one_out(
+        {"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng()
+    )
     assert alone.humans[0].pa is None
     assert all(contest.n == 0 and "another" in contest.reason for contest in alone.judges)
     few = {name: one.rows(np.arange(10)) for name, one in counts.items()}
@@ -181,7 +218,9 @@ def test_what_cannot_be_compared_says_why() -> None:
 
 @pytest.mark.slow
 def test_interval_of_the_difference_covers_with_several_comparisons_an_item() -> None:
-    """A judge and a person of equal skill on comparisons of which three share an item; nominal 95 %."""
+    """A judge and a person of equal skill on comparisons of which three share an item; nominal 95
+    %.
+    """
     draw = np.random.default_rng(8)
 
     def held() -> bool:
@@ -191,7 +230,9 @@ def test_interval_of_the_difference_covers_with_several_comparisons_an_item() ->
         item_wrong = {name: np.repeat(draw.random(items) < 0.5, 3) for name in ("human 0", "judge")}
         raters = {name: np.where(hard & wrong, -1, truth) for name, wrong in item_wrong.items()}
         raters["human 1"] = truth
-        counts = {name: rater(dict(enumerate(label.tolist())), items=3) for name, label in raters.items()}
+        counts = {
+            name: rater(dict(enumerate(label.tolist())), items=3) for name, label in raters.items()
+        }
         contest = leave_one_out(counts, ["human 0", "human 1"], rng=rng()).judges[0]
         return contest.difference.low <= 0 <= contest.difference.high
 

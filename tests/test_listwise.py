@@ -23,12 +23,17 @@ def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):
     blank = {"category": 0, "slot": 0, "score": np.nan, "rank": 0, "chosen": 0, "best": -1}
     blank |= {"uncertain": -1, "major_error": -1, "unsupported": -1}
     filled = [blank | row for row in rows]
-    columns = {name: np.array([row[name] for row in filled]) for name in ("item", "run", "candidate", *blank)}
+    columns = {
+        name: np.array([row[name] for row in filled])
+        for name in ("item", "run", "candidate", *blank)
+    }
     return ListRankings(candidates=candidates, categories=categories, **columns)
 
 
 def planted(rng, *, items, runs, q, n=4):
-    """Choices: each order puts the best first with chance q, else one of the others; slots at random."""
+    """Choices: each order puts the best first with chance q, else one of the others; slots at
+    random.
+    """
     shape = (items, runs)
     best = rng.integers(n, size=items)
     wrong = (best[:, None] + rng.integers(1, n, size=shape)) % n
@@ -55,7 +60,9 @@ def planted(rng, *, items, runs, q, n=4):
 
 
 def plurality_accuracy(rng, *, k, q, n=4, draws=400_000):
-    """Credit of the most chosen candidates after k independent orders, counted by a plain simulation."""
+    """Credit of the most chosen candidates after k independent orders, counted by a plain
+    simulation.
+    """
     wrong = (1 - q) / (n - 1)
     votes = rng.multinomial(k, [q] + [wrong] * (n - 1), size=draws)
     most = votes.max(axis=1, keepdims=True)
@@ -83,13 +90,22 @@ def test_consensus_equals_a_hand_computed_example():
     np.testing.assert_allclose(found.uncertainty, [0, 1, 0.5])
     np.testing.assert_allclose(
         found.consensus,
-        [0.5 * 75 + 0.25 * 75 + 0.2 * 50, 0.5 * 87.5 + 0.25 * 75 + 0.2 * 50 + 0.05 * 100, 0.5 * 15 + 0.05 * 50],
+        [
+            0.5 * 75 + 0.25 * 75 + 0.2 * 50,
+            0.5 * 87.5 + 0.25 * 75 + 0.2 * 50 + 0.05 * 100,
+            0.5 * 15 + 0.05 * 50,
+        ],
     )
     assert found.winner.tolist() == [False, True, False]
     assert found.candidate == ("a", "b", "c")
     assert found.runs.tolist() == [2, 2, 2]
     overall = improvement(HAND).overall
-    assert (overall.direct.value, overall.consensus.value, overall.improved, overall.regressed) == (0, 1, 1, 0)
+    assert (overall.direct.value, overall.consensus.value, overall.improved, overall.regressed) == (
+        0,
+        1,
+        1,
+        0,
+    )
 
 
 def test_weights_are_renormalised_and_tolerance_widens_the_winners():
@@ -115,7 +131,9 @@ def test_equal_highest_scores_share_the_first_place():
 
 
 def test_published_sign_tests(golden):
-    """[PCF] Table 2: 30 improved and 14 regressed give p = 0.0226, 39 / 15 give 0.0015, 69 / 29 6.6e−5."""
+    """[PCF] Table 2: 30 improved and 14 regressed give p = 0.0226, 39 / 15 give 0.0015, 69 / 29
+    6.6e−5.
+    """
     assert sign_test(30, 14) == pytest.approx(0.0226, abs=5e-5)
     assert sign_test(39, 15) == pytest.approx(0.0015, abs=5e-5)
     assert sign_test(69, 29) == pytest.approx(6.6e-5, abs=5e-7)
@@ -140,7 +158,14 @@ def test_choices_alone_give_what_choices_allow():
 def test_any_one_order_is_the_mean_over_an_items_own_orders():
     """By hand: item 0 has three orders, two of them right; item 1 has one, which is wrong."""
     rows = [
-        {"item": item, "run": run, "candidate": c, "slot": c, "chosen": int(c == pick), "best": int(c == 0)}
+        {
+            "item": item,
+            "run": run,
+            "candidate": c,
+            "slot": c,
+            "chosen": int(c == pick),
+            "best": int(c == 0),
+        }
         for item, run, pick in ((0, 0, 1), (0, 1, 0), (0, 2, 0), (1, 0, 1))
         for c in (0, 1)
     ]
@@ -157,28 +182,42 @@ def test_the_answer_and_the_tab_of_orders_say_the_same_gain_over_one_order():
     found, sweep = improvement(table), order_sweep(table, rng=np.random.default_rng(0))
     last = sweep.rows[-1].gain
     assert found.overall.single.value == pytest.approx(sweep.rows[0].accuracy.value)
-    assert (found.overall.gain.value, found.overall.gain.low, found.overall.gain.high) == pytest.approx(
-        (last.value, last.low, last.high)
-    )
+    assert (
+        found.overall.gain.value,
+        found.overall.gain.low,
+        found.overall.gain.high,
+    ) == pytest.approx((last.value, last.low, last.high))
     share, gain = percent(sweep.rows[0].accuracy.value, 1), points(last.value)
     ends = f"({points(last.low)} to {points(last.high)})"
-    assert f"any one order (mean over orders) on {share}, a change by {gain} points {ends}" in gained(found)
-    assert f"instead of any one (mean over orders, {share}) change accuracy by {gain} points" in enough(sweep)
+    assert (
+        f"any one order (mean over orders) on {share}, a change by {gain} points {ends}"
+        in gained(found)
+    )
+    assert (
+        f"instead of any one (mean over orders, {share}) change accuracy by {gain} points"
+        in enough(sweep)
+    )
 
 
 def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
-    """q = 0.6 right top choice in each order, wrong ones spread evenly over three: K from 1 to 7."""
+    """q = 0.6 right top choice in each order, wrong ones spread evenly over three: K from
+    1 to 7.
+    """
     table = planted(np.random.default_rng(11), items=3_000, runs=7, q=0.6)
     sweep = order_sweep(table, rng=np.random.default_rng(0))
     found = sweep.to_frame()
     assert found["subsets"].tolist() == [comb(7, k) for k in range(1, 8)]
-    truth = np.array([plurality_accuracy(np.random.default_rng(k), k=k, q=0.6) for k in range(1, 8)])
+    truth = np.array(
+        [plurality_accuracy(np.random.default_rng(k), k=k, q=0.6) for k in range(1, 8)]
+    )
     assert ((found["low"] <= truth) & (truth <= found["high"])).all()
     predicted = truth[-1] - truth[0]
     assert predicted > 0.25
     assert sweep.rows[-1].gain.low <= predicted <= sweep.rows[-1].gain.high
     # Right majorities: the observed error is that of a binomial, below Hoeffding's bound.
-    binomial = [sum(comb(k, j) * 0.6**j * 0.4 ** (k - j) for j in range(k // 2 + 1)) for k in range(1, 8)]
+    binomial = [
+        sum(comb(k, j) * 0.6**j * 0.4 ** (k - j) for j in range(k // 2 + 1)) for k in range(1, 8)
+    ]
     np.testing.assert_allclose(found["majority_error"], binomial, atol=0.03)
     assert (found["majority_error"] <= found["bound"]).all()
     assert sweep.q == pytest.approx(0.6, abs=0.02)
@@ -214,15 +253,28 @@ def test_the_interval_of_a_gain_covers_orders_that_rarely_matter():
 
 
 def test_sentences_at_the_edges():
-    """Slots numbered from 1 leave slot 0 empty; one item has no interval; a mean can contradict its test."""
+    """Slots numbered from 1 leave slot 0 empty; one item has no interval; a mean can contradict its
+    test.
+    """
     rows = [
-        {"item": 0, "run": run, "candidate": code, "slot": 1 + (code + run) % 2, "chosen": code, "best": code}
+        {
+            "item": 0,
+            "run": run,
+            "candidate": code,
+            "slot": 1 + (code + run) % 2,
+            "chosen": code,
+            "best": code,
+        }
         for run in range(2)
         for code in range(2)
     ]
     made = rankings(rows)
-    assert slots_said(order_sensitivity(made)).startswith("Slot 2 comes first in 50.0 % of its 2 runs")
-    assert "0.0 points (interval unknown), n 1" in enough(order_sweep(made, rng=np.random.default_rng(0)))
+    assert slots_said(order_sensitivity(made)).startswith(
+        "Slot 2 comes first in 50.0 % of its 2 runs"
+    )
+    assert "0.0 points (interval unknown), n 1" in enough(
+        order_sweep(made, rng=np.random.default_rng(0))
+    )
     overall = improvement(made).overall
     assert "of 1 item (" in gained(improvement(made))
     odd = dataclasses.replace(
@@ -233,7 +285,9 @@ def test_sentences_at_the_edges():
         first_share=0.5,
         consensus=dataclasses.replace(overall.direct, value=overall.direct.value - 0.01),
     )
-    assert "not demonstrably more often than" in gained(dataclasses.replace(improvement(made), overall=odd))
+    assert "not demonstrably more often than" in gained(
+        dataclasses.replace(improvement(made), overall=odd)
+    )
 
 
 def test_no_bound_where_one_order_is_wrong_more_often_than_right():
@@ -273,7 +327,9 @@ def test_a_judge_that_takes_the_first_slot_is_found():
 
 
 def placed(rng, *, items, runs, candidates, pull, noise=1.0):
-    """Candidates of unequal quality in random slots; `pull` is what the first slot adds to a candidate."""
+    """Candidates of unequal quality in random slots; `pull` is what the first slot adds to a
+    candidate.
+    """
     quality = rng.gumbel(size=(items, 1, candidates))
     slot = rng.permuted(np.tile(np.arange(candidates), (items, runs, 1)), axis=2)
     seen = quality + pull * (slot == 0) + noise * rng.gumbel(size=slot.shape)
@@ -297,9 +353,13 @@ def placed(rng, *, items, runs, candidates, pull, noise=1.0):
     )
 
 
-@pytest.mark.parametrize(("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)])
+@pytest.mark.parametrize(
+    ("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)]
+)
 def test_a_slot_that_decides_is_found_and_no_other(items, runs, candidates, pull, share):
-    """A candidate beside its own run hid half of the pull with two orders: it was found in none of 100."""
+    """A candidate beside its own run hid half of the pull with two orders: it was found in none of
+    100.
+    """
     rng = np.random.default_rng(25)
     found = {
         size: np.mean([
@@ -315,7 +375,9 @@ def test_a_slot_that_decides_is_found_and_no_other(items, runs, candidates, pull
 
 
 def test_the_pull_of_a_slot_is_paired_with_the_same_candidates_in_other_slots():
-    """Three runs of one item, two of another: a is chosen where it stands first, b in its one other run."""
+    """Three runs of one item, two of another: a is chosen where it stands first, b in its one other
+    run.
+    """
     rows = [
         {"item": item, "run": run, "candidate": "ab".index(name), "slot": slot, "chosen": int(name == chosen)}
         for item, run, order, chosen in (
@@ -324,19 +386,26 @@ def test_the_pull_of_a_slot_is_paired_with_the_same_candidates_in_other_slots():
         for slot, name in enumerate(order)
     ]  # fmt: skip
     slots = order_sensitivity(rankings(rows, candidates=("a", "b"))).to_frame()
-    # Slot 1 holds a, b, a in item 0; elsewhere a wins 0 of 1 and b 1 of 2. Item 1 has no other slot.
+    # Slot 1 holds a, b, a in item 0; elsewhere a wins 0 of 1 and b 1 of 2. Item 1 has no other
+    # slot.
     assert slots.win[0] == pytest.approx(4 / 5)
     assert slots.expected[0] == pytest.approx((0 + 0.5 + 0) / 3)
     assert slots.pull[0] == pytest.approx((1 + 0.5 + 0) / 3)
     assert np.isnan(slots.pull_low[0])
-    assert "interval unknown" in slots_said(order_sensitivity(rankings(rows, candidates=("a", "b"))))
+    assert "interval unknown" in slots_said(
+        order_sensitivity(rankings(rows, candidates=("a", "b")))
+    )
     still = [row for row in rows if row["item"] == 1]
-    assert "nothing is known of slots" in slots_said(order_sensitivity(rankings(still, candidates=("a", "b"))))
+    assert "nothing is known of slots" in slots_said(
+        order_sensitivity(rankings(still, candidates=("a", "b")))
+    )
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_laws(seed):
-    """Row order does not matter; relabelling candidates permutes; slots' wins add up to the runs."""
+    """Row order does not matter; relabelling candidates permutes; slots' wins add up to
+    the runs.
+    """
     rng = np.random.default_rng(seed)
     table = planted(rng, items=8, runs=3, q=0.5)
     fields = {name: getattr(table, name) for name in ListRankings.__dataclass_fields__}
@@ -348,7 +417,9 @@ def test_laws(seed):
     np.testing.assert_array_equal(one.consensus, two.consensus)
     assert one.candidate == two.candidate
     relabelled = ListRankings(**names, **(arrays | {"candidate": 3 - table.candidate}))
-    np.testing.assert_array_equal(consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4))
+    np.testing.assert_array_equal(
+        consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4)
+    )
     slots = order_sensitivity(table).to_frame()
     assert float((slots.win * slots.n).sum()) == pytest.approx(8 * 3)
     sweep = order_sweep(table, rng=rng)
@@ -379,7 +450,9 @@ def check_choices(shared_data):
     table = rankings(rows)
     sensitivity = order_sensitivity(table)
     share = raw.pick_slot.value_counts(normalize=True)
-    np.testing.assert_allclose(sensitivity.to_frame()["win"], [share.get(slot, 0) for slot in "ABCD"])
+    np.testing.assert_allclose(
+        sensitivity.to_frame()["win"], [share.get(slot, 0) for slot in "ABCD"]
+    )
     by_item = raw.groupby("item").pick_candidate.agg(["nunique", "size"])
     several = by_item[by_item["size"] >= 2]
     assert sensitivity.changed.value == pytest.approx((several["nunique"] > 1).mean())
@@ -390,11 +463,16 @@ def test_unusable_rankings_are_refused():
     with pytest.raises(NoUsableVotes, match="No listwise"):
         consensus(ListRankings(**_empty()))
     ragged = rankings(
-        [{"item": 0, "run": r, "candidate": c, "chosen": int(c == 0)} for r, c in ((0, 0), (0, 1), (1, 0))]
+        [
+            {"item": 0, "run": r, "candidate": c, "chosen": int(c == 0)}
+            for r, c in ((0, 0), (0, 1), (1, 0))
+        ]
     )
     with pytest.raises(InvalidCounts, match="different candidates"):
         consensus(ragged)
-    unknown = rankings([{"item": 0, "run": 0, "candidate": c, "chosen": int(c == 0)} for c in (0, 1)])
+    unknown = rankings(
+        [{"item": 0, "run": 0, "candidate": c, "chosen": int(c == 0)} for c in (0, 1)]
+    )
     with pytest.raises(NoUsableVotes, match="is_best"):
         improvement(unknown)
     with pytest.raises(NoUsableVotes, match="two orders"):

@@ -14,7 +14,9 @@ from core.records import NO_GOLD, VoteCounts
 def labels_of(judges: int, comparisons: int, rng: np.random.Generator) -> np.ndarray:
     """Labels 0, 1, 2, or nothing for a quarter; the first judge always says the same."""
     truth = rng.integers(0, 3, comparisons)
-    found = np.where(rng.random((judges, comparisons)) < 0.6, truth, rng.integers(0, 3, (judges, comparisons)))
+    found = np.where(
+        rng.random((judges, comparisons)) < 0.6, truth, rng.integers(0, 3, (judges, comparisons))
+    )
     found[0] = 2
     return np.where(rng.random(found.shape) < 0.25, NOTHING, found).astype(np.int8)
 
@@ -32,7 +34,10 @@ def test_each_pair_is_as_alone(per_item):
     counts = {}
     for k, row in enumerate(labels):
         seen = np.flatnonzero(row < NOTHING)
-        votes = {name: (row[seen] == place).astype(np.int64) for place, name in enumerate(("minus", "tie", "plus"))}
+        votes = {
+            name: (row[seen] == place).astype(np.int64)
+            for place, name in enumerate(("minus", "tie", "plus"))
+        }
         gold = np.full(len(seen), NO_GOLD)
         counts[str(k)] = VoteCounts(comparison=seen, item=seen // per_item, gold=gold, **votes)
     together = {(pair.judge_1, pair.judge_2): pair for pair in agreement_matrix(counts).pairs}
@@ -45,5 +50,7 @@ def test_each_pair_is_as_alone(per_item):
         assert (pair.kappa is None) == (kappa is None)
         if pair.kappa is not None and alone.kappa is not None:
             assert pair.kappa.value == kappa
-            assert [pair.kappa.low, pair.kappa.high] == pytest.approx([alone.kappa.low, alone.kappa.high])
+            assert [pair.kappa.low, pair.kappa.high] == pytest.approx(
+                [alone.kappa.low, alone.kappa.high]
+            )
             assert pair.raw == alone.raw

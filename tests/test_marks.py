@@ -1,4 +1,6 @@
-"""How many votes are behind a mark, all of them in parts, and the errors that tell most, against pandas."""
+"""How many votes are behind a mark, all of them in parts, and the errors that tell most, against
+pandas.
+"""
 
 from collections.abc import Iterator
 
@@ -30,7 +32,13 @@ def rows(seed: int = 0, items: int = 30) -> pd.DataFrame:
     found = []
     for item in range(items):
         gold = int(rng.integers(-1, 2))
-        about = {"item_id": f"q{item}", "model_a": "m", "model_b": "n", "gold": gold, "category": "xy"[item % 2]}
+        about = {
+            "item_id": f"q{item}",
+            "model_a": "m",
+            "model_b": "n",
+            "gold": gold,
+            "category": "xy"[item % 2],
+        }
         for judge in ("j1", "j2"):
             for run in (0, 1):
                 for position in ("ab", "ba"):
@@ -55,7 +63,10 @@ def store() -> Iterator[Store]:
 def test_the_count_is_that_of_the_votes_and_parts_make_the_whole(store: Store, mark: Mark) -> None:
     whole = votes_behind(store, ALL, mark=mark, limit=None)
     assert count_behind(store, ALL, mark=mark) == whole.num_rows
-    parts = [votes_behind(store, ALL, mark=mark, limit=7, offset=start) for start in range(0, whole.num_rows, 7)]
+    parts = [
+        votes_behind(store, ALL, mark=mark, limit=7, offset=start)
+        for start in range(0, whole.num_rows, 7)
+    ]
     assert pa.concat_tables(parts).equals(whole)
 
 

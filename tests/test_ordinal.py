@@ -1,4 +1,6 @@
-"""Ordinal BTD on K levels: laws, an independent optimiser, recovery, and when it beats plain rules."""
+"""Ordinal BTD on K levels: laws, an independent optimiser, recovery, and when it beats
+plain rules.
+"""
 
 import numpy as np
 import pandas as pd
@@ -41,12 +43,18 @@ def of_votes(counts: VoteCounts) -> LevelCounts:
     )
 
 
-def rated(seed: int, rows: int, k: int, n: int, *, shift: float = 0.0, stretch: float = 1.0) -> LevelCounts:
-    """n votes a row of a judge that sees stretch·quality + shift, with gold the level of quality itself."""
+def rated(
+    seed: int, rows: int, k: int, n: int, *, shift: float = 0.0, stretch: float = 1.0
+) -> LevelCounts:
+    """n votes a row of a judge that sees stretch·quality + shift, with gold the level of quality
+    itself.
+    """
     rng = np.random.default_rng(seed)
     quality = rng.normal(0, 1, rows)
     edges = np.linspace(-1.8, 1.8, k - 1)
-    seen = (stretch * quality + shift + rng.normal(0, 0.5, rows))[:, None] + rng.normal(0, 0.8, (rows, n))
+    seen = (stretch * quality + shift + rng.normal(0, 0.5, rows))[:, None] + rng.normal(
+        0, 0.8, (rows, n)
+    )
     level = np.searchsorted(edges, seen)
     return LevelCounts(
         item=np.arange(rows),
@@ -74,29 +82,38 @@ def reversed_scale(counts: LevelCounts) -> LevelCounts:
 def test_with_three_levels_the_features_are_those_of_btd(votes, alpha, kappa):
     minus, tie, plus = np.array(votes).T
     zero = np.zeros(len(plus), dtype=np.int64)
-    counts = VoteCounts(comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero)
+    counts = VoteCounts(
+        comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero
+    )
     theirs = btd.features(counts, btd.BTDOptions(alpha=alpha, kappa=kappa))
-    np.testing.assert_allclose(features(of_votes(counts).levels, alpha=alpha, kappa=kappa), theirs, atol=1e-12)
+    np.testing.assert_allclose(
+        features(of_votes(counts).levels, alpha=alpha, kappa=kappa), theirs, atol=1e-12
+    )
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3).filter(any), min_size=1, max_size=20))
 def test_with_three_levels_mode_is_majority(votes):
     minus, tie, plus = np.array(votes).T
     zero = np.zeros(len(plus), dtype=np.int64)
-    counts = VoteCounts(comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero)
+    counts = VoteCounts(
+        comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero
+    )
     assert (plain_levels(of_votes(counts).levels)["Mode"] - 1 == counts.label).all()
 
 
 @settings(max_examples=15, deadline=None)
 @example(seed=104_248, k=4, n=4, symmetric=True)
-@given(seed=st.integers(0, 10**6), k=st.integers(2, 7), n=st.integers(1, 6), symmetric=st.booleans())
+@given(
+    seed=st.integers(0, 10**6), k=st.integers(2, 7), n=st.integers(1, 6), symmetric=st.booleans()
+)
 def test_reversing_the_scale_mirrors(seed, k, n, symmetric):
     counts = rated(seed, 60, k, n, shift=0.4)
     one, other = fit(counts, symmetric=symmetric), fit(reversed_scale(counts), symmetric=symmetric)
     assert other.drps == pytest.approx(one.drps, abs=1e-5)
     p = probabilities(one, counts.levels)
     mirrored = probabilities(other, reversed_scale(counts).levels)
-    # The same minimum may be reached by another path: its loss and its chances agree, not its last digits.
+    # The same minimum may be reached by another path: its loss and its chances agree, not its last
+    # digits.
     assert np.abs(mirrored[:, ::-1] - p).mean() < 1e-3
     for name, level in plain_levels(counts.levels).items():
         turned = plain_levels(counts.levels[:, ::-1])[name]
@@ -168,15 +185,20 @@ def test_known_parameters_are_recovered():
 @pytest.mark.parametrize(("k", "n"), [(5, 1), (5, 4), (10, 4)])
 def test_it_helps_where_the_scales_differ(k, n):
     """A judge that is too kind and uses half the scale; 20 labels of 400 answers."""
-    scores = ordinal(rated(1, 400, k, n, shift=0.8, stretch=0.6), rng=np.random.default_rng(0), n_splits=40).scores
+    scores = ordinal(
+        rated(1, 400, k, n, shift=0.8, stretch=0.6), rng=np.random.default_rng(0), n_splits=40
+    ).scores
     assert scores.names == NAMES
     assert (scores.mae_change.high[1:] < -0.1).all()
 
 
 def test_where_the_scales_agree_it_costs_what_twenty_labels_cost():
-    """No more than .06 levels over the rounded mean with 20 labels of K = 5, and next to nothing with 100."""
+    """No more than .06 levels over the rounded mean with 20 labels of K = 5, and next to nothing
+    with 100.
+    """
     few, many = (
-        ordinal(rated(1, rows, 5, 4), rng=np.random.default_rng(0), n_splits=40).scores for rows in (400, 2_000)
+        ordinal(rated(1, rows, 5, 4), rng=np.random.default_rng(0), n_splits=40).scores
+        for rows in (400, 2_000)
     )
     assert 0.02 < few.mae_change.value[2] < 0.06
     assert abs(many.mae_change.value[2]) < 0.01
@@ -190,7 +212,9 @@ def test_many_sets_are_fitted_as_each_alone():
     together = fit_sets(Sets.of(s, t, counts.gold, halves, 5, symmetric=False))
     for theta, rows in zip(together, halves, strict=True):
         alone = fit(counts.rows(rows))
-        np.testing.assert_allclose(theta, [alone.beta, alone.gamma, alone.location, *np.diff(alone.cuts)], atol=1e-5)
+        np.testing.assert_allclose(
+            theta, [alone.beta, alone.gamma, alone.location, *np.diff(alone.cuts)], atol=1e-5
+        )
 
 
 def scores_of(rows, models=("m1", "m2")) -> DirectScores:
@@ -232,7 +256,9 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(TooFewLabels, match="12"):
         fit(rated(0, 12, 5, 2))
     none = rated(0, 40, 5, 2)
-    none = LevelCounts(item=none.item, levels=none.levels, gold=np.full(len(none), NO_GOLD), scale=none.scale)
+    none = LevelCounts(
+        item=none.item, levels=none.levels, gold=np.full(len(none), NO_GOLD), scale=none.scale
+    )
     with pytest.raises(NoUsableVotes, match="gold"):
         ordinal(none, rng=np.random.default_rng(0))
     with pytest.raises(InvalidOption, match="alpha"):
@@ -240,7 +266,9 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(InvalidCounts, match="ascending"):
         LevelCounts(item=none.item, levels=none.levels, gold=none.gold, scale=(1, 1, 2, 3, 4))
     with pytest.raises(InvalidCounts, match="not within"):
-        LevelCounts(item=none.item, levels=none.levels, gold=np.full(len(none), 5), scale=none.scale)
+        LevelCounts(
+            item=none.item, levels=none.levels, gold=np.full(len(none), 5), scale=none.scale
+        )
 
 
 def test_a_level_without_labels_is_named():
@@ -250,7 +278,9 @@ def test_a_level_without_labels_is_named():
 
 
 def check_three_levels_beside_btd(shared_data):
-    """RewardBench 2, gpt-5.4-mini, Math: logistic thresholds are level with BTD, both far below majority."""
+    """RewardBench 2, gpt-5.4-mini, Math: logistic thresholds are level with BTD, both far below
+    majority.
+    """
     frame = pd.read_csv(shared_data / "votes" / "rewardbench2_pairs.csv.gz")
     frame = frame[(frame["judge"] == "gpt-5.4-mini [base]") & (frame["category"] == "Math")]
     frame = frame[frame["vote"].notna()].copy()
@@ -267,7 +297,9 @@ def check_three_levels_beside_btd(shared_data):
         gold=first["gold"].to_numpy(np.int64),
     )
     found = ordinal(of_votes(counts), rng=np.random.default_rng(0), symmetric=True).scores
-    theirs = evaluate(counts, rng=np.random.default_rng(0), methods=["btd", "majority"], resamples=0).scores
+    theirs = evaluate(
+        counts, rng=np.random.default_rng(0), methods=["btd", "majority"], resamples=0
+    ).scores
     assert found.n == 1098
     assert found.mae.value[1] == pytest.approx(theirs["majority"].mae, abs=0.005)
     assert found.mae.value[0] == pytest.approx(theirs["btd"].mae, abs=0.01)

@@ -1,4 +1,6 @@
-"""The confidence gap: by hand, against the one-bin ECE, and its coverage with clustered verdicts."""
+"""The confidence gap: by hand, against the one-bin ECE, and its coverage with clustered
+verdicts.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +9,15 @@ from core.confidence.calibration_error import calibration, confidence_gap
 from core.records import OutcomeCounts
 
 
-def outcomes(item: list[int], confidence: list[float], n: list[int], correct: list[int]) -> OutcomeCounts:
-    return OutcomeCounts(item=np.array(item), confidence=np.array(confidence), n=np.array(n), correct=np.array(correct))
+def outcomes(
+    item: list[int], confidence: list[float], n: list[int], correct: list[int]
+) -> OutcomeCounts:
+    return OutcomeCounts(
+        item=np.array(item),
+        confidence=np.array(confidence),
+        n=np.array(n),
+        correct=np.array(correct),
+    )
 
 
 def test_gap_by_hand() -> None:
@@ -23,7 +32,12 @@ def test_gap_by_hand() -> None:
 def test_absolute_gap_is_the_ece_of_one_bin() -> None:
     rng = np.random.default_rng(3)
     confidence = rng.random(200)
-    data = outcomes(list(range(200)), confidence.tolist(), [1] * 200, (rng.random(200) < 0.4).astype(int).tolist())
+    data = outcomes(
+        list(range(200)),
+        confidence.tolist(),
+        [1] * 200,
+        (rng.random(200) < 0.4).astype(int).tolist(),
+    )
     found = confidence_gap(data)
     assert found is not None
     assert abs(found.gap.value) == pytest.approx(calibration(data, bins=1).ece)
@@ -42,7 +56,9 @@ def test_interval_covers_when_verdicts_of_an_item_are_alike() -> None:
     for _ in range(draws):
         difficulty = rng.beta(1, 1, items)
         correct = rng.binomial(8, difficulty)
-        found = confidence_gap(outcomes(list(range(items)), [0.7] * items, [8] * items, correct.tolist()))
+        found = confidence_gap(
+            outcomes(list(range(items)), [0.7] * items, [8] * items, correct.tolist())
+        )
         assert found is not None
         hits += found.gap.low <= 0.2 <= found.gap.high
     assert 0.93 <= hits / draws <= 0.97
@@ -50,6 +66,9 @@ def test_interval_covers_when_verdicts_of_an_item_are_alike() -> None:
 
 def test_no_verdict_has_no_gap():
     empty = OutcomeCounts(
-        item=np.zeros(1, np.int64), confidence=np.array([0.8]), n=np.zeros(1, np.int64), correct=np.zeros(1, np.int64)
+        item=np.zeros(1, np.int64),
+        confidence=np.array([0.8]),
+        n=np.zeros(1, np.int64),
+        correct=np.zeros(1, np.int64),
     )
     assert confidence_gap(empty) is None

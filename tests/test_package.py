@@ -29,8 +29,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 SETTINGS = installation.settings()
 NO_NETWORK = ("--no-deps", "--no-index", "--disable-pip-version-check", "--quiet")
-# Only what is set for the test: a visitor's own settings of Streamlit or Appellate must not decide it.
-BARE = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "APPELLATE_"))}
+# Only what is set for the test: a visitor's own settings of Streamlit or Appellate must not decide
+# it.
+BARE = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("STREAMLIT_", "APPELLATE_"))
+}
 OF_ITS_OWN = ("server.port", "browser.serverPort", "server.cookieSecret", "secrets.files")
 """Settings that differ between two servers: ports, what is drawn at random, and folders."""
 CONTRARY = """
@@ -67,7 +72,11 @@ def test_dependencies_are_those_of_the_requirements() -> None:
 
 
 def test_a_checkout_is_not_installed() -> None:
-    assert (installation.INSTALLED, installation.API, installation.PROGRAM) == (False, "core", "python -m core")
+    assert (installation.INSTALLED, installation.API, installation.PROGRAM) == (
+        False,
+        "core",
+        "python -m core",
+    )
     assert installation.data_folder() == REPOSITORY / "data"
 
 
@@ -75,14 +84,17 @@ def test_every_setting_becomes_an_argument() -> None:
     command = installation.dashboard([], {})
     assert command[1:4] == ["-P", "-m", "streamlit"]
     assert {word[2:] for word in command if word.startswith("--")} == set(SETTINGS)
-    assert {"server.allowedHosts", "theme.light.primaryColor", "theme.sidebar.paddingTop"} <= set(SETTINGS)
+    assert {"server.allowedHosts", "theme.light.primaryColor", "theme.sidebar.paddingTop"} <= set(
+        SETTINGS
+    )
     hosts = [after for word, after in pairwise(command) if "allowedHosts" in word]
     assert hosts == SETTINGS["server.allowedHosts"]
 
 
 def test_what_the_user_sets_wins() -> None:
     command = installation.dashboard(
-        ["--server.port=80", "--server.allowedHosts", "judges.example.org"], {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "9"}
+        ["--server.port=80", "--server.allowedHosts", "judges.example.org"],
+        {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "9"},
     )
     assert command[-3:] == ["--server.port=80", "--server.allowedHosts", "judges.example.org"]
     assert "--server.port" not in command
@@ -100,7 +112,12 @@ def test_command_passes_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(command_line, "serve", serve)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
     more = ["--", "--server.allowedHosts", "judges.example.org"]
-    assert command_line.main(["app", "--port", "80", "--address", "::1", "--store", "own.duckdb", *more]) == 0
+    assert (
+        command_line.main(
+            ["app", "--port", "80", "--address", "::1", "--store", "own.duckdb", *more]
+        )
+        == 0
+    )
     assert command_line.main(["app"]) == 0
     assert served == [
         ([*more[1:], "--server.port", "80", "--server.address", "::1"], Path("own.duckdb")),
@@ -109,7 +126,11 @@ def test_command_passes_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_dashboard_refuses_an_open_network(tmp_path: Path) -> None:
-    environment = {**BARE, "PYTHONPATH": str(REPOSITORY), "APPELLATE_STORE": str(tmp_path / "votes.duckdb")}
+    environment = {
+        **BARE,
+        "PYTHONPATH": str(REPOSITORY),
+        "APPELLATE_STORE": str(tmp_path / "votes.duckdb"),
+    }
     done = subprocess.run(
         [sys.executable, "-m", "core", "app", "--address", "0.0.0.0"],
         cwd=tmp_path,
@@ -133,7 +154,9 @@ def test_variables_are_those_of_streamlit() -> None:
 
 @dataclass
 class Served:
-    """What a server showed: headers of its page, what it sent to a browser, its settings and who set them."""
+    """What a server showed: headers of its page, what it sent to a browser, its settings and who
+    set them.
+    """
 
     headers: dict[str, str]
     session: bytes
@@ -150,7 +173,10 @@ def _session(port: int) -> bytes:
 
     address = f"localhost:{port}"
     with connect(
-        f"ws://{address}/_stcore/stream", origin=f"http://{address}", subprotocols=["streamlit"], max_size=None
+        f"ws://{address}/_stcore/stream",
+        origin=f"http://{address}",
+        subprotocols=["streamlit"],
+        max_size=None,
     ) as browser:
         browser.send(BackMsg(rerun_script={"query_string": ""}).SerializeToString())
         found = b""
@@ -158,9 +184,9 @@ def _session(port: int) -> bytes:
             message = ForwardMsg.FromString(browser.recv(LONG))
             if message.HasField("new_session"):
                 new = message.new_session
-                found = new.config.SerializeToString(deterministic=True) + new.custom_theme.SerializeToString(
+                found = new.config.SerializeToString(
                     deterministic=True
-                )
+                ) + new.custom_theme.SerializeToString(deterministic=True)
             if message.HasField("script_finished"):
                 return found
 
@@ -170,7 +196,9 @@ def _running(
     command: Sequence[str], folder: Path, log: Path, environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
         yield server
     finally:
@@ -182,7 +210,9 @@ def _running(
             raise
 
 
-def serve(command: Sequence[str], folder: Path, probe: Path, *, path: str = "", **variables: str) -> Served:
+def serve(
+    command: Sequence[str], folder: Path, probe: Path, *, path: str = "", **variables: str
+) -> Served:
     """Start a dashboard in `folder`, look at it as a browser does, stop it, and read its settings.
 
     command : ends with the option that takes the port.
@@ -281,7 +311,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Environment:
-    """A fresh environment in which only Appellate is new. `folder` holds a file of votes and nothing else."""
+    """A fresh environment in which only Appellate is new. `folder` holds a file of votes and
+    nothing else.
+    """
 
     packages: Path
     scripts: Path
@@ -308,9 +340,13 @@ class Environment:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     root = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(root / "venv")], check=True)
-    places = sysconfig.get_paths("venv", vars={"base": str(root / "venv"), "platbase": str(root / "venv")})
+    places = sysconfig.get_paths(
+        "venv", vars={"base": str(root / "venv"), "platbase": str(root / "venv")}
+    )
     packages, scripts = Path(places["purelib"]), Path(places["scripts"])
-    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
+    (packages / "dependencies.pth").write_text(
+        sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8"
+    )
     pip = [sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", *NO_NETWORK]
     subprocess.run([*pip, str(wheel)], check=True)
     folder = root / "elsewhere"
@@ -321,7 +357,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environm
 
 
 @pytest.mark.slow
-def test_dashboard_of_a_checkout_from_an_empty_folder(checkout: Served, probe: Path, tmp_path: Path) -> None:
+def test_dashboard_of_a_checkout_from_an_empty_folder(
+    checkout: Served, probe: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     store = tmp_path / "votes.duckdb"
@@ -359,21 +397,33 @@ def test_installed_dashboard_beside_contrary_settings(
 
 @pytest.mark.slow
 def test_wheel_brings_one_name(installed: Environment) -> None:
-    names = {path.name for path in installed.packages.iterdir()} - {"dependencies.pth", "__pycache__"}
+    names = {path.name for path in installed.packages.iterdir()} - {
+        "dependencies.pth",
+        "__pycache__",
+    }
     assert names == {"appellate", f"appellate-{__version__}.dist-info"}
     below = {path.name for path in (installed.packages / "appellate").iterdir()} - {"__pycache__"}
     assert {"core", "pages", "data", "app.py", "py.typed", ".streamlit"} <= below
     assert (installed.packages / "appellate" / "core" / "reporting" / "report.html.j2").is_file()
     data = {path.name for path in (installed.packages / "appellate" / "data").iterdir()}
     examples = {"example_first_shown.csv", "example_overconfident.csv"}
-    assert data == {"README.md", *examples, *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))}
+    assert data == {
+        "README.md",
+        *examples,
+        *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")),
+    }
 
 
 @pytest.mark.slow
 def test_installed_commands(installed: Environment) -> None:
     assert installed.run("appellate", "--version").stdout == f"appellate {__version__}\n"
-    assert installed.run("python", "-m", "appellate", "--version").stdout == f"appellate {__version__}\n"
-    assert installed.run("appellate", "audit", "--help").stdout.startswith("usage: appellate audit ")
+    assert (
+        installed.run("python", "-m", "appellate", "--version").stdout
+        == f"appellate {__version__}\n"
+    )
+    assert installed.run("appellate", "audit", "--help").stdout.startswith(
+        "usage: appellate audit "
+    )
     audited = installed.run("appellate", "audit", "votes.csv", "--splits", "0")
     assert audited.returncode == 0, audited.stderr
     assert audited.stdout.startswith("Judges: 2; votes: 80;")
@@ -402,11 +452,17 @@ def test_installed_library(installed: Environment) -> None:
     assert as_document.returncode == 0, as_document.stderr
     from_command = installed.run("appellate", "audit", "votes.csv", "--json", "-")
     assert json.loads(as_document.stdout)["judges"] == json.loads(from_command.stdout)["judges"]
-    names = "import appellate, sys; print('core' in sys.modules, 'pandas' in sys.modules, len(dir(appellate)))"
+    names = (
+        "import appellate, sys; print('core' in sys.modules, 'pandas' "
+        "in sys.modules, len(dir(appellate)))"
+    )
     assert installed.run("python", "-c", names).stdout.startswith("False False ")
     absent = installed.run("python", "-c", "import core")
     assert "No module named 'core'" in absent.stderr
-    every = "from appellate import *; import appellate; print(appellate.__all__ == appellate.core.__all__)"
+    every = (
+        "from appellate import *; import appellate; print(appellate.__all__ "
+        "== appellate.core.__all__)"
+    )
     assert installed.run("python", "-c", every).stdout == "True\n"
 
 

@@ -58,7 +58,10 @@ def demo_counts() -> dict[str, VoteCounts]:
 def rater(labels: list[int]) -> VoteCounts:
     label = np.array(labels)
     code = np.arange(len(label))
-    counted = {name: (label == value).astype(np.int64) for name, value in (("plus", 1), ("tie", 0), ("minus", -1))}
+    counted = {
+        name: (label == value).astype(np.int64)
+        for name, value in (("plus", 1), ("tie", 0), ("minus", -1))
+    }
     return VoteCounts(comparison=code, item=code, gold=np.full(len(label), NO_GOLD), **counted)
 
 
@@ -82,17 +85,27 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
             assert judge.judge not in repeats.index
             continue
         one, row = judge.repeatability, repeats.loc[judge.judge]
-        assert (row["ICC(3,k)"], row["low"], row["high"]) == (one.icc_3_k.value, one.icc_3_k.low, one.icc_3_k.high)
+        assert (row["ICC(3,k)"], row["low"], row["high"]) == (
+            one.icc_3_k.value,
+            one.icc_3_k.low,
+            one.icc_3_k.high,
+        )
         assert (row["F low"], row["ICC(3,1)"]) == (one.icc_3_k_f.low, one.icc_3_1.value)
         assert row["strong"] == (one.icc_3_k.value >= 0.95)
         assert row["comparisons"] == one.n_comparisons
     pairs = page.dataframe[1].value.set_index(["rater", "against"])
     for pair in found.agreement.pairs + found.agreement.gold:
         row = pairs.loc[(pair.judge_1, pair.judge_2)]
-        assert (row["κ"], row["alike"], row["comparisons"]) == (pair.kappa.value, pair.raw.value, pair.n)
+        assert (row["κ"], row["alike"], row["comparisons"]) == (
+            pair.kappa.value,
+            pair.raw.value,
+            pair.n,
+        )
     said = next(text for text in texts(page) if text.startswith("sim-judge-boaster: "))
     for check in ("repeatability", "agreement"):
-        sentence = next(v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check))
+        sentence = next(
+            v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check)
+        )
         assert sentence in said
     assert any("3 of 4 reach ICC(3,k) 0.95" in text for text in texts(page))
 
@@ -106,9 +119,17 @@ def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
         ("judges alone", [name for name in counts if name not in humans]),
         ("people alone", humans),
     ):
-        found = inter_rater_reliability({name: counts[name] for name in names}, rng=np.random.default_rng(0))
+        found = inter_rater_reliability(
+            {name: counts[name] for name in names}, rng=np.random.default_rng(0)
+        )
         row = page.dataframe[2].value.set_index("group").loc[group]
-        assert (row["α nominal"], row["low"], row["α ordinal"], row["Fleiss κ"], row["comparisons"]) == (
+        assert (
+            row["α nominal"],
+            row["low"],
+            row["α ordinal"],
+            row["Fleiss κ"],
+            row["comparisons"],
+        ) == (
             *(
                 found.alpha_nominal.value,
                 found.alpha_nominal.low,
@@ -119,7 +140,9 @@ def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
         )
         assert sentences.together(group.capitalize(), found) in texts(page)
     expected = leave_one_out(counts, humans, rng=np.random.default_rng(0))
-    assert page.dataframe[3].value["accuracy against the others"].tolist() == [one.pa.value for one in expected.humans]
+    assert page.dataframe[3].value["accuracy against the others"].tolist() == [
+        one.pa.value for one in expected.humans
+    ]
     shown = page.dataframe[4].value
     assert shown["difference"].tolist() == [one.difference.value for one in expected.judges]
     assert shown["judge wins"].tolist() == [one.wins for one in expected.judges]
@@ -145,7 +168,9 @@ def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
         if other == "gold"
         else dict(zip(counts[other].comparison.tolist(), counts[other].label.tolist(), strict=True))
     )
-    assert set(codes.tolist()) == {code for code in label if code in against and label[code] != against[code]}
+    assert set(codes.tolist()) == {
+        code for code in label if code in against and label[code] != against[code]
+    }
 
 
 def test_gold_made_of_peoples_votes_is_not_held_against_them(app: AppTest) -> None:
@@ -164,7 +189,9 @@ def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
     assert "at least two human raters" in said
 
 
-def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
+def test_copied_code_gives_the_numbers_shown(
+    app: AppTest, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = opened(app, rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
@@ -192,7 +219,9 @@ def test_matrix_shows_kappas_and_escapes_names() -> None:
     fig = kappa_matrix(matrix, chosen=pair_key(matrix.pairs[0]))
     cells = fig.data[0]
     assert len(cells.x) == 3
-    for key, text, hover, x, y in zip(cells.customdata, cells.text, cells.hovertext, cells.x, cells.y, strict=True):
+    for key, text, hover, x, y in zip(
+        cells.customdata, cells.text, cells.hovertext, cells.x, cells.y, strict=True
+    ):
         pair = next(one for one in matrix.pairs if pair_key(one) == key[0])
         assert (pair.judge_1, pair.judge_2) == (matrix.judges[x], matrix.judges[y])
         assert float(text) == pytest.approx(pair.kappa.value, abs=0.005)
@@ -210,7 +239,9 @@ def test_an_odd_rater_does_not_speak_for_all() -> None:
     counts = {"a guesser": rater(np.random.default_rng(9).choice([-1, 0, 1], 60).tolist())} | counts
     matrix = agreement_matrix(counts)
     partner = grading.closest_partner("r00", matrix, frozenset())
-    kappas = sorted(pair.kappa.value for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2))
+    kappas = sorted(
+        pair.kappa.value for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2)
+    )
     assert partner.kappa.value == kappas[1]
     assert "a guesser" not in (partner.judge_1, partner.judge_2)
     assert grading.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
@@ -235,13 +266,17 @@ def test_gold_row_leaves_out_whose_votes_make_it() -> None:
     }
     keys = [pair_key(pair) for pair in shown_pairs(agreement_matrix(counts), without_gold=["r00"])]
     assert [key for key in keys if "gold" in key] == ["r01 – gold", "r02 – gold"]
-    assert {note.text for note in kappa_matrix(agreement_matrix(counts)).layout.annotations} >= {"gold"}
+    assert {note.text for note in kappa_matrix(agreement_matrix(counts)).layout.annotations} >= {
+        "gold"
+    }
 
 
 def test_forests_show_results() -> None:
     rng = np.random.default_rng(1)
     truth = rng.normal(size=(80, 1))
-    repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in ((HOSTILE, 0.2), ("b", 1.0))}
+    repeats = {
+        name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in ((HOSTILE, 0.2), ("b", 1.0))
+    }
     fig = repeatability_figure(repeats, mark=0.9, styles=rater_styles(list(repeats)))
     means, singles = fig.data[0], fig.data[2]
     assert list(means.x) == [one.icc_3_k.value for one in repeats.values()]
@@ -257,7 +292,9 @@ def test_forests_show_results() -> None:
         found.fleiss.value,
     ]
 
-    contests = [one for one in leave_one_out(noisy(4), ["r00", "r01", "r02"], rng=rng).judges if one.n]
+    contests = [
+        one for one in leave_one_out(noisy(4), ["r00", "r01", "r02"], rng=rng).judges if one.n
+    ]
     drawn = judge_vs_human_figure(contests, style=rater_styles(["r03"])["r03"]).data
     assert list(drawn[0].x) == [one.difference.value for one in contests if one.rule == "majority"]
     assert [key[0] for key in drawn[2].customdata] == ["r00", "r01", "r02"]
@@ -281,19 +318,26 @@ def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Ju
 
 
 def test_sentences() -> None:
-    rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
+    rows = [
+        contest("majority", 0.1, clearly=True),
+        contest("majority", 0.01),
+        contest("majority", -0.1),
+    ]
     assert sentences.wins([*rows, contest("BTD", None)]) == (
-        "Compared with the mode of the other people, its majority label beats 2 of 3 people (1 of them clearly)."
+        "Compared with the mode of the other people, its majority label beats 2 of 3 people (1 of "
+        "them clearly)."
     )
     assert "cannot be set beside people" in sentences.wins([contest("BTD", None)])
-    assert sentences.together("People", inter_rater_reliability({}, rng=np.random.default_rng(0))) == (
-        "People: Krippendorff α is unknown: it needs at least 2 raters, and there are 0."
-    )
+    assert sentences.together(
+        "People", inter_rater_reliability({}, rng=np.random.default_rng(0))
+    ) == ("People: Krippendorff α is unknown: it needs at least 2 raters, and there are 0.")
     rng = np.random.default_rng(1)
     truth = rng.normal(size=(80, 1))
     repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in (("a", 0.1), ("b", 1.0))}
     said = sentences.screening(repeats, 0.9)
-    assert said.startswith("1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0.")
+    assert said.startswith(
+        "1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0."
+    )
     assert "No ICC" in sentences.screening({}, 0.9)
     itself, others = verdicts.repeatability("a", repeats["b"]), verdicts.agreement("a", None, 0)
     whole = sentences.agreement("a", itself, others, beside_people=rows)
@@ -317,5 +361,9 @@ def test_people_grade_a_judge_only_where_it_has_no_gold() -> None:
     graded = grading.agreement_verdict("r00", counts, matrix, people)
     assert graded.estimate is not None
     assert not graded.sentence.startswith(verdicts.NOT_GRADED)
-    labelled = {name: replace(one, gold=np.ones(len(one), dtype=np.int64)) for name, one in counts.items()}
-    assert grading.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(verdicts.NOT_GRADED)
+    labelled = {
+        name: replace(one, gold=np.ones(len(one), dtype=np.int64)) for name, one in counts.items()
+    }
+    assert grading.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(
+        verdicts.NOT_GRADED
+    )

@@ -1,4 +1,6 @@
-"""The Calibration page: core's numbers in the real app, its figures, its sentences, and its refusals."""
+"""The Calibration page: core's numbers in the real app, its figures, its sentences, and its
+refusals.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +26,14 @@ from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
 from core.interpretation import calibration as sentences
 from core.interpretation import verdicts
 from core.plots.base import COLOURS, rater_styles
-from core.plots.calibration import before_and_after, bin_key, cut_key, reliability_diagram, risk_figure, th_figure
+from core.plots.calibration import (
+    before_and_after,
+    bin_key,
+    cut_key,
+    reliability_diagram,
+    risk_figure,
+    th_figure,
+)
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.simulate.votes import DEMO_DATASET
@@ -51,7 +60,9 @@ def demo(rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
     from pages.shared.cached import get_store
 
     found = outcomes(get_store(), Selection(datasets=(DEMO_DATASET,)), rule=rule)
-    return {judge: one.with_confidence() for judge, one in found.items() if len(one.with_confidence())}
+    return {
+        judge: one.with_confidence() for judge, one in found.items() if len(one.with_confidence())
+    }
 
 
 def texts(app: AppTest) -> list[str]:
@@ -73,15 +84,23 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
     expected = demo(rule)
     shown = app.dataframe[0].value.set_index("judge")
     # Worst first.
-    assert list(shown.index) == sorted(expected, key=lambda judge: -calibration(expected[judge]).ece)
+    assert list(shown.index) == sorted(
+        expected, key=lambda judge: -calibration(expected[judge]).ece
+    )
     for judge, known in expected.items():
         one, gap = calibration(known), confidence_gap(known)
         ends, floor = calibration_intervals(known, rng=seeded()), noise_floor(known, rng=seeded())
         row = shown.loc[judge]
         assert gap is not None
-        assert (row["n"], row["accuracy"], row["ECE"], row["ACE"], row["MCE"], row["Brier"], row["NLL"]) == (
-            *(one.n, one.accuracy.value, one.ece, one.ace, one.mce, one.brier, one.nll),
-        )
+        assert (
+            row["n"],
+            row["accuracy"],
+            row["ECE"],
+            row["ACE"],
+            row["MCE"],
+            row["Brier"],
+            row["NLL"],
+        ) == (*(one.n, one.accuracy.value, one.ece, one.ace, one.mce, one.brier, one.nll),)
         assert (row["gap"], row["gap low"], row["gap high"]) == (
             *(without_minus_zero(end) for end in (gap.gap.value, gap.gap.low, gap.gap.high)),
         )
@@ -102,7 +121,9 @@ def test_audit_and_page_agree(app: AppTest) -> None:
     from pages.shared.cached import get_store
 
     opened(app, stated_by=BOASTER)
-    found = audit(get_store(), Selection(datasets=(DEMO_DATASET,), judges=(BOASTER,)), AuditOptions(splits=0))
+    found = audit(
+        get_store(), Selection(datasets=(DEMO_DATASET,), judges=(BOASTER,)), AuditOptions(splits=0)
+    )
     judge = found.judges[0]
     assert judge.calibration is not None
     assert judge.floor is not None
@@ -122,7 +143,11 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
     assert (score.th.low, score.th.high) == pytest.approx((band.low, band.high))
     assert sentences.near_certain(BOASTER, score) in texts(app)
     row = app.dataframe[0].value.iloc[0]
-    assert (row["TH-Score"], row["low"], row["high"]) == (score.th.value, score.th.low, score.th.high)
+    assert (row["TH-Score"], row["low"], row["high"]) == (
+        score.th.value,
+        score.th.low,
+        score.th.high,
+    )
     assert (row["accuracy low"], row["accuracy high"]) == (score.accuracy.low, score.accuracy.high)
     app.selectbox(key="sure").set_value(cut_key(BOASTER, 0.85)).run()
     assert not app.exception
@@ -166,8 +191,14 @@ def test_recalibration_before_and_after(app: AppTest, method: str) -> None:
     moved = found.recalibrated_outcomes
     after = calibration_intervals(moved, rng=seeded())
     shown = app.dataframe[0].value.set_index("measure")
-    assert (shown.loc["ECE", "before"], shown.loc["ECE", "after"]) == (found.before.ece, found.after.ece)
-    assert (shown.loc["NLL", "after low"], shown.loc["NLL", "after high"]) == (after.nll.low, after.nll.high)
+    assert (shown.loc["ECE", "before"], shown.loc["ECE", "after"]) == (
+        found.before.ece,
+        found.after.ece,
+    )
+    assert (shown.loc["NLL", "after low"], shown.loc["NLL", "after high"]) == (
+        after.nll.low,
+        after.nll.high,
+    )
     said = sentences.recalibrated(
         BOASTER,
         sentences.Recalibrated(
@@ -181,7 +212,9 @@ def test_recalibration_before_and_after(app: AppTest, method: str) -> None:
     assert calibration(moved).ece == found.after.ece
 
 
-@pytest.mark.parametrize("view", ["Reliability", "Near-certain votes", "Threshold", "Recalibration"])
+@pytest.mark.parametrize(
+    "view", ["Reliability", "Near-certain votes", "Threshold", "Recalibration"]
+)
 def test_copied_code_runs_and_gives_the_number_shown(
     app: AppTest, view: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,10 +244,14 @@ def test_judges_without_a_confidence_are_named_with_the_reason(app: AppTest) -> 
     )
 
 
-def test_nothing_to_measure_says_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_to_measure_says_what_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "votes.duckdb"
     with Store.open(path) as store:
-        store.load(reading([{"item_id": f"i{k}", "judge": "j", "vote": 1, "gold": 1} for k in range(40)]))
+        store.load(
+            reading([{"item_id": f"i{k}", "judge": "j", "vote": 1, "gold": 1} for k in range(40)])
+        )
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     opened(app)
@@ -245,9 +282,14 @@ def test_reliability_diagram_plots_the_result(judged: OutcomeCounts) -> None:
     np.testing.assert_array_equal(marks.y, diagram.accuracy.value[filled])
     np.testing.assert_allclose(marks.y + marks.error_y.array, diagram.accuracy.high[filled])
     np.testing.assert_allclose(marks.y - marks.error_y.arrayminus, diagram.accuracy.low[filled])
-    keys = [bin_key("j", low, high) for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)]
+    keys = [
+        bin_key("j", low, high)
+        for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)
+    ]
     assert [row[0] for row in marks.customdata] == keys == [row[0] for row in strip.customdata]
-    assert [width > 0 for width in marks.marker.line.width] == [key == "j: 0.4 to 0.5" for key in keys]
+    assert [width > 0 for width in marks.marker.line.width] == [
+        key == "j: 0.4 to 0.5" for key in keys
+    ]
     np.testing.assert_allclose(strip.y, 100 * diagram.n[filled] / 400)
     assert fig.layout.yaxis.scaleanchor == "x"
     assert f"n {diagram.n[filled][0]:,}" in marks.hovertext[0]
@@ -276,18 +318,28 @@ def test_risk_figure_plots_curve_and_threshold(judged: OutcomeCounts) -> None:
     np.testing.assert_array_equal(line.y, curve.risk.value)
     np.testing.assert_array_equal(band.y, [*curve.risk.low, *curve.risk.high[::-1]])
     np.testing.assert_allclose(cuts.y + cuts.error_y.array, found.cut_bound)
-    assert [symbol.endswith("-open") for symbol in cuts.marker.symbol] == [not ok for ok in found.passed]
+    assert [symbol.endswith("-open") for symbol in cuts.marker.symbol] == [
+        not ok for ok in found.passed
+    ]
     assert cuts.marker.size.index(14) == int(found.passed.sum()) - 1
-    two = risk_figure({"j": curve, "k": curve}, {"j": found, "k": found}, styles=rater_styles(["j", "k"]))
-    assert [list(trace.x) for trace in two.data if trace.mode == "markers"] == [[found.coverage]] * 2
+    two = risk_figure(
+        {"j": curve, "k": curve}, {"j": found, "k": found}, styles=rater_styles(["j", "k"])
+    )
+    assert [list(trace.x) for trace in two.data if trace.mode == "markers"] == [
+        [found.coverage]
+    ] * 2
 
 
 def test_only_stated_confidence_leads_to_votes(judged: OutcomeCounts) -> None:
     found = recalibrate(judged, method="histogram", rng=seeded())
     fig = before_and_after(found, style=rater_styles(["j"])["j"])
     _, _, stated, _, after, _ = fig.data
-    np.testing.assert_array_equal(stated.y, found.before.reliability.accuracy.value[found.before.reliability.n > 0])
-    np.testing.assert_array_equal(after.x, found.after.reliability.confidence[found.after.reliability.n > 0])
+    np.testing.assert_array_equal(
+        stated.y, found.before.reliability.accuracy.value[found.before.reliability.n > 0]
+    )
+    np.testing.assert_array_equal(
+        after.x, found.after.reliability.confidence[found.after.reliability.n > 0]
+    )
     assert all(row[0].startswith("as stated: ") for row in stated.customdata)
     assert all(row[0] is None for row in after.customdata)
 
@@ -310,7 +362,9 @@ def test_hostile_names_are_escaped(judged: OutcomeCounts) -> None:
         ),
     )
     for fig in figures:
-        shown = [text for trace in fig.data for text in (trace.name or "", *(trace.hovertext or ()))]
+        shown = [
+            text for trace in fig.data for text in (trace.name or "", *(trace.hovertext or ()))
+        ]
         assert any("&lt;a" in text for text in shown)
         assert not any("<a" in text or "<b>%" in text for text in shown)
         assert all(trace.hovertemplate is None for trace in fig.data)
@@ -319,10 +373,15 @@ def test_hostile_names_are_escaped(judged: OutcomeCounts) -> None:
 
 def test_long_names_do_not_squeeze_the_figure(judged: OutcomeCounts) -> None:
     def drawn(names: list[str]) -> tuple[float, float]:
-        layout = reliability_diagram({name: reliability(judged) for name in names}, styles=rater_styles(names)).layout
+        layout = reliability_diagram(
+            {name: reliability(judged) for name in names}, styles=rater_styles(names)
+        ).layout
         return layout.height, layout.height - (layout.margin.b or 8)
 
-    short, long = drawn(["a", "b"]), drawn([f"{k} with a name of forty characters or more" for k in range(9)])
+    short, long = (
+        drawn(["a", "b"]),
+        drawn([f"{k} with a name of forty characters or more" for k in range(9)]),
+    )
     assert short == (440, 432)
     # Eight rows of legend and one for the ideal line; the axis title's room stays as it was.
     assert long == (440 + 9 * 23, 440 - 56)
@@ -330,7 +389,9 @@ def test_long_names_do_not_squeeze_the_figure(judged: OutcomeCounts) -> None:
 
 def test_of_many_judges_eight_have_a_colour_and_a_name(judged: OutcomeCounts) -> None:
     names = [f"judge {k}" for k in range(65)]
-    fig = reliability_diagram({name: reliability(judged) for name in names}, styles=rater_styles(names))
+    fig = reliability_diagram(
+        {name: reliability(judged) for name in names}, styles=rater_styles(names)
+    )
     named = [one.name for one in fig.data if one.showlegend is not False and one.name in names]
     assert named == names[:8]
     grey = [one for one in fig.data if one.name in names[8:] and one.visible is not False]
@@ -354,8 +415,14 @@ def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:
 def test_answer_joins_three_verdicts_and_takes_the_worst_grade() -> None:
     known = of(0.95, 70, 30)
     said = sentences.confidence("j", known, of=3)
-    parts = (verdicts.overconfidence("j", known), verdicts.calibration("j", known), verdicts.discrimination("j", known))
-    assert said.sentence == (f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE.")
+    parts = (
+        verdicts.overconfidence("j", known),
+        verdicts.calibration("j", known),
+        verdicts.discrimination("j", known),
+    )
+    assert said.sentence == (
+        f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE."
+    )
     # One confidence for all separates nothing, which is a warning at most.
     assert [part.verdict for part in parts] == ["warn", "fail", "warn"]
     assert said.verdict == "fail"
@@ -366,7 +433,9 @@ def test_answer_joins_three_verdicts_and_takes_the_worst_grade() -> None:
 def test_the_sentence_has_the_noise_of_the_table() -> None:
     known = of(0.95, 70, 30)
     floor = by_chance(noise_floor(known, rng=seeded()))
-    assert f"noise alone shows up to {100 * floor:.1f};" in verdicts.calibration("j", known).sentence
+    assert (
+        f"noise alone shows up to {100 * floor:.1f};" in verdicts.calibration("j", known).sentence
+    )
 
 
 def test_sentences_of_a_threshold() -> None:
@@ -375,13 +444,15 @@ def test_sentences_of_a_threshold() -> None:
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.1, delta=0.1))
     # Only the target is certified: the bound of the cut that was picked is not.
     assert said == (
-        "j: nothing need be dropped for a target of 10 %; keeping all of its 100 votes, 2 % are wrong, "
+        "j: nothing need be dropped for a target of 10 %; keeping all of its 100 votes, 2 % are "
+        "wrong, "
         "in the long run at most 10 % with 90 % certainty."
     )
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.025, delta=0.1))
     assert said.startswith(
         "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the "
-        "fewest verdicts that can be tested, the 100 % of confidence 0.9 and above (n 100), may err up to 5."
+        "fewest verdicts that can be tested, the 100 % of confidence 0.9 and above (n 100), may "
+        "err up to 5."
     )
     mixed = OutcomeCounts(
         item=np.arange(200),
@@ -390,23 +461,32 @@ def test_sentences_of_a_threshold() -> None:
         correct=np.concatenate([np.arange(100) >= 2, np.arange(100) >= 50]).astype(np.int64),
     )
     said = sentences.selective(
-        "j", risk_coverage(mixed), threshold_for_risk(mixed, alpha=0.1, delta=0.1), noun="both-order pairs"
+        "j",
+        risk_coverage(mixed),
+        threshold_for_risk(mixed, alpha=0.1, delta=0.1),
+        noun="both-order pairs",
     )
     assert said == (
-        "j: trust it from confidence 0.9 up. That keeps 50 % of its both-order pairs (n 100), of which 2.0 % "
-        "are wrong, in the long run at most 10 % with 90 % certainty; the other 50 % need another judge. "
+        "j: trust it from confidence 0.9 up. That keeps 50 % of its both-order pairs (n 100), of "
+        "which 2.0 % "
+        "are wrong, in the long run at most 10 % with 90 % certainty; the other 50 % need another "
+        "judge. "
         "Without a threshold 26 % are wrong."
     )
 
 
 def test_sentences_of_near_certainty() -> None:
     assert sentences.near_certain("j", th_score(of(0.7, 3, 1), 0.1)) == (
-        "j: none of its votes is nearly certain (confidence over 0.90 or under 0.10), so TH-Score is 0."
+        "j: none of its votes is nearly certain (confidence over 0.90 or under 0.10), so TH-Score "
+        "is 0."
     )
-    score = replace(th_score(of(0.95, 3, 1), 0.1, scale="published"), th=Estimate(14.2013, 1.0, 2.0))
+    score = replace(
+        th_score(of(0.95, 3, 1), 0.1, scale="published"), th=Estimate(14.2013, 1.0, 2.0)
+    )
     said = sentences.near_certain("j", score)
     # (exp(.25) − 1) · 100 / 2 = 14.2013; Wilson interval of 3 of 4: .3006 to .9544.
     assert said == (
-        "j: 100 % of its votes are nearly certain (confidence over 0.90 or under 0.10), and 75 % of those "
+        "j: 100 % of its votes are nearly certain (confidence over 0.90 or under 0.10), and 75 % "
+        "of those "
         "are right (30 % to 95 %, n 4). TH-Score 14.20 (1.00 to 2.00, halved as published)."
     )

@@ -1,4 +1,6 @@
-"""The Collect page: it says what core plans, sends nothing before, finds its runs again, and holds no key."""
+"""The Collect page: it says what core plans, sends nothing before, finds its runs again, and holds
+no key.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,10 @@ def everything(page: AppTest) -> str:
 
 
 def test_nothing_is_planned_before_there_is_a_model(page):
-    assert page.text[0].value == "Name a model and what it shall judge; nothing is sent before you start."
+    assert (
+        page.text[0].value
+        == "Name a model and what it shall judge; nothing is sent before you start."
+    )
     assert "collect-start" not in [button.key for button in page.button]
 
 
@@ -96,7 +101,9 @@ def test_the_estimate_is_cores(page, store_path, server, votes):
         planned = plan(given, store)
         assert planned.calls == 10 * votes
         assert page.text[0].value == proposed(given, planned)
-        said = next(text for text in texts(page) if text.startswith(f"{10 * votes} calls to 127.0.0.1.\n"))
+        said = next(
+            text for text in texts(page) if text.startswith(f"{10 * votes} calls to 127.0.0.1.\n")
+        )
         assert f"{planned.prompt_tokens:,} prompt tokens" in said
         assert f"{planned.completion_tokens:,} completion tokens" in said
         assert "Price unknown" in said
@@ -150,8 +157,14 @@ def test_an_address_that_cannot_be(page, url, said):
     ("text", "said"),
     [
         ("prompt,response_a\nx,y\n", "needs the columns prompt, response_a and response_b"),
-        ("prompt,response_a,response_b\nx,y,z\nx,,z\n", "mine.csv, row 2: needs a prompt and at least two"),
-        ("prompt,response_a,response_b,gold\nx,y,z,perhaps\n", "mine.csv, row 1, column gold: 'perhaps'"),
+        (
+            "prompt,response_a,response_b\nx,y,z\nx,,z\n",
+            "mine.csv, row 2: needs a prompt and at least two",
+        ),
+        (
+            "prompt,response_a,response_b,gold\nx,y,z,perhaps\n",
+            "mine.csv, row 1, column gold: 'perhaps'",
+        ),
         ("prompt,response_a,response_b\n", "mine.csv: has no row"),
     ],
 )
@@ -165,7 +178,10 @@ def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
     page.segmented_control(key="collect-where").set_value("a provider").run()
     page.selectbox(key="collect-provider").set_value("anthropic")
     page.text_input(key="collect-model").set_value("some-model").run()
-    assert f"Key: {variable}, not found. Set it in the environment or in Streamlit's secrets." in texts(page)
+    assert (
+        f"Key: {variable}, not found. Set it in the environment or in Streamlit's secrets."
+        in texts(page)
+    )
     assert "needs a key" in page.text[0].value
     monkeypatch.setenv(variable, KEY)
     page.run()
@@ -182,7 +198,8 @@ def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "label", ["greedy pair", "direct scores, 1 to 10", "listwise orders", "APOC, confirmed overrides"]
+    "label",
+    ["greedy pair", "direct scores, 1 to 10", "listwise orders", "APOC, confirmed overrides"],
 )
 def test_every_protocol_has_an_estimate(page, server, label):
     fill(page, server.url)
@@ -193,7 +210,9 @@ def test_every_protocol_has_an_estimate(page, server, label):
     assert " to 127.0.0.1" in page.text[0].value
 
 
-@pytest.mark.parametrize("label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"])
+@pytest.mark.parametrize(
+    "label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"]
+)
 def test_protocols_over_stored_votes_name_their_judges(page, server, label):
     fill(page, server.url)
     page.number_input(key="collect-first").set_value(3)
@@ -202,7 +221,11 @@ def test_protocols_over_stored_votes_name_their_judges(page, server, label):
     assert "reads stored votes of" in page.text[0].value
     assert "--" not in page.text[0].value
     wanted = page.multiselect(key="collect-samples")
-    wanted.set_value([name for name in wanted.options if name.startswith("sim-judge")][: 2 if "fuser" in label else 1])
+    wanted.set_value(
+        [name for name in wanted.options if name.startswith("sim-judge")][
+            : 2 if "fuser" in label else 1
+        ]
+    )
     page.run()
     assert page.text[0].value.startswith("3 calls to 127.0.0.1")
 
@@ -221,7 +244,9 @@ def test_an_edited_prompt_is_shown_and_estimated_at_once(page, server, tmp_path)
     page.text_input(key="collect-prompts").set_value(str(folder)).run()
     before = [text for text in texts(page) if "prompt tokens" in text]
     edited = folder / "pairwise.md"
-    edited.write_text(edited.read_text().replace("\n--- user\n", f" {'Be strict. ' * 100}\n--- user\n"))
+    edited.write_text(
+        edited.read_text().replace("\n--- user\n", f" {'Be strict. ' * 100}\n--- user\n")
+    )
     page.run()
     assert any("Be strict." in code.value for code in page.code)
     assert [text for text in texts(page) if "prompt tokens" in text] != before
@@ -262,7 +287,9 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             run = runs(store)[-1]
             assert not run.progress().finished
             assert page.text[0].value == f"Collecting {described(run.job)}."
-            other = AppTest.from_file(str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=LONG)
+            other = AppTest.from_file(
+                str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=LONG
+            )
             other.run()
             other.switch_page("collect.py").run()
             assert other.text[0].value == page.text[0].value
@@ -272,7 +299,9 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             until(lambda: not started(store))
             other.run()
             assert other.text[0].value == outcome(run.job, last)
-            assert outcome(run.job, last).startswith("Collected: 24 of 24 requests answered; 24 calls, price")
+            assert outcome(run.job, last).startswith(
+                "Collected: 24 of 24 requests answered; 24 calls, price"
+            )
             other.button(key=f"collect-to-calibration-{run.job_id}").click().run()
             assert not other.exception
             assert other.title[0].value == "Calibration"
@@ -340,7 +369,9 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     path = tmp_path / "votes.duckdb"
     with Server() as server:
-        judge = Judge(model="openai/fair", base_url=server.url, key_env="PLANTED_API_KEY", price=(1.0, 2.0))
+        judge = Judge(
+            model="openai/fair", base_url=server.url, key_env="PLANTED_API_KEY", price=(1.0, 2.0)
+        )
         given = Job(dataset="d", items=pairs(5), judges=(judge,), votes=4, confidence="self")
         terms = Terms(concurrency=2, budget=Budget(calls=7), confirmed=("models.example",))
         with Store.open(path) as store:
@@ -369,7 +400,11 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
 
 def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
     with Store.open(tmp_path / "votes.duckdb") as store:
-        given = Job(dataset="d", items=pairs(2), judges=(Judge(model="openai/x", base_url="http://far.example/v1"),))
+        given = Job(
+            dataset="d",
+            items=pairs(2),
+            judges=(Judge(model="openai/x", base_url="http://far.example/v1"),),
+        )
         with pytest.raises(InvalidOption, match=r"far\.example"):
             begin(given, store, Terms())
         assert started(store) == []
@@ -403,7 +438,9 @@ def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(page, store_p
 
 
 def open_job_file(page: AppTest, text: str) -> AppTest:
-    page.file_uploader(key="collect-job").set_value([("job.toml", text.encode(), "application/toml")]).run()
+    page.file_uploader(key="collect-job").set_value(
+        [("job.toml", text.encode(), "application/toml")]
+    ).run()
     assert not page.exception
     return page
 
@@ -442,7 +479,12 @@ max-tokens = 1000000
         run = runs(store)[-1]
         assert run.wait(LONG).finished
         one, other = run.job.judges
-        assert (one.name, one.concurrency, one.price, one.extra) == ("one", 5, (1.0, 2.0), {"seed": 7})
+        assert (one.name, one.concurrency, one.price, one.extra) == (
+            "one",
+            5,
+            (1.0, 2.0),
+            {"seed": 7},
+        )
         assert (other.max_tokens, other.budget) == (99, Budget(tokens=1_000_000))
         assert run.terms.budget == Budget(calls=30)
         assert (run.job.ties, run.job.prompt) == (False, "{{first}} or {{second}}?\n")
@@ -457,7 +499,9 @@ max-tokens = 1000000
 
 
 def test_ways_of_asking_are_fields_and_come_from_a_job_file(page, server, store_path):
-    """Five levels, its own answer, a rubric and a change: from a file into fields and into the job."""
+    """Five levels, its own answer, a rubric and a change: from a file into fields and into
+    the job.
+    """
     text = f"""items = "mine.csv"
 votes = 2
 five = true
@@ -485,7 +529,12 @@ base-url = "{server.url}"
         run = runs(store)[-1]
         assert run.wait(LONG).finished
         job = run.job
-    assert (job.five, job.own_answer, job.show, job.perturb) == (True, True, ("rubric",), "sentence")
+    assert (job.five, job.own_answer, job.show, job.perturb) == (
+        True,
+        True,
+        ("rubric",),
+        "sentence",
+    )
 
 
 @pytest.mark.parametrize(
@@ -496,7 +545,10 @@ base-url = "{server.url}"
         ("votes = 3", "3 votes cannot be balanced"),
         ("prompt = '/etc/passwd'", "takes the text of the prompt, not the name of its file"),
         ("items-of = 'nothing'", "there is no data set 'nothing' here"),
-        ("key-env = 'OPENAI_API_KEY'", "the key OPENAI_API_KEY is not among those that this page may send"),
+        (
+            "key-env = 'OPENAI_API_KEY'",
+            "the key OPENAI_API_KEY is not among those that this page may send",
+        ),
         ("header = { X-Api-Key = '$HOME' }", "$HOME is not among the keys of this server"),
     ],
 )

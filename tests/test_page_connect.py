@@ -66,14 +66,18 @@ def look(app: AppTest, url: str, table: str) -> AppTest:
 def shown(app: AppTest) -> list[str]:
     """What a page says and shows, without prompts and responses, which stay where they are."""
     frames = [each.value for each in app.main.dataframe]
-    numbers = [frame.drop(columns=[*TEXTS.intersection(frame)]).to_csv(index=False) for frame in frames]
+    numbers = [
+        frame.drop(columns=[*TEXTS.intersection(frame)]).to_csv(index=False) for frame in frames
+    ]
     said = [text.value for text in app.main.text if not text.value.startswith("Simulated ")]
     return [*said, *numbers]
 
 
 @pytest.mark.page
 @pytest.mark.slow
-def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(folder: Path) -> None:
+def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(
+    folder: Path,
+) -> None:
     app = look(opened(), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())
     (name,) = cached.connected()
@@ -98,7 +102,9 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
 @pytest.mark.page
 def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     app = look(opened(), f"csv://{folder}", "odd")
-    key = next(box.key.rpartition("-long-")[0] for box in app.selectbox if "-long-item_id" in str(box.key))
+    key = next(
+        box.key.rpartition("-long-")[0] for box in app.selectbox if "-long-item_id" in str(box.key)
+    )
     assert "connect" not in [button.key for button in app.button]
     app.selectbox(key=f"{key}-long-item_id").set_value("Prompt no.")
     app.selectbox(key=f"{key}-long-judge").set_value("who")
@@ -110,7 +116,9 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
 
 
 @pytest.mark.page
-def test_what_cannot_be_connected_is_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_connected_is_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = opened()
     for url, table, said in (
         ("mysql://there/x", "votes", "no such engine"),
@@ -127,7 +135,9 @@ def test_what_cannot_be_connected_is_a_sentence(folder: Path, monkeypatch: pytes
 
 
 @pytest.mark.page
-def test_where_others_come_in_only_named_engines_are_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_others_come_in_only_named_engines_are_offered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("APPELLATE_ALLOW_REMOTE", "1")
     app = opened()
     assert "APPELLATE_WAREHOUSES" in texts(app)

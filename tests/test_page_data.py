@@ -117,7 +117,9 @@ def test_labels_that_no_vocabulary_has_are_explained_one_by_one(app) -> None:
 
 
 def test_a_label_outside_the_vocabulary_is_rejected_or_explained(app) -> None:
-    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,model_a\n4,j,skip\n"))
+    drop(
+        app, ("ours.csv", "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,model_a\n4,j,skip\n")
+    )
     assert "1 rejected" in texts(app)
     calm(means(app, "skip").set_value("failed").run())
     assert "nothing was rejected" in texts(app)
@@ -132,7 +134,9 @@ SIDES = (
 
 
 @pytest.mark.parametrize(("refers", "votes"), [("model", [1, -1, 0, 1]), ("slot", [1, 1, 0, -1])])
-def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(app, refers, votes) -> None:
+def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(
+    app, refers, votes
+) -> None:
     drop(app, ("sides.csv", SIDES))
     assert "Suggested from names and values" in texts(app)
     assert not can_load(app)
@@ -145,7 +149,12 @@ def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(app, re
     assert found["vote"].tolist() == votes
     assert found["position"].tolist() == ["ab", "ba", "ab", "ba"]
     assert found["confidence"].tolist() == [0.9, 0.8, 0.55, 0.7]
-    assert found[["judge", "item_id", "model_a", "model_b"]].iloc[3].tolist() == ["g2", "q1", "m1", "m2"]
+    assert found[["judge", "item_id", "model_a", "model_b"]].iloc[3].tolist() == [
+        "g2",
+        "q1",
+        "m1",
+        "m2",
+    ]
 
 
 def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) -> None:
@@ -158,7 +167,10 @@ def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) 
 
 def test_says_what_is_in_and_what_is_missing(app):
     assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
-    assert "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %" in texts(app)
+    assert (
+        "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %"
+        in texts(app)
+    )
     assert "position bias cannot be tested" in texts(app)
     assert frame(app, "data set")["votes, failed too"].tolist() == [3]
 
@@ -349,7 +361,11 @@ def test_conflicts_are_kept_until_the_user_replaces_them(app):
     assert exported(store_path(app))["vote"].tolist() == [1, -1, 0]
     (button,) = [each for each in app.button if each.label.startswith("Replace")]
     calm(button.click().run())
-    assert exported(store_path(app)).set_index("item_id")["vote"].to_dict() == {"1": -1, "2": -1, "3": 0}
+    assert exported(store_path(app)).set_index("item_id")["vote"].to_dict() == {
+        "1": -1,
+        "2": -1,
+        "3": 0,
+    }
     assert not [each for each in app.button if each.label.startswith("Replace")]
 
 
@@ -405,7 +421,9 @@ def test_hostile_names_reach_no_markup(app):
     load(app)
     marked_up = [*app.markdown, *app.caption, *app.title, *app.subheader]
     assert not [element.value for element in marked_up if "pixel" in element.value]
-    labelled = [each for kind in ("button", "expander", "selectbox", "radio") for each in app.get(kind)]
+    labelled = [
+        each for kind in ("button", "expander", "selectbox", "radio") for each in app.get(kind)
+    ]
     assert not [each.label for each in labelled if "pixel" in each.label]
     assert HOSTILE in exported(store_path(app))["judge"].tolist()
 
@@ -476,7 +494,9 @@ def test_receipt_counts_rejects_by_reason_whatever_item_they_name():
     counted = reject_reasons(reading)
     assert counted["n"].sum() == reading.rejects.num_rows == 6
     assert counted["n"].tolist() == [3, 3]
-    assert describe_import(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+    assert (
+        describe_import(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+    )
 
 
 def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
@@ -503,7 +523,10 @@ def test_a_column_can_be_left_out_and_the_first_shown_named_in_words():
 def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_path):
     from core.store.vote_queries import summary
 
-    for empty, said in ((1, "1 more without a verdict is not"), (2, "2 more without a verdict are not")):
+    for empty, said in (
+        (1, "1 more without a verdict is not"),
+        (2, "2 more without a verdict are not"),
+    ):
         rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))
         reading = read([("x.csv", f"item_id,judge,vote\n{rows}".encode())])[0]
         assert f", {empty} of them without a verdict;" in describe_import(reading)
@@ -513,7 +536,8 @@ def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_pat
 
 
 NAMED = "item_id,judge,model_a,model_b,vote\n" + "".join(
-    f"q{i},j,Qwen,Llama 3,{said}\n" for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
+    f"q{i},j,Qwen,Llama 3,{said}\n"
+    for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
 )
 
 
@@ -523,15 +547,25 @@ def test_labels_that_name_no_model_of_the_file_are_shown_as_rejected(app):
         calm(widget(app, "selectbox", "Labels are written as").set_value("names").run())
     told = frame(app, "label").set_index("label")["read as"].to_dict()
     better = "that model is better"
-    assert told == {"Qwen": better, "llama 3": better, "tie": "tie", "Llama": "rejected", "n/a": "rejected"}
-    assert set(frame(app, "row")["value"]) == {label for label, said in told.items() if said == "rejected"}
+    assert told == {
+        "Qwen": better,
+        "llama 3": better,
+        "tie": "tie",
+        "Llama": "rejected",
+        "n/a": "rejected",
+    }
+    assert set(frame(app, "row")["value"]) == {
+        label for label, said in told.items() if said == "rejected"
+    }
     assert any("row 2 of a spreadsheet" in caption.value for caption in app.caption)
 
 
 def test_only_pages_that_can_say_something_are_offered_after_loading(app):
     drop(app, ("plain.csv", "item_id,judge,vote\n1,j,1\n2,j,\n"))
     load(app)
-    assert {button.label for button in app.button if button.label.startswith("To ")} == {"To the Overview"}
+    assert {button.label for button in app.button if button.label.startswith("To ")} == {
+        "To the Overview"
+    }
     assert "1 of the 2 votes read holds no verdict" in texts(app)
     drop(app, ("mine.csv", template()))
     load(app)

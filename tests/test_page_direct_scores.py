@@ -1,4 +1,6 @@
-"""Direct scores on the Leaderboard page: core's numbers beside votes, alone, and for one model only."""
+"""Direct scores on the Leaderboard page: core's numbers beside votes, alone, and for one model
+only.
+"""
 
 from pathlib import Path
 
@@ -67,12 +69,16 @@ def votes_of(p: dict[str, dict[str, float]], n: int = 400) -> dict[str, Board]:
 @pytest.fixture(scope="module")
 def judged():
     rng = np.random.default_rng(0)
-    return {name: drawn(rng, items=60, beta=(0.0, 1.0, -1.0, 0.4)) for name in ("one", "two", "three")}
+    return {
+        name: drawn(rng, items=60, beta=(0.0, 1.0, -1.0, 0.4)) for name in ("one", "two", "three")
+    }
 
 
 def test_dispersion_is_numpy_over_judges(judged):
     boards = score_boards(judged, "m0")
-    votes = votes_of({name: {"m1": 0.7, "m2": 0.3 + k / 20, "m3": 0.6} for k, name in enumerate(judged)})
+    votes = votes_of(
+        {name: {"m1": 0.7, "m2": 0.3 + k / 20, "m3": 0.6} for k, name in enumerate(judged)}
+    )
     found = dispersion(boards, votes, "m0", rng=np.random.default_rng(0))
     assert found.shared
     frame = found.to_frame().set_index(["measure", "model"])
@@ -86,10 +92,14 @@ def test_dispersion_is_numpy_over_judges(judged):
         assert row["se"] == pytest.approx(np.std(p, ddof=1) / 3**0.5, abs=1e-12)
         assert row["cv"] == pytest.approx(np.std(p, ddof=1) / np.mean(p), abs=1e-12)
     by_votes = [row.p.value for one in votes.values() for row in one.rows if row.model == "m2"]
-    assert frame.loc[("p by votes", "m2"), "sd"] == pytest.approx(np.std(by_votes, ddof=1), abs=1e-12)
+    assert frame.loc[("p by votes", "m2"), "sd"] == pytest.approx(
+        np.std(by_votes, ddof=1), abs=1e-12
+    )
     assert frame.loc["Elo by votes"]["cv"].isna().all()
     # A steady judge on two of three models: the excess is the paired difference of SDs.
-    expected = np.mean([np.std(scores[m], ddof=1) for m in scores]) - frame.loc["p by votes"]["sd"].mean()
+    expected = (
+        np.mean([np.std(scores[m], ddof=1) for m in scores]) - frame.loc["p by votes"]["sd"].mean()
+    )
     assert found.excess.value == pytest.approx(expected, abs=1e-12)
     assert (found.kendall.value, found.n_ordered) == (1.0, 4)
 
@@ -102,7 +112,9 @@ def test_one_kind_alone_says_why_the_other_is_missing(judged):
     assert score_sentences.beside_votes(alone).startswith("There are no votes")
     votes = votes_of({"one": {"m1": 0.6}, "two": {"m1": 0.7}})
     without = dispersion(None, votes, "m0", rng=np.random.default_rng(0))
-    assert {row.measure: row.reason for row in without.measures}["mean score"].startswith("no direct scores")
+    assert {row.measure: row.reason for row in without.measures}["mean score"].startswith(
+        "no direct scores"
+    )
     assert without.excess is None
     assert [row.measure for row in without.measures] == list(MEASURES)
 
@@ -110,7 +122,9 @@ def test_one_kind_alone_says_why_the_other_is_missing(judged):
 def test_common_cells_only_are_compared(judged):
     votes = votes_of({"one": {"m1": 0.7}, "two": {"m1": 0.6}, "stranger": {"m1": 0.1}})
     found = dispersion(score_boards(judged, "m0"), votes, "m0", rng=np.random.default_rng(0))
-    assert {row.measure: (row.n_models, row.n_judges) for row in found.measures} == dict.fromkeys(MEASURES, (1, 2))
+    assert {row.measure: (row.n_models, row.n_judges) for row in found.measures} == dict.fromkeys(
+        MEASURES, (1, 2)
+    )
     assert found.kendall is None
     assert "Fewer than three models" in score_sentences.beside_votes(found)
 
@@ -118,7 +132,9 @@ def test_common_cells_only_are_compared(judged):
 def test_the_measure_on_which_judges_agree_more_is_named():
     rng = np.random.default_rng(1)
     # Judges of scores disagree on models by far, voters not at all; then the other way round.
-    split = {f"j{k}": drawn(rng, items=150, beta=(0.0, *(1.5 * rng.normal(size=6)))) for k in range(4)}
+    split = {
+        f"j{k}": drawn(rng, items=150, beta=(0.0, *(1.5 * rng.normal(size=6)))) for k in range(4)
+    }
     alike = {f"j{k}": drawn(rng, items=150, beta=(0.0, -3, -2, -1, 1, 2, 3)) for k in range(4)}
     names = [f"m{k}" for k in range(1, 7)]
     steady = votes_of({j: dict(zip(names, np.linspace(0.2, 0.8, 6), strict=True)) for j in split})
@@ -141,11 +157,15 @@ def test_words_follow_from_the_board():
     clear = {"judge": drawn(rng, items=150, beta=(0.0, 2.0, 0.5))}
     boards, statistics = score_boards(clear, "m0"), direct_statistics(clear)
     said = score_sentences.leader(boards.mean)
-    assert said.startswith("By direct scores m1 leads: its score beats that of m0 with probability ")
+    assert said.startswith(
+        "By direct scores m1 leads: its score beats that of m0 with probability "
+    )
     assert "150 items, judge" in said
     assert "is more than chance" in said
     assert score_sentences.scores_kind(boards, statistics) == "finding"
-    assert score_sentences.leader(score_boards(clear, "m1").mean).startswith("By direct scores no model beats")
+    assert score_sentences.leader(score_boards(clear, "m1").mean).startswith(
+        "By direct scores no model beats"
+    )
     equal = {"judge": drawn(rng, items=40, beta=(0.0, 0.0, 0.0))}
     boards = score_boards(equal, "m0")
     assert "not shown to be better than the anchor" in score_sentences.leader(boards.mean)
@@ -164,10 +184,15 @@ def test_the_best_of_equal_models_rarely_leads():
 
 
 def test_a_crowded_top_is_said():
-    generous = {"kind": scored(np.where(np.random.default_rng(3).random((60, 2, 1)) < 0.8, 10.0, 9.0))}
+    generous = {
+        "kind": scored(np.where(np.random.default_rng(3).random((60, 2, 1)) < 0.8, 10.0, 9.0))
+    }
     said = score_sentences.crowded(direct_statistics(generous))
     assert said.startswith("Ceiling effect: share of scores at the highest given, 10: kind ")
-    assert score_sentences.scores_kind(score_boards(generous, "m0"), direct_statistics(generous)) == "warning"
+    assert (
+        score_sentences.scores_kind(score_boards(generous, "m0"), direct_statistics(generous))
+        == "warning"
+    )
     spread = {"judge": drawn(np.random.default_rng(4), items=60, beta=(0.0, 0.5))}
     assert score_sentences.crowded(direct_statistics(spread)) is None
 
@@ -175,7 +200,10 @@ def test_a_crowded_top_is_said():
 def test_the_figure_plots_the_boards_and_escapes_names():
     rng = np.random.default_rng(5)
     models = ("m0", HOSTILE, "m2")
-    judged = {name: scored(rng.integers(1, 11, (30, 3, 1)).astype(float), models=models) for name in (HOSTILE, "b")}
+    judged = {
+        name: scored(rng.integers(1, 11, (30, 3, 1)).astype(float), models=models)
+        for name in (HOSTILE, "b")
+    }
     found = score_boards(judged, "m0")
     votes = votes_of({"b": {"m2": 0.4}})["b"]
     fig = scores_figure(found, styles=rater_styles(judged), votes=votes)
@@ -244,14 +272,18 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     loaded(own_path, "grades.csv", "\n".join(lines).encode())
     with Store.open(own_path) as store:
         judged = queries.direct_scores(store, Selection())
-    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG)
+    app = AppTest.from_file(
+        str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG
+    )
     page = opened(app, dataset="grades", scores_anchor="theirs")
     assert page.selectbox(key="scores_anchor").value == "theirs"
     said = score_sentences.leader(score_boards(judged, "theirs").mean)
     assert said.startswith("By direct scores ours leads")
     assert any(text.startswith(said) for text in texts(page))
     code = next(block.value for block in page.code if "score_boards" in block.value)
-    lines = code.replace("Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))")
+    lines = code.replace(
+        "Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))"
+    )
     import streamlit as st
 
     st.cache_resource.clear()
@@ -262,8 +294,12 @@ def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, native):
     """Eight grades, of which two are none: 41.5 points on six items."""
     path = native / "mtbench" / "judge-1_single.jsonl"
     loaded(own_path, path.name, path.read_bytes())
-    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG)
+    app = AppTest.from_file(
+        str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG
+    )
     page = opened(app, dataset="MT-Bench")
-    said = next(text for text in texts(page) if text.startswith("judge-1 gave model-x a mean of 6.92"))
+    said = next(
+        text for text in texts(page) if text.startswith("judge-1 gave model-x a mean of 6.92")
+    )
     assert "on 6 items; 17 % " in said
     assert said.endswith("A single model cannot be compared: score another one on the same items.")

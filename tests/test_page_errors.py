@@ -1,4 +1,6 @@
-"""The Confusion page: core's numbers in the real app, its figures, its sentence, and labels held out."""
+"""The Confusion page: core's numbers in the real app, its figures, its sentence, and labels held
+out.
+"""
 
 from pathlib import Path
 
@@ -56,7 +58,13 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     for judge, table in tables.items():
         row = shown.loc[judge]
         assert (row["n"], row["share right"], row["low"], row["high"], row["best constant"]) == (
-            *(table.n, table.accuracy.value, table.accuracy.low, table.accuracy.high, table.constant),
+            *(
+                table.n,
+                table.accuracy.value,
+                table.accuracy.low,
+                table.accuracy.high,
+                table.constant,
+            ),
         )
     hardest = min(tables, key=lambda judge: tables[judge].accuracy.value)
     assert page.selectbox(key="rater").value == hardest
@@ -83,12 +91,18 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
         assert set(behind["vote"]) == {0}
         assert len(behind) == min(200, int(found.tie[found.gold == 0].sum()))
     else:
-        label = found.label if compared == "majority" else held_out_labels(found, rng=np.random.default_rng(0))
+        label = (
+            found.label
+            if compared == "majority"
+            else held_out_labels(found, rng=np.random.default_rng(0))
+        )
         votes = (found.plus + found.tie + found.minus)[(found.gold == 0) & (label == 0)].sum()
         assert len(behind) == min(200, int(votes))
 
 
-def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
+def test_copied_code_gives_the_number_shown(
+    app: AppTest, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = opened(app, compared="BTD", rater="sim-judge-boaster")
     code = page.code[0].value
     assert "held_out_labels" in code
@@ -103,17 +117,22 @@ def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.Capture
 
 
 def test_sentence_names_the_commonest_error() -> None:
-    counts = make([(1, 0, 0, 1)] * 60 + [(0, 0, 1, 1)] * 10 + [(0, 1, 0, -1)] * 20 + [(0, 0, 1, -1)] * 30)
+    counts = make(
+        [(1, 0, 0, 1)] * 60 + [(0, 0, 1, 1)] * 10 + [(0, 1, 0, -1)] * 20 + [(0, 0, 1, -1)] * 30
+    )
     table, accuracy = confusion(counts), verdicts.accuracy("any", counts)
     assert commonest_error(table) == (-1, 0, 20)
     said = sentences.confusion(accuracy, table)
     # Right on 90 of 120 items and half right on the 20 ties.
     assert (said.verdict, said.estimate) == (accuracy.verdict, pytest.approx((90 + 10) / 120))
     assert said.sentence == (
-        "Of 120 votes with gold, 75 % are exactly gold's (67 % to 82 %). The commonest error: saying a tie "
+        "Of 120 votes with gold, 75 % are exactly gold's (67 % to 82 %). The commonest error: "
+        "saying a tie "
         f"where gold says B better (20 of 30 errors). {accuracy.sentence}"
     )
-    assert "error" not in sentences.confusion(accuracy, confusion(make([(1, 0, 0, 1)] * 40))).sentence
+    assert (
+        "error" not in sentences.confusion(accuracy, confusion(make([(1, 0, 0, 1)] * 40))).sentence
+    )
     dropped = confusion(make([(1, 0, 0, 1)] * 40 + [(1, 0, 0, -1)]), ties="drop_both")
     assert "Of 41 decided majority labels with untied gold, 98 % are exactly gold's" in (
         sentences.confusion(accuracy, dropped, noun="majority labels").sentence
@@ -135,8 +154,14 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     selection = Selection()
     counts = vote_counts(store, selection)["o1-mini-2024-09-12 [arena_hard]"]
     table = confusion(counts)
-    assert (round(table.accuracy.value, 6), table.n, commonest_error(table)) == (0.727143, 700, (1, -1, 91))
-    behind = votes_behind(store, selection, mark=Mark(judge="o1-mini-2024-09-12 [arena_hard]", gold=1, vote=-1))
+    assert (round(table.accuracy.value, 6), table.n, commonest_error(table)) == (
+        0.727143,
+        700,
+        (1, -1, 91),
+    )
+    behind = votes_behind(
+        store, selection, mark=Mark(judge="o1-mini-2024-09-12 [arena_hard]", gold=1, vote=-1)
+    )
     assert behind.num_rows == 91
 
 
@@ -185,7 +210,10 @@ def test_matrix_shows_the_table() -> None:
 
 
 def test_accuracies_show_results_and_escape_names() -> None:
-    tables = {name: confusion(make([(1, 0, 0, 1)] * k + [(0, 0, 1, 1)] * 10)) for name, k in ((HOSTILE, 30), ("b", 50))}
+    tables = {
+        name: confusion(make([(1, 0, 0, 1)] * k + [(0, 0, 1, 1)] * 10))
+        for name, k in ((HOSTILE, 30), ("b", 50))
+    }
     fig = accuracies(tables, styles=rater_styles(list(tables)))
     marks = fig.data[0]
     assert list(marks.x) == [table.accuracy.value for table in tables.values()]
@@ -197,7 +225,9 @@ def test_accuracies_show_results_and_escape_names() -> None:
 
 
 def test_held_out_labels_do_not_know_their_own_gold() -> None:
-    """Gold at random: labels fitted on it can look right by luck, held-out ones cannot depend on it."""
+    """Gold at random: labels fitted on it can look right by luck, held-out ones cannot depend on
+    it.
+    """
     rng = np.random.default_rng(3)
     rows = [(*rng.multinomial(6, [0.4, 0.2, 0.4]), int(rng.integers(-1, 2))) for _ in range(200)]
     counts = make(rows)
@@ -206,7 +236,10 @@ def test_held_out_labels_do_not_know_their_own_gold() -> None:
         gold = counts.gold.copy()
         gold[changed] = {-1: 1, 0: -1, 1: 0}[int(gold[changed])]
         other = make(list(zip(counts.plus, counts.tie, counts.minus, gold, strict=True)))
-        assert held_out_labels(other, rng=np.random.default_rng(0), folds=200)[changed] == labels[changed]
+        assert (
+            held_out_labels(other, rng=np.random.default_rng(0), folds=200)[changed]
+            == labels[changed]
+        )
 
 
 def test_one_item_a_fold_is_a_fit_on_all_others() -> None:

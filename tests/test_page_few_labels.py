@@ -1,4 +1,6 @@
-"""Debiased rates on the Leaderboard page, the guarantee over comparisons on Calibration: as core has them."""
+"""Debiased rates on the Leaderboard page, the guarantee over comparisons on Calibration: as core
+has them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ from core.confidence.selective import (
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.interpretation.calibration import SURENESS_NAMES, guaranteed
 from core.interpretation.leaderboard_checks import corrected, debiased
-from core.leaderboard.debiased import debiased_board, debiased_rate, hide_gold, most_misjudged, oriented, pooled
+from core.leaderboard.debiased import (
+    debiased_board,
+    debiased_rate,
+    hide_gold,
+    most_misjudged,
+    oriented,
+    pooled,
+)
 from core.plots.base import COLOURS, Style
 from core.plots.calibration import cut_key, guarantee_figure
 from core.plots.leaderboard_checks import debiased_figure
@@ -81,7 +90,12 @@ def demo() -> tuple[dict[str, VoteCounts], dict[str, list[str]]]:
 
 @pytest.mark.parametrize("judge", [JUDGE, None])
 def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None) -> None:
-    query = {"anchor": ANCHOR, "board": "Debiased", "debiased_labels": "40", "debiased_weight": "tuned"}
+    query = {
+        "anchor": ANCHOR,
+        "board": "Debiased",
+        "debiased_labels": "40",
+        "debiased_weight": "tuned",
+    }
     opened(app, "leaderboard", **query, **({"voter": judge} if judge else {}))
     counts, sides = demo()
     votes = hide_gold(counts[judge] if judge else pooled(counts.values()), share=0.4, rng=seeded())
@@ -119,14 +133,20 @@ def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> Non
     counts = demo()[0][JUDGE]
     made = {
         "share": lambda: by_share(counts),
-        "stated": lambda: by_stated_confidence(counts, queries.confidence_counts(get_store(), DEMO)[JUDGE]),
+        "stated": lambda: by_stated_confidence(
+            counts, queries.confidence_counts(get_store(), DEMO)[JUDGE]
+        ),
         "btd": lambda: by_btd(counts, rng=seeded()),
     }[sureness]()
     found = guarantee(made, alpha=0.2, delta=0.1, rng=seeded())
     assert found.threshold is not None
     assert guaranteed(JUDGE, found) in texts(app)
     row = app.dataframe[0].value.iloc[0]
-    assert (row["threshold"], row["kept"], row["wrong"]) == (found.threshold, found.kept.value, found.wrong.value)
+    assert (row["threshold"], row["kept"], row["wrong"]) == (
+        found.threshold,
+        found.kept.value,
+        found.wrong.value,
+    )
     app.selectbox(key="settled").set_value(cut_key(JUDGE, found.threshold)).run()
     assert not app.exception
     votes = app.dataframe[0].value
@@ -134,7 +154,9 @@ def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> Non
     assert len(kept_comparisons(made, found)) == round(found.kept.value * found.n)
 
 
-def test_votes_without_confidence_still_have_a_threshold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_votes_without_confidence_still_have_a_threshold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where nothing is calibrated, a label is as sure as its votes agree."""
     rng = np.random.default_rng(1)
     path = tmp_path / "votes.duckdb"
@@ -144,23 +166,40 @@ def test_votes_without_confidence_still_have_a_threshold(tmp_path: Path, monkeyp
         easy = rng.random() < 0.7
         for run in range(5):
             vote = gold if rng.random() < (0.99 if easy else 0.5) else -gold
-            rows.append({"item_id": f"i{item}", "judge": HOSTILE, "run": run, "vote": int(vote), "gold": int(gold)})
+            rows.append(
+                {
+                    "item_id": f"i{item}",
+                    "judge": HOSTILE,
+                    "run": run,
+                    "vote": int(vote),
+                    "gold": int(gold),
+                }
+            )
     store = Store.open(path)
     store.load(reading(rows, name="bare"))
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG), "calibration", dataset="bare", target="20")
+    app = opened(
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
+        "calibration",
+        dataset="bare",
+        target="20",
+    )
     assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
     assert any(text.startswith(f"{HOSTILE}: keep a label where at least") for text in texts(app))
     st.cache_resource.clear()
 
 
-def test_without_gold_calibration_offers_no_controls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_gold_calibration_offers_no_controls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No error is known then, so a target for it would promise nothing."""
     path = tmp_path / "votes.duckdb"
     store = Store.open(path)
-    store.load(reading([{"item_id": f"i{k}", "judge": "j", "vote": 1} for k in range(5)], name="bare"))
+    store.load(
+        reading([{"item_id": f"i{k}", "judge": "j", "vote": 1} for k in range(5)], name="bare")
+    )
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
@@ -175,7 +214,9 @@ def test_board_turns_the_candidate_to_side_a_and_pools() -> None:
     rng = np.random.default_rng(2)
     votes = rng.multinomial(3, [0.5, 0.2, 0.3], size=40)
     gold = np.where(code < 24, rng.choice([-1, 0, 1], 40), NO_GOLD)
-    counts = VoteCounts(comparison=code, item=code, plus=votes[:, 0], tie=votes[:, 1], minus=votes[:, 2], gold=gold)
+    counts = VoteCounts(
+        comparison=code, item=code, plus=votes[:, 0], tie=votes[:, 1], minus=votes[:, 2], gold=gold
+    )
     a = ["ref" if c % 2 else "m" for c in code]
     b = ["m" if c % 2 else "ref" for c in code]
     found = debiased_board(counts, "ref", model_a=a, model_b=b)

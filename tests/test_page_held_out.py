@@ -1,4 +1,6 @@
-"""Correcting for order, confidence weights and Likert scales in the real app: numbers, words and figures."""
+"""Correcting for order, confidence weights and Likert scales in the real app: numbers, words and
+figures.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +28,13 @@ from core.simulate.votes import DEMO_DATASET
 from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores
 from core.store import Store
-from core.store.vote_queries import confidence_counts, direct_scores, order_counts, positions, vote_counts
+from core.store.vote_queries import (
+    confidence_counts,
+    direct_scores,
+    order_counts,
+    positions,
+    vote_counts,
+)
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -68,7 +76,9 @@ def copied(page: AppTest, word: str, capsys) -> str:
 
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
-    page = opened(app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED)
+    page = opened(
+        app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED
+    )
     found = position_aware(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
     counts = positions(demo_store(), DEMO)[BIASED]
@@ -95,7 +105,12 @@ def test_balanced_orders_have_nothing_to_correct() -> None:
 
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
-        app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED, order_votes="one order each"
+        app,
+        "position_bias.py",
+        "Position bias",
+        order="Correcting for order",
+        rater=BIASED,
+        order_votes="one order each",
     )
     counts = one_order(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
@@ -103,7 +118,11 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
     assert found.delta.high < 0
     assert "it favours the response shown first" in order_words(BIASED, found)
     row = table(page, "judge").set_index("judge").loc[BIASED]
-    assert (row["δ"], row["low"], row["high"]) == (found.delta.value, found.delta.low, found.delta.high)
+    assert (row["δ"], row["low"], row["high"]) == (
+        found.delta.value,
+        found.delta.low,
+        found.delta.high,
+    )
     rules = table(page, "rule").set_index("rule")
     assert rules["MAE"].to_list() == found.scores.mae.value.tolist()
     assert rules["ΔMAE"].to_list() == found.scores.mae_change.value.tolist()
@@ -114,7 +133,9 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater=judge)
+    page = opened(
+        app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater=judge
+    )
     counts, votes = vote_counts(demo_store(), DEMO), confidence_counts(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -124,13 +145,17 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
     row = table(page, "judge").set_index("judge").loc[judge]
     assert (row["unanimous"], row["z"]) == (found.unanimous, found.weighing.z)
     assert any(
-        text.startswith("Not applicable to sim-person-1, sim-person-2, sim-person-3: Weighing by confidence")
+        text.startswith(
+            "Not applicable to sim-person-1, sim-person-2, sim-person-3: Weighing by confidence"
+        )
         for text in texts(page)
     )
     assert str(found.weighing) in copied(page, "confidence_weighted", capsys)
 
 
-def test_votes_loaded_from_a_file_are_not_called_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_votes_loaded_from_a_file_are_not_called_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     rows = [
         {
@@ -158,7 +183,13 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(tmp_path: Path, monke
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1")
+    page = opened(
+        app,
+        "votes_to_labels.py",
+        "Votes to labels",
+        aggregation="Confidence weights",
+        rater="sim-person-1",
+    )
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
@@ -180,10 +211,19 @@ def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
     assert any("cannot be gold for itself" in text for text in texts(page))
 
 
-def test_votes_alone_have_no_likert_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path) -> None:
+def test_votes_alone_have_no_likert_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path
+) -> None:
     path = tmp_path / "votes.duckdb"
     rows = [
-        {"dataset": "few", "item_id": f"i{k}", "judge": HOSTILE, "vote": k % 3 - 1, "gold": 1, "position": "ab"}
+        {
+            "dataset": "few",
+            "item_id": f"i{k}",
+            "judge": HOSTILE,
+            "vote": k % 3 - 1,
+            "gold": 1,
+            "position": "ab",
+        }
         for k in range(10)
     ]
     with Store.open(path) as store:
@@ -197,7 +237,10 @@ def test_votes_alone_have_no_likert_scale(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG), "position_bias.py", "Position bias", order="Correcting for order"
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
+        "position_bias.py",
+        "Position bias",
+        order="Correcting for order",
     )
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)
@@ -211,7 +254,9 @@ def scores_with(mae: tuple[float, float], drps: tuple[float, float]) -> HeldOutS
 
     return HeldOutScores(
         names=("new", "old"),
-        mae=Estimates(np.array([0.2, 0.2 - sum(mae) / 2]), np.array([0.1, 0.1]), np.array([0.3, 0.3])),
+        mae=Estimates(
+            np.array([0.2, 0.2 - sum(mae) / 2]), np.array([0.1, 0.1]), np.array([0.3, 0.3])
+        ),
         mae_change=change(*mae),
         drps=np.array([0.2, 0.2 - sum(drps) / 2]),
         drps_change=change(*drps),
@@ -306,7 +351,8 @@ def test_weighing_across_judges_names_how_often_votes_agree(made) -> None:
     not_helped = replace(made[1], scores=scores_with(UNSURE, UNSURE))
     said = across_judges({"one": alone, "two": helped, "three": not_helped})
     assert said.endswith(
-        "2 of 3 judges, in brackets how often their repeated votes all agree: two (90 %), one (no repeats)."
+        "2 of 3 judges, in brackets how often their repeated votes all agree: two (90 %), one (no "
+        "repeats)."
     )
     assert across_judges({"three": not_helped}).endswith("of 0 of 1 judges.")
 
@@ -317,7 +363,9 @@ def test_figures_draw_the_results_and_escape_names(made) -> None:
     filled, hollow = (trace for trace in fig.data if len(trace.x) == 2)
     assert list(filled.x) == [one.mae_change.value[1] for one in scores.values()]
     assert list(hollow.x) == [one.drps_change.value[1] for one in scores.values()]
-    assert filled.x + filled.error_x.array == pytest.approx([s.mae_change.high[1] for s in scores.values()])
+    assert filled.x + filled.error_x.array == pytest.approx(
+        [s.mae_change.high[1] for s in scores.values()]
+    )
     assert "<img" not in str(fig.to_json())
     fig = rules_figure(made[0].scores, style=STYLE, x_title="error")
     assert list(fig.data[0].x) == made[0].scores.mae.value.tolist()
@@ -330,7 +378,10 @@ def test_levels_figure_draws_both_shares() -> None:
 
     found = ordinal(rated(1, 200, 5, 3), rng=np.random.default_rng(0), n_splits=3)
     fig = levels_figure(found, style=STYLE)
-    assert [list(bar.y) for bar in fig.data] == [found.gold_share.tolist(), found.said_share.tolist()]
+    assert [list(bar.y) for bar in fig.data] == [
+        found.gold_share.tolist(),
+        found.said_share.tolist(),
+    ]
     assert list(fig.data[0].x) == ["0", "1", "2", "3", "4"]
     assert sum(found.said_share) == pytest.approx(1)
     for mae, words in (

@@ -1,4 +1,6 @@
-"""The Ensembles page: its numbers are core's, its words follow from them, and hostile names are text."""
+"""The Ensembles page: its numbers are core's, its words follow from them, and hostile names are
+text.
+"""
 
 import numpy as np
 import pytest
@@ -6,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from test_ensembles import simulated
 
 from core.consensus.ensembles import Difference, compare, members
-from core.interpretation.juries import answer, departures, rules_departures, widened, without
 from core.interpretation.format import points
+from core.interpretation.juries import answer, departures, rules_departures, widened, without
 from core.plots.base import rater_styles
 from core.plots.consensus import accuracies_figure, without_figure
 from core.schema import Selection
@@ -27,7 +29,10 @@ def page(app: AppTest) -> AppTest:
 def test_the_page_says_what_core_says(page, store_path):
     with Store.open(store_path) as store:
         selection = Selection(datasets=(page.selectbox(key="dataset").value,))
-        counts, votes = queries.vote_counts(store, selection), queries.confidence_counts(store, selection)
+        counts, votes = (
+            queries.vote_counts(store, selection),
+            queries.confidence_counts(store, selection),
+        )
         chosen = page.multiselect(key="jury").value
         jury = members({name: counts[name] for name in chosen}, votes)
         found = compare(jury, rng=np.random.default_rng(0), costs=queries.costs(store, selection))
@@ -46,14 +51,19 @@ def test_a_jury_of_people_is_told_that_people_are_no_members(page):
     page.segmented_control(key="raters").set_value("human").run()
     assert not page.exception
     (said,) = (text.value for text in page.text if "members" in text.value)
-    assert "People cannot be members here, and 3 human raters and 0 of the judges are selected" in said
+    assert (
+        "People cannot be members here, and 3 human raters and 0 of the judges are selected" in said
+    )
 
 
 def test_the_table_says_who_used_gold_labels_and_who_is_compared_with_whom(page):
     shown = page.dataframe[0].value
     fitted = shown[shown["fitted on gold labels"]]
     jury = page.multiselect(key="jury").value
-    assert fitted["who"].tolist() == ["BTD over pooled votes", *(f"BTD on {name}'s votes" for name in jury)]
+    assert fitted["who"].tolist() == [
+        "BTD over pooled votes",
+        *(f"BTD on {name}'s votes" for name in jury),
+    ]
     by_name = shown.set_index("who")
     best = by_name.loc[jury, "share right"].idxmax()
     assert by_name.loc["Majority of judges", "compared with"] == best
@@ -81,26 +91,44 @@ def test_figures_plot_what_was_found():
     found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng)
     styles = rater_styles([f"judge {place}" for place in range(3)])
     drawn = accuracies_figure(found, styles=styles)
-    plotted = sorted(x for trace in drawn.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None)
+    plotted = sorted(
+        x
+        for trace in drawn.data
+        for x in (trace.x if trace.mode == "markers" else ())
+        if x is not None
+    )
     assert plotted == sorted(score.accuracy.value for score in found.scores.values())
     without = without_figure(found, "majority", styles=styles)
     gaps = [100 * gap.value for gap in found.without[found.rules.index("majority")]]
-    assert [x for trace in without.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None] == gaps
+    assert [
+        x
+        for trace in without.data
+        for x in (trace.x if trace.mode == "markers" else ())
+        if x is not None
+    ] == gaps
 
 
 def test_words_follow_from_numbers():
     rng = np.random.default_rng(0)
     better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
     assert answer(better)[0].startswith("Yes. ")
-    worse = compare(simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng)
+    worse = compare(
+        simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng
+    )
     best = max(score.accuracy.value for score in worse.scores.values() if score.kind != "member")
-    gap = next(s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best)
+    gap = next(
+        s.against_best
+        for s in worse.scores.values()
+        if s.kind != "member" and s.accuracy.value == best
+    )
     assert answer(worse)[0].startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
     for score in worse.scores.values():
         if score.kind == "rule" and score.key != "majority":
             assert (f"{score.name} departs" in told) == (score.differs > 0)
-    assert without(worse, "majority").startswith("Without judge 0 the share right changes most for the worse")
+    assert without(worse, "majority").startswith(
+        "Without judge 0 the share right changes most for the worse"
+    )
     alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng)
     gaps = alike.without[alike.rules.index("majority")]
     needed = any(widened(gap, 7).high < 0 for gap in gaps)

@@ -1,4 +1,6 @@
-"""The Leaderboard page: its sentence against simulated truth, its figures, core's numbers in the real app."""
+"""The Leaderboard page: its sentence against simulated truth, its figures, core's numbers in the
+real app.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,14 @@ import streamlit as st
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.interpretation.leaderboard import answer, mid_region, no_board, sound, triangle_summaries, triangles_frame
+from core.interpretation.leaderboard import (
+    answer,
+    mid_region,
+    no_board,
+    sound,
+    triangle_summaries,
+    triangles_frame,
+)
 from core.leaderboard.anchored import board, met
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
 from core.leaderboard.standings import Standings, lead, most_reversing, standings
@@ -27,7 +36,9 @@ CYCLE = {"sim-hazel", "sim-birch", "sim-elm"}
 
 
 def scored(outcomes: dict[tuple[str, str], np.ndarray]) -> PairScores:
-    """Pair scores from (model, model) → score of the first on prompts 0, 1, 2 …; NaN: not played."""
+    """Pair scores from (model, model) → score of the first on prompts 0, 1, 2 …; NaN: not
+    played.
+    """
     models = tuple(sorted({name for pair in outcomes for name in pair}))
     rows = [
         (*sorted((models.index(one), models.index(two))), item, s if one < two else 1 - s)
@@ -98,7 +109,9 @@ def demo() -> dict[str | None, PairScores]:
 @pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10, 30])
 def test_the_best_of_equal_models_rarely_leads(models):
-    """Of thirty models that equal the anchor one is above it at 95 % in more than half of the boards."""
+    """Of thirty models that equal the anchor one is above it at 95 % in more than half of the
+    boards.
+    """
     rng, prompts = np.random.default_rng(20), 80
     led = 0
     for _ in range(200):
@@ -128,7 +141,9 @@ def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
     # The circle bends the triangles that share one of its edges, and only those.
     assert sum(triangle.broken for triangle in told) == 7
     said = answer(found, told)
-    assert said.startswith("sim-hazel leads: against sim-anchor-one it scores 64 % (53 to 75 %, 70 prompts)")
+    assert said.startswith(
+        "sim-hazel leads: against sim-anchor-one it scores 64 % (53 to 75 %, 70 prompts)"
+    )
     assert f"intransitive: {circles[0].words}." in said
     assert "depends on the anchor" in said
     assert not sound(found, told)
@@ -148,8 +163,15 @@ def test_the_lead_is_the_paired_difference_that_the_tiers_test(demo):
     t = 3.1546140633  # t of 69 degrees of freedom at 1 - .05/21/2: seven models are 21 pairs
     error = d.std(ddof=1) / np.sqrt(70)
     gap = first.difference
-    assert (first.leader, first.runner_up, gap.n, first.paired) == ("sim-hazel", "sim-birch", 70, True)
-    assert (gap.value, gap.low, gap.high) == pytest.approx((d.mean(), d.mean() - t * error, d.mean() + t * error))
+    assert (first.leader, first.runner_up, gap.n, first.paired) == (
+        "sim-hazel",
+        "sim-birch",
+        70,
+        True,
+    )
+    assert (gap.value, gap.low, gap.high) == pytest.approx(
+        (d.mean(), d.mean() - t * error, d.mean() + t * error)
+    )
     # At 95 % for this pair alone it was "more than chance"; picked from 21 pairs it is not.
     assert d.mean() - 1.9949454 * error > 0 > gap.low
     assert (gap.level, first.compared) == (pytest.approx(1 - 0.05 / 21), 21)
@@ -171,16 +193,24 @@ def test_a_lead_excludes_zero_exactly_when_the_second_starts_a_tier(seed):
 
 @pytest.mark.slow
 def test_models_that_are_alike_are_not_said_to_depend_on_the_anchor():
-    """Twelve equal models that all met each other: hardly any draw is called reversed or intransitive."""
+    """Twelve equal models that all met each other: hardly any draw is called reversed or
+    intransitive.
+    """
     names = [f"m{i:02d}" for i in range(12)]
     claims = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         pairs = scored(
-            {(x, y): rng.integers(0, 2, 60).astype(float) for i, x in enumerate(names) for y in names[i + 1 :]}
+            {
+                (x, y): rng.integers(0, 2, 60).astype(float)
+                for i, x in enumerate(names)
+                for y in names[i + 1 :]
+            }
         )
         found, told, _ = judged(pairs, "m00")
-        claims += any(other.reversals for other in found.others) or any(t.intransitive for t in told)
+        claims += any(other.reversals for other in found.others) or any(
+            t.intransitive for t in told
+        )
     # Family-wise error of either claim is at most 5 %: five or more of 20 have a chance below .3 %.
     assert claims < 5
 
@@ -193,7 +223,12 @@ def test_a_judge_that_turns_with_the_anchor_is_found():
         return (rng.random(200) < p).astype(float)
 
     pairs = scored(
-        {("a", "y"): often(0.9), ("b", "y"): often(0.1), ("c", "y"): often(0.5), ("y", "z"): often(0.5)}
+        {
+            ("a", "y"): often(0.9),
+            ("b", "y"): often(0.1),
+            ("c", "y"): often(0.5),
+            ("y", "z"): often(0.5),
+        }
         | {("a", "z"): often(0.1), ("b", "z"): often(0.9), ("c", "z"): often(0.5)}
     )
     found, told, _ = judged(pairs, "y")
@@ -210,7 +245,9 @@ def test_a_judge_that_turns_with_the_anchor_is_found():
 def test_words_where_the_anchor_wins_or_is_level():
     losing = scored({("a", "z"): np.tile([0.0, 0.0, 1.0, 0.0], 25), ("b", "z"): np.zeros(100)})
     found, told, _ = judged(losing, "z")
-    assert answer(found, told).startswith("No model beats the anchor, z; a, the best of them, scores 25 %")
+    assert answer(found, told).startswith(
+        "No model beats the anchor, z; a, the best of them, scores 25 %"
+    )
     level = scored({("a", "z"): np.tile([0.0, 1.0], 50), ("b", "z"): np.zeros(100)})
     found, told, _ = judged(level, "z")
     assert answer(found, told).startswith("a is first, but not shown to be better than the anchor")
@@ -220,13 +257,17 @@ def test_words_where_the_anchor_wins_or_is_level():
 def test_the_corrected_interval_is_said_when_asked_for(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     row = found.board.rows[0]
-    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(found, told, corrected=True)
+    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(
+        found, told, corrected=True
+    )
     assert f"({row.elo.low:+.0f} to {row.elo.high:+.0f})" in answer(found, told)
 
 
 def test_no_board_says_why():
     two = scored({("a", "b"): np.tile([1.0, 0.0, 1.0, 1.0], 20)})
-    assert no_board(two).startswith("Only two models met, so there is nothing to rank: against b, a scores 75 %")
+    assert no_board(two).startswith(
+        "Only two models met, so there is nothing to rank: against b, a scores 75 %"
+    )
     apart = scored({("a", "b"): np.ones(3), ("c", "d"): np.ones(3)})
     assert "no model met two others. Those that met: a and b; c and d." in no_board(apart)
     assert not anchors(apart, minimum=2)
@@ -270,14 +311,22 @@ def test_board_figure_holds_the_boards_numbers(demo):
     fig = board_figure(found, judged=judges, styles=styles, chosen="sim-elm")
     pooled = next(trace for trace in fig.data if trace.name == "all, pooled")
     assert list(pooled.x) == [row.elo.value for row in found.rows]
-    assert pooled.x + np.array(pooled.error_x.array) == pytest.approx([row.elo.high for row in found.rows])
-    assert pooled.x - np.array(pooled.error_x.arrayminus) == pytest.approx([row.elo.low for row in found.rows])
+    assert pooled.x + np.array(pooled.error_x.array) == pytest.approx(
+        [row.elo.high for row in found.rows]
+    )
+    assert pooled.x - np.array(pooled.error_x.arrayminus) == pytest.approx(
+        [row.elo.low for row in found.rows]
+    )
     assert [key for (key,) in pooled.customdata] == [row.model for row in found.rows]
-    assert [width > 0 for width in pooled.marker.line.width] == [row.model == "sim-elm" for row in found.rows]
+    assert [width > 0 for width in pooled.marker.line.width] == [
+        row.model == "sim-elm" for row in found.rows
+    ]
     careful = next(trace for trace in fig.data if trace.name == "sim-judge-careful")
     assert list(careful.x) == [row.elo.value for row in judges["sim-judge-careful"].rows]
     assert careful.marker.symbol == styles["sim-judge-careful"].symbol
-    assert careful.customdata[0][0] == judge_key("sim-judge-careful", judges["sim-judge-careful"].rows[0].model)
+    assert careful.customdata[0][0] == judge_key(
+        "sim-judge-careful", judges["sim-judge-careful"].rows[0].model
+    )
     # Tiers are told by their names, not by shades alone.
     assert [note.text for note in fig.layout.annotations] == [f"tier {i}" for i in range(1, 5)]
     corrected = board_figure(found, corrected=True).data[0]
@@ -299,13 +348,17 @@ def test_swap_figure_is_centred_and_its_distances_are_the_shifts(demo):
     shift = dict(zip(row.models, row.shifts, strict=True))
     names = [found.model for found in one.rows if found.model in row.models]
     assert np.array(there.x) - here.x == pytest.approx([shift[name] for name in names])
-    assert [key for (key,) in there.customdata] == [swap_key("sim-anchor-two", name) for name in names]
+    assert [key for (key,) in there.customdata] == [
+        swap_key("sim-anchor-two", name) for name in names
+    ]
     assert here.marker.symbol != there.marker.symbol
 
 
 def test_a_large_board_stays_within_what_a_browser_draws():
     rng = np.random.default_rng(0)
-    pairs = scored({(f"model-{i:03d}-{'x' * 60}", "z"): rng.integers(0, 2, 5).astype(float) for i in range(60)})
+    pairs = scored(
+        {(f"model-{i:03d}-{'x' * 60}", "z"): rng.integers(0, 2, 5).astype(float) for i in range(60)}
+    )
     found = board(pairs, "z")
     many = {f"judge {j}": found for j in range(20)}
     fig = board_figure(found, judged=many, styles=rater_styles(many))
@@ -362,10 +415,19 @@ def test_page_shows_cores_numbers(app, demo):
 
 
 def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo):
-    opened(app, anchor="sim-anchor-two", voter="sim-judge-careful", prior="laplace", interval="corrected", pool="140")
+    opened(
+        app,
+        anchor="sim-anchor-two",
+        voter="sim-judge-careful",
+        prior="laplace",
+        interval="corrected",
+        pool="140",
+    )
     pairs = demo["sim-judge-careful"]
     found = board(pairs, "sim-anchor-two", prior="laplace", pool=140)
-    assert app.dataframe[0].value["low"].tolist() == [round(row.elo_corrected.low) for row in found.rows]
+    assert app.dataframe[0].value["low"].tolist() == [
+        round(row.elo_corrected.low) for row in found.rows
+    ]
     row = found.rows[0]
     assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in texts(app)[0]
     code = next(element.value for element in app.code)
@@ -402,7 +464,9 @@ def test_page_names_the_triangle_and_shows_its_votes(app, demo):
     assert table["verdict"][0] == "intransitive"
     app.selectbox(key="triangle").set_value(told[0].words).run()
     assert not app.exception
-    shown = [set(frame.value["model_a"]) | set(frame.value["model_b"]) for frame in app.dataframe[2:]]
+    shown = [
+        set(frame.value["model_a"]) | set(frame.value["model_b"]) for frame in app.dataframe[2:]
+    ]
     assert len(shown) == 3
     assert all(len(pair) == 2 and pair < CYCLE for pair in shown)
 

@@ -1,4 +1,6 @@
-"""The further tabs of the Leaderboard page: their sentences, figures, and core's numbers in the real app."""
+"""The further tabs of the Leaderboard page: their sentences, figures, and core's numbers in the
+real app.
+"""
 
 import dataclasses
 import io
@@ -18,10 +20,22 @@ from core.interpretation import leaderboard_checks as said
 from core.leaderboard.anchored import board, subsample_errors
 from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges, pooling, screening
-from core.leaderboard.robustness import Abstained, Abstention, abstention, between_tasks, changes, differing
+from core.leaderboard.robustness import (
+    Abstained,
+    Abstention,
+    abstention,
+    between_tasks,
+    changes,
+    differing,
+)
 from core.leaderboard.standings import compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
-from core.plots.leaderboard_checks import abstention_figure, pooling_figure, screening_figure, subsample_figure
+from core.plots.leaderboard_checks import (
+    abstention_figure,
+    pooling_figure,
+    screening_figure,
+    subsample_figure,
+)
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
 from core.store import Store
@@ -80,23 +94,35 @@ def spread(demo, judged):
 
 def test_other_ratings_in_words(spread, judged):
     told = said.other_ratings(spread)
-    assert told.startswith("Kendall τ of 7 models with their order by anchored Elo is 1.00 by Bradley–Terry")
+    assert told.startswith(
+        "Kendall τ of 7 models with their order by anchored Elo is 1.00 by Bradley–Terry"
+    )
     assert (
-        "Among these judges a model's Elo has an SD of 25 (12 to 38) points (7 judges, anchored Elo); "
+        "Among these judges a model's Elo has an SD of 25 (12 to 38) points (7 judges, anchored "
+        "Elo); "
         "Bradley–Terry 22, not shown to differ" in told
     )
     # The spread of judges round their mean, and not of the difference of two, which is wider by √2.
     across = np.nanmean(np.nanstd(spread.elo["raee"], axis=0, ddof=1))
     assert f"{across:.0f} (12 to 38)" in told
-    alone = said.other_ratings(rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=rng(), orders=2))
+    alone = said.other_ratings(
+        rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=rng(), orders=2)
+    )
     assert "Dispersion needs two judges" in alone
 
 
 def test_a_rating_under_which_judges_differ_more_is_named():
-    """Two judges alike in who wins and unlike in how often they tie: TrueSkill's scale hears the ties."""
+    """Two judges alike in who wins and unlike in how often they tie: TrueSkill's scale hears the
+    ties.
+    """
     draws = np.random.default_rng(3)
     base = {name: draws.random(200) for name in "abcdefgh"}
-    one = scored({(name, "z"): (u < 0.3 + 0.05 * k).astype(float) for k, (name, u) in enumerate(base.items())})
+    one = scored(
+        {
+            (name, "z"): (u < 0.3 + 0.05 * k).astype(float)
+            for k, (name, u) in enumerate(base.items())
+        }
+    )
     two = scored(
         {
             (name, "z"): np.where(np.abs(u - 0.3 - 0.05 * k) < 0.2, 0.5, u < 0.3 + 0.05 * k)
@@ -109,25 +135,40 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     row = by_name["trueskill"]
     clear = row.excess.low > 0 or row.excess.high < 0
     word = "more" if row.excess.value > 0 else "less"
-    assert f"TrueSkill {row.sd.value:.0f}, {f'{word} on other models too' if clear else 'not shown to differ'}" in told
+    assert (
+        f"TrueSkill {row.sd.value:.0f}, "
+        f"{f'{word} on other models too' if clear else 'not shown to differ'}" in told
+    )
 
 
 def test_judges_and_screening_in_words(store, judged):
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
     pooled = mean_of_judges(judged, ANCHOR)
-    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
+    found = pooling(
+        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+    )
     told = said.judges(pooled, found)
-    assert told.startswith("The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows")
-    assert "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
+    assert told.startswith(
+        "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
+    )
+    assert (
+        "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
+    )
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
     assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=rng()))
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.9, 0.95, 1.0))
     by_cut = {row.cut: said.screened(cuts, row) for row in cuts.rows}
-    assert by_cut[0.9].startswith("All 4 judges with repeats pass; the least repeatable has ICC(3,k) 0.94")
-    assert by_cut[0.95].startswith("3 of 4 judges pass; without the others the mean interval is 109 Elo wide, 10")
+    assert by_cut[0.9].startswith(
+        "All 4 judges with repeats pass; the least repeatable has ICC(3,k) 0.94"
+    )
+    assert by_cut[0.95].startswith(
+        "3 of 4 judges pass; without the others the mean interval is 109 Elo wide, 10"
+    )
     assert "wider, not narrower" in by_cut[0.95]
     assert by_cut[0.95].endswith("Dropped: sim-judge-boaster.")
-    assert by_cut[1.0].startswith("No judge repeats itself as well as that; of 4, the best has ICC(3,k) 0.99")
+    assert by_cut[1.0].startswith(
+        "No judge repeats itself as well as that; of 4, the best has ICC(3,k) 0.99"
+    )
 
 
 def test_few_judges_and_equal_scores_in_words(judged):
@@ -138,7 +179,9 @@ def test_few_judges_and_equal_scores_in_words(judged):
     assert "all 2 pooled to ±0; errors that correlate by ρ = -1.00 predict ±0." in told
     repeats = icc(np.array([[1, 1], [0, 1], [-1, -1], [1, 0]]))
     alone = screening({name: pairs}, ANCHOR, icc={name: repeats}, cuts=(0.0,))
-    assert said.screened(alone, alone.rows[1]).startswith("The one judge passes; it has ICC(3,k) 0.")
+    assert said.screened(alone, alone.rows[1]).startswith(
+        "The one judge passes; it has ICC(3,k) 0."
+    )
     here = board(pairs, ANCHOR)
     content = "model,score\n" + "".join(f"{row.model},50\n" for row in here.rows)
     flat = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
@@ -150,43 +193,63 @@ def test_abstention_in_words(store):
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
     told = said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2))
-    assert told.startswith("Without prompts on which a judge's runs differ by an SD above 0.2, 78 % of 1,960 judged")
+    assert told.startswith(
+        "Without prompts on which a judge's runs differ by an SD above 0.2, 78 % of 1,960 judged"
+    )
     assert "Most: sim-maple, -4.5 points (-7.1 to -2.1), more than chance." in told
-    # The most changed of several: what one model alone would show is not enough for the best of seven.
+    # The most changed of several: what one model alone would show is not enough for the best of
+    # seven.
     one = changes(doubts, ANCHOR, threshold=0.2)[0]
     one = dataclasses.replace(one, delta=dataclasses.replace(one.delta, high=-0.001))
     assert "more than chance" in said.abstained(found, row, (one,))
-    assert "which may be chance" in said.abstained(found, row, (one, *changes(doubts, ANCHOR, threshold=0.2)))
+    assert "which may be chance" in said.abstained(
+        found, row, (one, *changes(doubts, ANCHOR, threshold=0.2))
+    )
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
                      cv=None, kendall=None)  # fmt: skip
     empty = Abstention(rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0)
-    assert said.abstained(empty, none, ()).startswith("Nothing is left without prompts of which a judge is less")
+    assert said.abstained(empty, none, ()).startswith(
+        "Nothing is left without prompts of which a judge is less"
+    )
 
 
 def test_subsamples_in_words(demo):
     wins = scored({(name, "z"): np.random.default_rng(k).integers(0, 2, 200).astype(float)
                    for k, name in enumerate("ab")})  # fmt: skip
-    assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith("is right.")
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith(
+        "is right."
+    )
     told = said.subsampled(subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng()))
     assert "so that error is too large: votes that tie or are averaged vary less" in told
-    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith("No model has more")
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith(
+        "No model has more"
+    )
 
 
 def test_tasks_in_words():
     draws = np.random.default_rng(2)
 
     def board_of(p: float) -> PairScores:
-        return scored({("even", "z"): np.tile([0.0, 1.0], 75), ("odd", "z"): (draws.random(150) < p) * 1.0})
+        return scored(
+            {("even", "z"): np.tile([0.0, 1.0], 75), ("odd", "z"): (draws.random(150) < p) * 1.0}
+        )
 
     spread = between_tasks({"x": board_of(0.9), "y": board_of(0.3), "w": board_of(0.3)}, "z")
     assert [row.model for row in differing(spread)] == ["odd"]
     told = said.tasks(spread)
-    assert "The Elo of 1 of 2 models over 3 categories depends on the category by more than chance" in told
+    assert (
+        "The Elo of 1 of 2 models over 3 categories depends on the category by more than chance"
+        in told
+    )
     assert "most that of odd, by an SD of" in told
     same = board_of(0.5)
     assert "cannot be excluded" in said.tasks(between_tasks({"x": same, "y": same}, "z"))
-    assert said.tasks(between_tasks({"x": same, "y": same}, "z")).startswith("No Elo of 2 models over 2 categories")
-    assert said.tasks(between_tasks({"x": same}, "z")).startswith("No model met the anchor in two categories")
+    assert said.tasks(between_tasks({"x": same, "y": same}, "z")).startswith(
+        "No Elo of 2 models over 2 categories"
+    )
+    assert said.tasks(between_tasks({"x": same}, "z")).startswith(
+        "No model met the anchor in two categories"
+    )
 
 
 @pytest.mark.slow
@@ -195,7 +258,10 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
     for seed in range(40):
         draws = np.random.default_rng(seed)
         tasks = {
-            str(t): scored({(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)}) for t in range(4)
+            str(t): scored(
+                {(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)}
+            )
+            for t in range(4)
         }
         claims += bool(differing(between_tasks(tasks, "z")))
     # Family-wise 5 %: seven or more of 40 have a chance below .4 %.
@@ -204,12 +270,20 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
 
 def test_an_outside_board_in_words(demo):
     here = board(demo[None], ANCHOR)
-    content = "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:]) + "other,1\n"
+    content = (
+        "model,score\n"
+        + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:])
+        + "other,1\n"
+    )
     told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
-    assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order")
+    assert told.startswith(
+        "On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order"
+    )
     assert told.endswith("2 here and 1 there have no partner.")
     few = compare_outside(here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=rng())
-    assert said.outside(few).startswith("Too few models stand on both boards to compare them: 1 match")
+    assert said.outside(few).startswith(
+        "Too few models stand on both boards to compare them: 1 match"
+    )
 
 
 # ---- what is drawn
@@ -219,7 +293,12 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     here, found = board(demo[None], ANCHOR), spread
     fig = ratings_figure(here, found.pooled, chosen="sim-elm")
     names = [row.model for row in here.rows]
-    assert [trace.name for trace in fig.data[:4]] == ["anchored Elo", "Bradley–Terry", "Glicko-2", "TrueSkill"]
+    assert [trace.name for trace in fig.data[:4]] == [
+        "anchored Elo",
+        "Bradley–Terry",
+        "Glicko-2",
+        "TrueSkill",
+    ]
     assert list(fig.data[0].x) == [row.elo.value for row in here.rows]
     for trace, rated in zip(fig.data[1:4], found.pooled.values(), strict=True):
         elo = dict(zip(rated.models, rated.elo.value, strict=True))
@@ -230,9 +309,13 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     assert len(ratings_figure(here, found.pooled, shown=3).data[1].x) == 3
 
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
-    grown = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
+    grown = pooling(
+        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+    )
     lines = {trace.name: trace for trace in pooling_figure(grown).data}
-    assert list(lines["observed, 95 % of juries"].y) == [np.sqrt(size.observed.value) for size in grown.sizes]
+    assert list(lines["observed, 95 % of juries"].y) == [
+        np.sqrt(size.observed.value) for size in grown.sizes
+    ]
     assert list(lines[f"σ²(ρ + (1 − ρ)/J), observed ρ {grown.rho:.2f}"].y) == [
         np.sqrt(size.predicted) for size in grown.sizes
     ]
@@ -240,7 +323,9 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
 
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.5, 0.95, 1.0))
     drawn = screening_figure(cuts, cut=0.9).data[0]
-    assert list(drawn.y) == [row.width for row in cuts.rows if row.cut is not None and row.width is not None]
+    assert list(drawn.y) == [
+        row.width for row in cuts.rows if row.cut is not None and row.width is not None
+    ]
     assert list(drawn.text) == ["4", "3"]
 
     dropped = abstention(pair_doubts(store, Selection()), ANCHOR)
@@ -248,7 +333,9 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     kept = [row for row in dropped.rows if row.n]
     assert list(change.y) == [row.delta_elo for row in kept]
     assert list(error.y) == [row.se_elo for row in kept]
-    assert [width > 0 for width in change.marker.line.width] == [row.threshold == 0.2 for row in kept]
+    assert [width > 0 for width in change.marker.line.width] == [
+        row.threshold == 0.2 for row in kept
+    ]
 
     errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng())
     dots = subsample_figure(errors).data[1:]
@@ -278,11 +365,21 @@ def test_hostile_names_are_escaped_in_every_figure():
     pairs = scored({(name, "z"): draws.choice([0, 0.5, 1], 30) for name in (HOSTILE, "b", "c")})
     here = board(pairs, "z")
     spread = rating_spread({HOSTILE: pairs, "k": pairs}, "z", rng=rng(), orders=1, pooled=pairs)
-    doubts = {HOSTILE: PairDoubt(pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs)))}
-    noisy = icc(draws.choice([-1.0, 0, 1], (30, 1)) * np.ones((1, 3)) * draws.choice([1.0, 1, 0], (30, 3)))
-    cuts = screening({HOSTILE: pairs, "k": pairs}, "z", icc={HOSTILE: noisy, "k": noisy}, cuts=(0.0,))
+    doubts = {
+        HOSTILE: PairDoubt(
+            pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs))
+        )
+    }
+    noisy = icc(
+        draws.choice([-1.0, 0, 1], (30, 1)) * np.ones((1, 3)) * draws.choice([1.0, 1, 0], (30, 3))
+    )
+    cuts = screening(
+        {HOSTILE: pairs, "k": pairs}, "z", icc={HOSTILE: noisy, "k": noisy}, cuts=(0.0,)
+    )
     rows = "".join(f'"{row.model}",{row.elo.value}\n' for row in here.rows)
-    beside = compare_outside(here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=rng())
+    beside = compare_outside(
+        here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=rng()
+    )
     figs = [
         ratings_figure(here, spread.pooled),
         tasks_figure(between_tasks({HOSTILE: pairs, "t": pairs}, "z")),
@@ -293,7 +390,11 @@ def test_hostile_names_are_escaped_in_every_figure():
         pooling_figure(pooling({HOSTILE: pairs, "k": pairs}, "z", rng=rng())),
     ]
     for fig in figs:
-        drawn = [fig.layout.xaxis.title.text, fig.layout.yaxis.title.text or "", *(fig.layout.yaxis.ticktext or ())]
+        drawn = [
+            fig.layout.xaxis.title.text,
+            fig.layout.yaxis.title.text or "",
+            *(fig.layout.yaxis.ticktext or ()),
+        ]
         drawn += [trace.name or "" for trace in fig.data]
         drawn += [text for trace in fig.data for text in (trace.hovertext or ())]
         assert not any("<img" in text for text in drawn)
@@ -306,7 +407,9 @@ def test_other_ratings_on_the_page(app, spread):
     opened(app, board="Other ratings")
     found = spread
     assert said.other_ratings(found) in texts(app)
-    assert app.dataframe[0].value["SD of judges"].tolist() == [row.sd.value for row in found.methods]
+    assert app.dataframe[0].value["SD of judges"].tolist() == [
+        row.sd.value for row in found.methods
+    ]
     shown = app.dataframe[1].value.set_index("model")
     terry = found.pooled["bradley_terry"]
     for name, elo in zip(terry.models, terry.elo.value, strict=True):
@@ -321,10 +424,14 @@ def test_judges_on_the_page(app, store, judged):
     opened(app, board="Judges", screen="0.95")
     pooled = mean_of_judges(judged, ANCHOR)
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
-    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
+    found = pooling(
+        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+    )
     assert said.judges(pooled, found) in texts(app)
     sizes, means, cuts = (app.dataframe[k].value for k in range(3))
-    assert sizes["SE"].tolist() == pytest.approx([np.sqrt(size.observed.value) for size in found.sizes])
+    assert sizes["SE"].tolist() == pytest.approx(
+        [np.sqrt(size.observed.value) for size in found.sizes]
+    )
     assert means["mean Elo"].tolist() == [round(row.elo.value) + 0.0 for row in pooled.rows]
     assert means["SD of judges"].tolist() == [row.sd_judges for row in pooled.rows]
     assert cuts["left"].iloc[-1] == "sim-judge-careful; sim-judge-decisive; sim-judge-first-slot"
@@ -346,7 +453,9 @@ def test_abstention_on_the_page(app, store, demo):
     assert any("less than 70 % confident" in told for told in texts(app))
 
 
-@pytest.mark.parametrize(("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")])
+@pytest.mark.parametrize(
+    ("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")]
+)
 def test_a_judge_without_doubts_gets_the_reason(app, by, why):
     opened(app, board="Abstention", voter="sim-person-1", abstain_by=by)
     assert any(f"Not applicable: abstention {why}" in told for told in texts(app))
@@ -356,7 +465,10 @@ def test_a_judge_without_doubts_gets_the_reason(app, by, why):
 def test_categories_on_the_page(app, store):
     opened(app, board="Categories")
     names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
-    by_task = {name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None] for name in names}
+    by_task = {
+        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None]
+        for name in names
+    }
     found = between_tasks(by_task, ANCHOR)
     assert said.tasks(found) in texts(app)
     assert app.dataframe[0].value["SD"].tolist() == [row.tau.value for row in found.rows]
@@ -372,7 +484,9 @@ def test_an_outside_file_on_the_page(app, demo):
     opened(app, board="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
     here = board(demo[None], ANCHOR)
-    content = ("model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)).encode()
+    content = (
+        "model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)
+    ).encode()
     app.file_uploader(key="outside_file").upload("x.csv", content, "text/csv").run()
     assert not app.exception
     found = compare_outside(here, read_outside(content, name="x.csv"), rng=rng())

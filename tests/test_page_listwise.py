@@ -10,7 +10,12 @@ from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.interpretation import listwise as list_sentences
 from core.interpretation.format import percent
 from core.plots.base import rater_styles
-from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from core.plots.consensus import (
+    improvements_figure,
+    sensitivities_figure,
+    slots_figure,
+    sweep_figure,
+)
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -40,7 +45,9 @@ def test_the_page_says_what_core_says(page, store_path):
     assert any(f"{mean:.1f} % by consensus" in text.value for text in page.text)
     page.slider(key="weight-score").set_value(0.0).run()
     changed = improvement(rankings, weights=Weights(score=0.0))
-    assert page.text[0].value == list_sentences.answer(judge, changed, order_sensitivity(rankings))[0]
+    assert (
+        page.text[0].value == list_sentences.answer(judge, changed, order_sensitivity(rankings))[0]
+    )
     assert not page.exception
 
 
@@ -78,13 +85,19 @@ def test_figures_plot_what_was_found():
     assert tuple(drawn.data[1].y) == tuple(row.majority_error for row in sweep.rows)
     assert tuple(drawn.data[2].y) == tuple(row.bound for row in sweep.rows)
     slots = order_sensitivity(table).slots
-    assert tuple(slots_figure(slots, style=STYLE).data[0].y) == tuple(row.win.value for row in slots)
+    assert tuple(slots_figure(slots, style=STYLE).data[0].y) == tuple(
+        row.win.value for row in slots
+    )
     sensitive = {"judge": order_sensitivity(table)}
     changed = sensitive["judge"].changed
     drawn = sensitivities_figure(sensitive, styles={"judge": STYLE})
     assert [x for trace in drawn.data for x in trace.x or () if x is not None] == [changed.value]
     found = improvement(table)
-    marks = [x for trace in improvements_figure({"judge": found}, styles={"judge": STYLE}).data for x in trace.x or ()]
+    marks = [
+        x
+        for trace in improvements_figure({"judge": found}, styles={"judge": STYLE}).data
+        for x in trace.x or ()
+    ]
     assert {found.overall.direct.value, found.overall.consensus.value} <= set(marks)
 
 
@@ -106,7 +119,10 @@ def test_words_follow_from_numbers():
     # The best one trades places with whoever stands in slot 0 of its item's first order.
     slot, item = gains.slot.copy(), gains.item
     best_slot = {
-        int(i): int(s) for i, s in zip(item[first & (gains.best == 1)], slot[first & (gains.best == 1)], strict=True)
+        int(i): int(s)
+        for i, s in zip(
+            item[first & (gains.best == 1)], slot[first & (gains.best == 1)], strict=True
+        )
     }
     for row in np.flatnonzero(first):
         if gains.best[row] == 1:
@@ -122,7 +138,11 @@ def test_words_follow_from_numbers():
     apart = {"steady": order_sensitivity(same), "fickle": order_sensitivity(gains)}
     told = list_sentences.judges(apart)
     assert "least often for steady, on 0 % of 40 items" in told
-    assert f"most often for fickle, on {percent(apart['fickle'].changed.value)} of 400 items" in told
+    assert (
+        f"most often for fickle, on {percent(apart['fickle'].changed.value)} of 400 items" in told
+    )
     assert list_sentences.judges({"steady": apart["steady"]}).startswith("steady: order decides")
     once = planted(np.random.default_rng(0), items=5, runs=1, q=1.0)
-    assert "nothing is known about more" in list_sentences.enough(order_sweep(once, rng=np.random.default_rng(0)))
+    assert "nothing is known about more" in list_sentences.enough(
+        order_sweep(once, rng=np.random.default_rng(0))
+    )

@@ -1,4 +1,6 @@
-"""Two judges on the Agreement page: core's numbers, the comparisons on which they part, two data sets."""
+"""Two judges on the Agreement page: core's numbers, the comparisons on which they part, two data
+sets.
+"""
 
 from pathlib import Path
 
@@ -38,8 +40,13 @@ def texts(page: AppTest) -> str:
 
 def sides(path: Path, *names: str) -> list[JudgeVotes]:
     with Store.open(path) as store:
-        counts, stated, placed = (ask(store, DEMO) for ask in (vote_counts, confidence_counts, positions))
-    return [JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in names]
+        counts, stated, placed = (
+            ask(store, DEMO) for ask in (vote_counts, confidence_counts, positions)
+        )
+    return [
+        JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))
+        for name in names
+    ]
 
 
 def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) -> None:
@@ -90,7 +97,10 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
             for dataset, hit in right.items():
                 text = f"answer of {dataset}"
                 vote = 1 if hit else -1
-                rows.append(row | {"dataset": dataset, "vote": vote, "position": position, "response_a": text})
+                rows.append(
+                    row
+                    | {"dataset": dataset, "vote": vote, "position": position, "response_a": text}
+                )
     frame = pd.DataFrame(rows)
     with Store.open(tmp_path / "votes.duckdb") as store:
         for dataset, part in frame.groupby("dataset"):

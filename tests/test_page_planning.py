@@ -1,4 +1,6 @@
-"""The Experiments page: its words follow from numbers, its figures plot them, and the app shows core's."""
+"""The Experiments page: its words follow from numbers, its figures plot them, and the app shows
+core's.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -50,7 +52,9 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(scope="module")
 def votes_found():
-    return vote_sweep(simulated(7, 600, theta=(1.6, 0.5, 1.0)), rng=rng(), n_splits=10, subsamples=4)
+    return vote_sweep(
+        simulated(7, 600, theta=(1.6, 0.5, 1.0)), rng=rng(), n_splits=10, subsamples=4
+    )
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +118,8 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
     ):
         mae[:, column] = everything + np.array(gaps)
         ends = {
-            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy()) for name in ("mae", "mae_item")
+            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy())
+            for name in ("mae", "mae_item")
         }
         found = dataclasses.replace(labels_found, **ends)
         assert enough_labels(found) == expected
@@ -136,11 +141,15 @@ def test_transfer_says_how_often_and_where_worst(moved):
     worse = moved.change.low > 0
     assert not worse.diagonal().any()
     assert said.startswith(
-        f"In {12 - worse.sum()} of 12 pairs of categories a transferred fit is not shown to cost more: "
+        f"In {12 - worse.sum()} of 12 pairs of categories a transferred fit is not shown to cost "
+        "more: "
     )
     worst = np.where(worse, moved.change.value, 0).max()
     row, column = np.unravel_index(np.where(worse, moved.change.value, -1).argmax(), (4, 4))
-    assert f"Worst shown: fitted on {moved.tasks[row]}, the error on {moved.tasks[column]} rises by" in said
+    assert (
+        f"Worst shown: fitted on {moved.tasks[row]}, the error on {moved.tasks[column]} rises by"
+        in said
+    )
     assert f"rises by {worst:.3f}" in said
     # Two pairs beside it that rise by more, without being shown to.
     change, low = moved.change.value.copy(), moved.change.low.copy()
@@ -149,13 +158,17 @@ def test_transfer_says_how_often_and_where_worst(moved):
         low[place] = -1.0
     for place in others[:2]:
         change[place] = worst + 0.01
-    unsure = dataclasses.replace(moved, change=dataclasses.replace(moved.change, value=change, low=low))
+    unsure = dataclasses.replace(
+        moved, change=dataclasses.replace(moved.change, value=change, low=low)
+    )
     said = transfer_answer(unsure, "categories")
     assert "In 11 of 12 pairs" in said
     assert f"rises by {worst:.3f}" in said
     assert said.endswith(" 2 pairs rise by more, but not shown beyond chance.")
     change[others[1]] = worst / 2
-    assert transfer_answer(unsure, "categories").endswith(" 1 pair rises by more, but not shown beyond chance.")
+    assert transfer_answer(unsure, "categories").endswith(
+        " 1 pair rises by more, but not shown beyond chance."
+    )
     change[others[0]] = worst / 2
     assert "beyond chance" not in transfer_answer(unsure, "categories")
     lower = dataclasses.replace(moved.change, low=moved.change.low - 9)
@@ -191,7 +204,9 @@ def test_comparison_names_the_best_and_whether_it_differs():
     assert "shown" in comparison_answer(alike, "judge")
     unlabelled = dataclasses.replace(good, gold=np.full(500, NO_GOLD))
     none = compare({"a": unlabelled}, rng=rng(), n_splits=5)
-    assert comparison_answer(none, "temperature").startswith("No value of temperature has labels enough")
+    assert comparison_answer(none, "temperature").startswith(
+        "No value of temperature has labels enough"
+    )
     assert comparison_answer(none, "judge").startswith("No judge has labels enough")
 
 
@@ -231,7 +246,9 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     key = transfer_key(HOSTILE, "task 1")
     fig = transfer_figure(found, chosen=key)
     cells = fig.data[0]
-    assert [data[0] for data in cells.customdata] == [transfer_key(a, b) for a in found.tasks for b in found.tasks]
+    assert [data[0] for data in cells.customdata] == [
+        transfer_key(a, b) for a in found.tasks for b in found.tasks
+    ]
     place = [data[0] for data in cells.customdata].index(key)
     shown = cells.text[place].replace("<b>", "").replace("</b>", "").replace("−", "-")
     assert float(shown) == pytest.approx(found.change[0, 1].value, abs=0.0006)
@@ -241,7 +258,9 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     assert sum(shape.path.count("M") for shape in fig.layout.shapes) == len(cells.x)
     distances = task_distances(hostile)
     apart = distance_figure(found, distances, chosen=key)
-    assert list(apart.data[1].y) == [found.loss_change[i, j] for i in range(4) for j in range(4) if i != j]
+    assert list(apart.data[1].y) == [
+        found.loss_change[i, j] for i in range(4) for j in range(4) if i != j
+    ]
     for drawn in (fig, apart):
         assert "<img" not in drawn.to_json().replace('"' + HOSTILE, '"')
 
@@ -259,10 +278,16 @@ def test_borrowed_map_outlines_where_fits_differ(moved):
 
 def test_comparison_figures_plot_it_and_escape_names():
     good = simulated(32, 200)
-    found = compare({HOSTILE: good, "b": noisier(good, 33, 0.5)}, rng=rng(), n_splits=5, resamples=200)
+    found = compare(
+        {HOSTILE: good, "b": noisier(good, 33, 0.5)}, rng=rng(), n_splits=5, resamples=200
+    )
     fig = compared_figure(found, styles=rater_styles([HOSTILE, "b"]))
-    shown = sorted(x for trace in fig.data if trace.mode == "markers" for x in trace.x if x is not None)
-    scores = [one.evaluation.scores[rule].mae for one in found.values.values() for rule in found.rules]
+    shown = sorted(
+        x for trace in fig.data if trace.mode == "markers" for x in trace.x if x is not None
+    )
+    scores = [
+        one.evaluation.scores[rule].mae for one in found.values.values() for rule in found.rules
+    ]
     assert shown == sorted(scores)
     ties = ties_figure(found)
     values = {one.tie_votes.value for one in found.values.values()}
@@ -346,8 +371,12 @@ def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
     page = opened(app, experiment="Parameters", judges=judge)
-    by_category = vote_counts_by(demo_store(), dataclasses.replace(DEMO, judges=(judge,)), "category")
-    groups = {(task, name): one for task, judges in by_category.items() for name, one in judges.items()}
+    by_category = vote_counts_by(
+        demo_store(), dataclasses.replace(DEMO, judges=(judge,)), "category"
+    )
+    groups = {
+        (task, name): one for task, judges in by_category.items() for name, one in judges.items()
+    }
     found = parameter_grid(groups, rng=rng())
     assert parameters_answer(found) in texts(page)
     assert f"{found.to_frame()['beta_mean'][0]:.6f}" in printed(page, capsys)
@@ -367,7 +396,10 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     page = opened(app, experiment="Compare", compare_by="category")
     judge = page.selectbox(key="rater").value
-    values = {name: judges[judge] for name, judges in vote_counts_by(demo_store(), DEMO, "category").items()}
+    values = {
+        name: judges[judge]
+        for name, judges in vote_counts_by(demo_store(), DEMO, "category").items()
+    }
     shown = next(frame.value for frame in page.dataframe if "MAE minus reference" in frame.value)
     assert shown["category"].unique().tolist() == list(values)
     found = compare(values, rng=rng(), baseline=page.selectbox(key="against").value)
@@ -376,7 +408,9 @@ def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
 
 
 @pytest.mark.parametrize("tab", TABS)
-def test_without_gold_every_tab_says_what_is_missing(app: AppTest, tab: str, tmp_path, monkeypatch) -> None:
+def test_without_gold_every_tab_says_what_is_missing(
+    app: AppTest, tab: str, tmp_path, monkeypatch
+) -> None:
     import streamlit as st
 
     from core.importers import read

@@ -62,17 +62,25 @@ def real(shared_data: Path, name: str) -> Store:
     return store
 
 
-def orders(rows: list[tuple[tuple[int, ...], tuple[int, ...], int]], item: list[int] | None = None) -> OrderCounts:
+def orders(
+    rows: list[tuple[tuple[int, ...], tuple[int, ...], int]], item: list[int] | None = None
+) -> OrderCounts:
     """Rows of (votes -1, 0, +1 in `ab`, the same in `ba`, gold)."""
     ab, ba, gold = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
     code = np.arange(len(rows))
-    return OrderCounts(comparison=code, item=code if item is None else np.array(item), ab=ab, ba=ba, gold=gold)
+    return OrderCounts(
+        comparison=code, item=code if item is None else np.array(item), ab=ab, ba=ba, gold=gold
+    )
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
     page = opened(app)
-    results = {judge: position_bias(found) for judge, found in positions(demo_store(), DEMO).items()}
-    shown = next(frame.value for frame in page.dataframe if "bias decided" in frame.value).set_index("judge")
+    results = {
+        judge: position_bias(found) for judge, found in positions(demo_store(), DEMO).items()
+    }
+    shown = next(
+        frame.value for frame in page.dataframe if "bias decided" in frame.value
+    ).set_index("judge")
     rates = [results[judge].flip_rate for judge in shown.index]
     flipped = [rate.value if rate else 0.0 for rate in rates]
     assert flipped == sorted(flipped, reverse=True)
@@ -103,7 +111,9 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     assert f"{judge}: {said.sentence} Of {len(found)} raters it fares worst in this." in texts
     page.selectbox(key="rater").set_value("sim-judge-careful").run()
     other = "sim-judge-careful"
-    assert f"{other}: {sentences.order(other, found[other]).sentence}" in [element.value for element in page.text]
+    assert f"{other}: {sentences.order(other, found[other]).sentence}" in [
+        element.value for element in page.text
+    ]
     parts = verdicts.position(judge, found[judge]), verdicts.stability(judge, found[judge])
     assert said.sentence == f"{parts[0].sentence} {parts[1].sentence}"
     assert said.verdict == max((part.verdict for part in parts), key=verdicts.GRADES.index)
@@ -126,7 +136,9 @@ def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
     votes = demo_store().export(DEMO).to_pandas()
     others = votes[(votes["judge"] != judge) & (votes["status"] == "ok")]
     margin = others.groupby(COMPARISON)["vote"].mean().abs()
-    assert (margin.loc[list(split[COMPARISON].itertuples(index=False, name=None))] <= 0.2 + 1e-9).all()
+    assert (
+        margin.loc[list(split[COMPARISON].itertuples(index=False, name=None))] <= 0.2 + 1e-9
+    ).all()
 
 
 def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> None:
@@ -142,18 +154,28 @@ def check_judges(shared_data: Path) -> None:
     one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
     assert (one.first, one.second, one.tie, one.pairs, one.unpaired) == (367, 289, 44, 350, 0)
     rounded = tuple(
-        round(x, 6) for x in (one.bias_decided.value, one.bias_all.value, one.flip_rate.value, one.hard_flip_rate.value)
+        round(x, 6)
+        for x in (
+            one.bias_decided.value,
+            one.bias_all.value,
+            one.flip_rate.value,
+            one.hard_flip_rate.value,
+        )
     )
     assert rounded == (0.118902, 0.111429, 0.314286, 0.217143)
     assert one.bias_pairs.value == one.bias_all.value
     mark = Mark(judge="o1-mini-2024-09-12 [arena_hard]", flip="flip")
     assert votes_behind(store, Selection(), mark=mark).num_rows == 2 * one.flips == 220
-    chatgpt = position_bias(positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"])
+    chatgpt = position_bias(
+        positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"]
+    )
     assert round(chatgpt.flip_rate.value, 6) == 0.818182
 
 
 def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
-    """gpt-4o-mini: raw .406593, as gold sits first where only one order was asked; within pairs nothing."""
+    """gpt-4o-mini: raw .406593, as gold sits first where only one order was asked; within pairs
+    nothing.
+    """
     found = positions(real(shared_data, "judgeconf"), Selection())
     results = {judge: position_bias(one) for judge, one in found.items()}
     one = results["gpt-4o-mini"]
@@ -170,7 +192,10 @@ def check_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
 
 def results_for(name: str) -> dict:
     found = positions(demo_store(), DEMO)
-    return {name: position_bias(found["sim-judge-first-slot"]), "person": position_bias(found["sim-person-1"])}
+    return {
+        name: position_bias(found["sim-judge-first-slot"]),
+        "person": position_bias(found["sim-person-1"]),
+    }
 
 
 def test_figures_show_results_and_escape_names(app: AppTest) -> None:
@@ -236,7 +261,9 @@ def test_counts_by_order_and_length_equal_pandas() -> None:
         assert len(found) == mine.groupby(["item_id", "model_b"]).ngroups
         for order in ("ab", "ba"):
             votes = mine[mine["position"] == order]["vote"]
-            assert getattr(found, order).sum(axis=0).tolist() == [int((votes == v).sum()) for v in (-1, 0, 1)]
+            assert getattr(found, order).sum(axis=0).tolist() == [
+                int((votes == v).sum()) for v in (-1, 0, 1)
+            ]
         assert sorted(found.gold.tolist()) == sorted(
             mine.groupby(["item_id", "model_b"])["gold"].first().fillna(NO_GOLD).tolist()
         )
@@ -248,7 +275,9 @@ def test_counts_by_order_and_length_equal_pandas() -> None:
         assert int(lengths.tie.sum()) == int((mine["vote"] == 0).sum())
         votes = lengths.longer + lengths.shorter + lengths.tie
         for label in (-1, 0, 1):
-            assert int(votes[lengths.gold == label].sum()) == int((mine["gold"] * side == label).sum())
+            assert int(votes[lengths.gold == label].sum()) == int(
+                (mine["gold"] * side == label).sum()
+            )
 
 
 def test_length_of_a_text_counts_where_no_length_is_given() -> None:
@@ -258,13 +287,24 @@ def test_length_of_a_text_counts_where_no_length_is_given() -> None:
         reading(
             [
                 base | {"response_a": "long enough", "response_b": "short"},
-                base | {"item_id": "2", "length_a": 5, "length_b": 9, "response_a": "long", "response_b": "s"},
+                base
+                | {
+                    "item_id": "2",
+                    "length_a": 5,
+                    "length_b": 9,
+                    "response_a": "long",
+                    "response_b": "s",
+                },
                 base | {"item_id": "3", "response_a": "alone"},
             ]
         )
     )
     found = length_counts(store, Selection())["j"]
-    assert (found.longer.tolist(), found.shorter.tolist(), found.gold.tolist()) == ([1, 0], [0, 1], [1, -1])
+    assert (found.longer.tolist(), found.shorter.tolist(), found.gold.tolist()) == (
+        [1, 0],
+        [0, 1],
+        [1, -1],
+    )
 
 
 three = some.tuples(some.integers(0, 3), some.integers(0, 3), some.integers(0, 3))
@@ -283,7 +323,10 @@ def test_expected_errors_equal_every_subset_counted(rows: list[tuple]) -> None:
         return [vote for vote, count in zip((-1, 0, 1), counts, strict=True) for _ in range(count)]
 
     def error(draws: list[tuple[int, ...]], gold: int) -> float:
-        labels = [int(majority(*(np.array([draw.count(vote)]) for vote in (1, 0, -1)))[0]) for draw in draws]
+        labels = [
+            int(majority(*(np.array([draw.count(vote)]) for vote in (1, 0, -1)))[0])
+            for draw in draws
+        ]
         return float(np.mean([abs(label - gold) for label in labels]))
 
     expected = np.zeros(4)
@@ -291,9 +334,14 @@ def test_expected_errors_equal_every_subset_counted(rows: list[tuple]) -> None:
         a, b = votes(ab), votes(ba)
         halves = [x + y for x, y in product(combinations(a, 1), combinations(b, 1))]
         both = [x + y for x, y in product(combinations(a, 2), combinations(b, 2))]
-        expected += [error(draws, gold) for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)]
+        expected += [
+            error(draws, gold)
+            for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)
+        ]
     assert result.mae.value == pytest.approx(expected / len(usable), abs=1e-12)
-    assert result.gain.value == pytest.approx(expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12)
+    assert result.gain.value == pytest.approx(
+        expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12
+    )
     assert (result.n, result.left_out) == (len(usable), len(rows) - len(usable))
 
 
@@ -329,7 +377,9 @@ def test_one_item_says_that_it_says_nothing_of_others() -> None:
 
 
 def test_gain_that_no_comparison_showed_yet_has_an_interval() -> None:
-    """A judge that is nearly always right: a t interval of the gain is a point in 15 % of sets of 40."""
+    """A judge that is nearly always right: a t interval of the gain is a point in 15 % of sets of
+    40.
+    """
     result = order_balance(orders([((0, 0, 4), (0, 0, 4), 1)] * 40))
     assert result.gain.value == 0
     assert result.gain.low < -0.04
@@ -339,7 +389,9 @@ def test_gain_that_no_comparison_showed_yet_has_an_interval() -> None:
 def test_a_million_votes_of_one_order_are_one_row_of_chances() -> None:
     rows = [((0, 0, 10**6), (10**6, 0, 0), 1), ((4, 1, 3), (2, 2, 4), 0)] * 10
     result = order_balance(orders(rows), votes=4)
-    assert result.mae.value[0] == pytest.approx(order_balance(orders(rows[1:2]), votes=4).mae.value[0] / 2)
+    assert result.mae.value[0] == pytest.approx(
+        order_balance(orders(rows[1:2]), votes=4).mae.value[0] / 2
+    )
 
 
 def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
@@ -353,7 +405,8 @@ def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
 def test_interval_of_the_error_solves_the_score_equation_of_its_effective_number() -> None:
     rng = np.random.default_rng(6)
     rows = [
-        (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1) for _ in range(60)
+        (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1)
+        for _ in range(60)
     ]
     result = order_balance(orders(rows), votes=4)
     label = np.array([majority(*(np.array([ab[k]]) for k in (2, 1, 0)))[0] for ab, _, _ in rows])
@@ -362,13 +415,17 @@ def test_interval_of_the_error_solves_the_score_equation_of_its_effective_number
     # Votes of 0 to 2 as shares: variance between items against the binomial, ¼ added to both.
     effective = 60 * (60 * share * (1 - share) + 0.25) / (60 * half.var(ddof=1) + 0.25)
     for end in (result.mae.low[0] / 2, result.mae.high[0] / 2):
-        assert abs(end - share) == pytest.approx(1.959963985 * np.sqrt(end * (1 - end) / effective), abs=1e-8)
+        assert abs(end - share) == pytest.approx(
+            1.959963985 * np.sqrt(end * (1 - end) / effective), abs=1e-8
+        )
 
 
 def lengths(rows: list[tuple[int, int, int, int]]) -> LengthCounts:
     longer, shorter, tie, gold = np.array(rows, dtype=np.int64).T
     code = np.arange(len(rows))
-    return LengthCounts(comparison=code, item=code, longer=longer, shorter=shorter, tie=tie, gold=gold)
+    return LengthCounts(
+        comparison=code, item=code, longer=longer, shorter=shorter, tie=tie, gold=gold
+    )
 
 
 def test_verbosity_is_what_exceeds_gold() -> None:
@@ -378,7 +435,8 @@ def test_verbosity_is_what_exceeds_gold() -> None:
     assert one.excess.value == 0.25
     assert one.excess.low < 0.25 < one.excess.high
     assert sentences.verbosity("j", one) == (
-        f"j: prefers the longer response in 75 % of 160 decided votes ({percent_span(one.longer_rate)}); "
+        "j: prefers the longer response in 75 % of 160 decided votes "
+        f"({percent_span(one.longer_rate)}); "
         "where gold decides, in 75 % of 160, and gold in 50 % of them."
     )
 
@@ -392,16 +450,27 @@ def test_verbosity_without_gold_or_decided_votes() -> None:
     assert (agreeing.excess.value, agreeing.excess.has_interval) == (0.0, False)
 
 
-@given(some.lists(some.tuples(*[some.integers(0, 5)] * 3, some.sampled_from([-1, 0, 1])), min_size=2, max_size=20))
+@given(
+    some.lists(
+        some.tuples(*[some.integers(0, 5)] * 3, some.sampled_from([-1, 0, 1])),
+        min_size=2,
+        max_size=20,
+    )
+)
 def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, int]]) -> None:
-    one, other = verbosity(lengths(rows)), verbosity(lengths([(s, l, t, -g) for l, s, t, g in rows]))  # noqa: E741
+    one, other = (
+        verbosity(lengths(rows)),
+        verbosity(lengths([(s, longer, t, -g) for longer, s, t, g in rows])),
+    )
     if one is None or one.excess is None:
         assert other is None or other.excess is None
         return
     assert other.excess.value == pytest.approx(-one.excess.value, abs=1e-12)
     assert other.longer_rate.value == pytest.approx(1 - one.longer_rate.value, abs=1e-12)
     if one.excess.has_interval:
-        assert (other.excess.low, other.excess.high) == pytest.approx((-one.excess.high, -one.excess.low), abs=1e-9)
+        assert (other.excess.low, other.excess.high) == pytest.approx(
+            (-one.excess.high, -one.excess.low), abs=1e-9
+        )
         assert one.excess.low <= one.excess.value + 1e-12 <= one.excess.high + 2e-12
 
 
@@ -409,20 +478,26 @@ def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None
     """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
     opened(app)
     found = {judge: verbosity(one) for judge, one in length_counts(demo_store(), DEMO).items()}
-    favours = {judge for judge, one in found.items() if one.excess is not None and one.excess.low > 0}
+    favours = {
+        judge for judge, one in found.items() if one.excess is not None and one.excess.low > 0
+    }
     assert favours == {"sim-judge-boaster"}
 
 
 @pytest.mark.slow
 def test_excess_interval_covers_the_truth() -> None:
-    """Three votes an item with a lasting opinion: .95 coverage within simulation error of 400 draws."""
+    """Three votes an item with a lasting opinion: .95 coverage within simulation error of 400
+    draws.
+    """
     rng = np.random.default_rng(7)
     hits = SimpleNamespace(inside=0, draws=400)
     for _ in range(hits.draws):
         item_rate = rng.beta(6, 4, size=80)
         longer = rng.binomial(3, item_rate)
         gold = np.where(rng.random(80) < 0.5, 1, -1)
-        one = verbosity(lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)]))
+        one = verbosity(
+            lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)])
+        )
         hits.inside += one.excess.low <= 0.6 - 0.5 <= one.excess.high
     assert 0.92 <= hits.inside / hits.draws <= 0.98
 
@@ -443,7 +518,9 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
 
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
-    rows = "".join(f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1)))
+    rows = "".join(
+        f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1))
+    )
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
     yield AppTest.from_file(str(MAIN), default_timeout=LONG)
@@ -459,7 +536,9 @@ def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: A
 def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
     counts = positions(demo_store(), DEMO)["sim-judge-careful"]
     table = flips_by(counts, "margin", bins=50)
-    empty = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs}
+    empty = {
+        name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs
+    }
     assert empty
     drawn = plots.flips_by_group(table, style=rater_styles(["j"])["j"]).layout.yaxis.ticktext
     assert set(drawn) == set(table.groups) - empty
@@ -487,9 +566,15 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     shown = opened(app, dataset="changes", rater="obedient")
-    assert any("A response with attack-own is preferred 50.0 points more often" in t.value for t in shown.text)
+    assert any(
+        "A response with attack-own is preferred 50.0 points more often" in t.value
+        for t in shown.text
+    )
     (table,) = (one.value for one in shown.dataframe if "flips by it" in one.value.columns)
-    assert dict(zip(table["change"], table["flips by it"], strict=True)) == {"attack-own": 0.5, "sentence": 0.0}
+    assert dict(zip(table["change"], table["flips by it"], strict=True)) == {
+        "attack-own": 0.5,
+        "sentence": 0.0,
+    }
     assert shown.selectbox(key="rater").options == ["obedient", "other"]
     shown.selectbox(key="rater").set_value("other").run()
     assert any("Robustness is unknown" in text.value for text in shown.text)

@@ -1,4 +1,6 @@
-"""Direct scores and rankings in the app: dropped, read back, loaded; pages about votes say where they are."""
+"""Direct scores and rankings in the app: dropped, read back, loaded; pages about votes say where
+they are.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,7 +76,10 @@ def test_scores_are_dropped_read_back_loaded_and_listed(app):
     app.run()
     for sentence in read_back(read([("mine.csv", mine.encode())])[0]):
         assert sentence in texts(app)
-    assert "72 direct scores of 2 raters on 12 items read from 72 rows; nothing was rejected." in texts(app)
+    assert (
+        "72 direct scores of 2 raters on 12 items read from 72 rows; nothing was rejected."
+        in texts(app)
+    )
     app.button(key="load").click().run()
     assert "72 direct scores loaded into mine." in texts(app)
     assert "72 direct scores of 2 raters are in: see the page Leaderboard." in texts(app)

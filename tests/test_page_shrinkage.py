@@ -1,4 +1,6 @@
-"""Shrinkage on the Aggregation page: what can be leant on, what it gains, words and figures that follow."""
+"""Shrinkage on the Aggregation page: what can be leant on, what it gains, words and figures that
+follow.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, BTDOptions, fit
-from core.aggregation.evaluation import FEWEST, PairedChange, ShrinkageGain, evaluate, paired_change, shrinkage_gain
+from core.aggregation.evaluation import (
+    FEWEST,
+    PairedChange,
+    ShrinkageGain,
+    evaluate,
+    paired_change,
+    shrinkage_gain,
+)
 from core.aggregation.rules import label_table
 from core.aggregation.shrinkage import (
     NAMES,
@@ -48,7 +57,9 @@ DEMO = Selection(datasets=(DEMO_DATASET,))
 
 @pytest.fixture(autouse=True)
 def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy machine."""
+    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
+    machine.
+    """
     with threadpool_limits(1):
         yield
 
@@ -99,7 +110,12 @@ def test_scores_are_those_of_evaluate_and_differences_those_of_the_scores() -> N
     alone = evaluate(counts, rng=seeded(), n_splits=10, resamples=200)
     for key in ("majority", "threshold", "btd", "btd_shrunk"):
         one, other = gain.evaluation.scores[key], alone.scores[key]
-        assert (one.mae, one.mae_low, one.pa, one.regret) == (other.mae, other.mae_low, other.pa, other.regret)
+        assert (one.mae, one.mae_low, one.pa, one.regret) == (
+            other.mae,
+            other.mae_low,
+            other.pa,
+            other.regret,
+        )
     scores = gain.evaluation.scores
     for change, key in ((gain.beside_btd, "btd"), (gain.beside_threshold, "threshold")):
         assert (change.key, change.beside) == ("btd_shrunk", key)
@@ -127,7 +143,9 @@ def test_a_paired_interval_knows_that_errors_go_together() -> None:
 
 @pytest.mark.slow
 def test_a_paired_interval_covers_the_long_run_difference() -> None:
-    """200 draws of 120 items, two fixed labellings: 95 % intervals hold the true difference in 90 to 98 %."""
+    """200 draws of 120 items, two fixed labellings: 95 % intervals hold the true difference in 90
+    to 98 %.
+    """
     rng, held = np.random.default_rng(3), 0
     n, of_truth = 120, 0.2 * 2 - 0.1 * 2
     for _ in range(200):
@@ -142,7 +160,9 @@ def test_a_paired_interval_covers_the_long_run_difference() -> None:
             gold=gold,
         )
         given = {"ci_sc": first, "longest": second}
-        found = evaluate(counts, rng=rng, methods=list(given), given=given, n_splits=5, share=0.2, resamples=100)
+        found = evaluate(
+            counts, rng=rng, methods=list(given), given=given, n_splits=5, share=0.2, resamples=100
+        )
         change = paired_change(found, "ci_sc", "longest")
         held += change.mae.low <= of_truth <= change.mae.high
     assert 0.90 <= held / 200 <= 0.98
@@ -167,7 +187,9 @@ def judges_by_category() -> dict[str, dict[str, VoteCounts]]:
     found: dict[str, dict[str, VoteCounts]] = {}
     for place, category in enumerate("xyz"):
         found[category] = {
-            judge: shifted(simulated(10 * place + k, 80, per_item=(1, 2)), 1_000 * place, 1_000 * place)
+            judge: shifted(
+                simulated(10 * place + k, 80, per_item=(1, 2)), 1_000 * place, 1_000 * place
+            )
             for k, judge in enumerate(("one", "two"))
         }
     return found
@@ -178,7 +200,9 @@ def test_priors_are_pools_of_the_fits_of_other_categories() -> None:
     found = candidate_priors("one", by_category["x"], category="x", by_category=by_category)
     assert list(found) == list(NAMES)
     own = pool([fit(by_category[c]["one"].cells()[0]) for c in "yz"], source="")
-    every = pool([fit(by_category[c][j].cells()[0]) for c in "yz" for j in ("one", "two")], source="")
+    every = pool(
+        [fit(by_category[c][j].cells()[0]) for c in "yz" for j in ("one", "two")], source=""
+    )
     for kind, expected in (("own", own), ("all", every)):
         prior = found[kind].prior
         assert isinstance(prior, Prior)
@@ -192,18 +216,23 @@ def test_priors_are_pools_of_the_fits_of_other_categories() -> None:
 
 
 def test_no_label_of_the_task_is_lent() -> None:
-    """Turning every gold label of the task changes no prior of other categories, however items are shared."""
+    """Turning every gold label of the task changes no prior of other categories, however items are
+    shared.
+    """
     by_category = judges_by_category()
     shared = by_category["y"]["one"]
     # A third of y's items are also items of the task.
-    by_category["y"]["one"] = replace(shared, item=np.where(shared.item % 3 == 0, shared.item - 1_000, shared.item))
+    by_category["y"]["one"] = replace(
+        shared, item=np.where(shared.item % 3 == 0, shared.item - 1_000, shared.item)
+    )
     task = by_category["x"]
     inside = np.isin(by_category["y"]["one"].item, task["one"].item)
     assert inside.any()
     before = candidate_priors("one", task, category="x", by_category=by_category)
     turned = {category: dict(voters) for category, voters in by_category.items()}
     turned["y"]["one"] = replace(
-        by_category["y"]["one"], gold=np.where(inside, -by_category["y"]["one"].gold, by_category["y"]["one"].gold)
+        by_category["y"]["one"],
+        gold=np.where(inside, -by_category["y"]["one"].gold, by_category["y"]["one"].gold),
     )
     after = candidate_priors("one", task, category="x", by_category=turned)
     for kind in ("own", "all"):
@@ -215,12 +244,19 @@ def test_other_judges_lend_as_same_items_does() -> None:
     task = {"one": counts, "two": simulated(4, 80, per_item=(1, 3), n=4)}
     offer = candidate_priors("one", task, BTDOptions(alpha=2.0))["judges"]
     gains = [
-        shrinkage_gain(counts, prior, BTDOptions(alpha=2.0), rng=seeded(), n_splits=5, resamples=200)
+        shrinkage_gain(
+            counts, prior, BTDOptions(alpha=2.0), rng=seeded(), n_splits=5, resamples=200
+        )
         for prior in (offer.prior, same_items(counts, {"two": task["two"]}, BTDOptions(alpha=2.0)))
     ]
     assert gains[0].beside_btd.mae == gains[1].beside_btd.mae
     unlike = shrinkage_gain(
-        counts, same_items(counts, {"two": task["two"]}), BTDOptions(alpha=2.0), rng=seeded(), n_splits=5, resamples=200
+        counts,
+        same_items(counts, {"two": task["two"]}),
+        BTDOptions(alpha=2.0),
+        rng=seeded(),
+        n_splits=5,
+        resamples=200,
     )
     assert (unlike.evaluation.shrunken.theta != gains[0].evaluation.shrunken.theta).any()
     weak = shrunken_fit(task["two"], options=BTDOptions(alpha=2.0))
@@ -234,7 +270,10 @@ def test_what_is_missing_says_why() -> None:
     assert alone["own"].reason == "the votes have fewer than two categories"
     by_category = judges_by_category()
     whole = candidate_priors("one", {"one": counts}, by_category=by_category)
-    assert whole["all"].reason == "choose one category as the task, so that the others can serve as priors"
+    assert (
+        whole["all"].reason
+        == "choose one category as the task, so that the others can serve as priors"
+    )
     few = {"x": {"one": counts}, "y": {"one": shifted(simulated(1, 19), 500, 500)}}
     told = candidate_priors("one", few["x"], category="x", by_category=few)["own"]
     assert told.prior is None
@@ -252,7 +291,9 @@ def test_data_sets_that_share_questions_lend_only_the_others() -> None:
     alike = [*names[:60], *names[:60], *names[:30]]
     same = {"here": by_item_name(own, alike), "there": by_item_name(other, alike)}
     refused = candidate_priors("one", {"one": own}, dataset="here", by_dataset=same)["datasets"]
-    assert refused.left_out == {"there": "has 0 labelled comparisons, 90 more on items of the task; 20 are needed"}
+    assert refused.left_out == {
+        "there": "has 0 labelled comparisons, 90 more on items of the task; 20 are needed"
+    }
 
 
 def with_change(gain: ShrinkageGain, **ends: Estimate) -> ShrinkageGain:
@@ -267,19 +308,32 @@ def test_words_follow_the_numbers() -> None:
     level = with_change(gain, mae=Estimate(-0.01, -0.03, 0.01))
     scores = gain.evaluation.scores
     text = shrinkage_answer("any", offer, better)
-    assert text.startswith(f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), ")
-    assert "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)" in text
+    assert text.startswith(
+        f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), "
+    )
+    assert (
+        "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 "
+        "to 0.030)" in text
+    )
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text
-    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in shrinkage_answer("any", offer, worse)
-    assert "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)" in shrinkage_answer(
-        "any", offer, level
+    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in shrinkage_answer(
+        "any", offer, worse
+    )
+    assert (
+        "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)"
+        in shrinkage_answer("any", offer, level)
     )
     assert f"Compared with the threshold rule ({scores['threshold'].mae:.3f}) it " in text
     assert [helps(one) for one in (better, worse, level)] == [True, False, False]
     few = small_gain(share=FEWEST)
-    told = shrinkage_answer("any", offer, worse, with_change(few, mae=Estimate(-0.02, -0.03, -0.01)))
-    assert f"With {few.evaluation.calibration:.0f} labelled comparisons it lowers that error by 0.020" in told
+    told = shrinkage_answer(
+        "any", offer, worse, with_change(few, mae=Estimate(-0.02, -0.03, -0.01))
+    )
+    assert (
+        f"With {few.evaluation.calibration:.0f} labelled comparisons it lowers that error by 0.020"
+        in told
+    )
     assert weighed(gain).startswith("λ is fixed at 1")
     prior = Prior(theta0=WEAK.theta0, precision=WEAK.precision, source="any")
     learned = small_gain(prior)
@@ -296,7 +350,9 @@ def test_many_names_are_cut() -> None:
 def test_figures_show_what_core_found() -> None:
     gain, few = small_gain(share=0.3), small_gain(share=FEWEST)
     names = list(NAMES.values())[:2]
-    fig = priors_figure({"many": dict.fromkeys(names, gain), "few": {names[0]: few}}, chosen=names[1])
+    fig = priors_figure(
+        {"many": dict.fromkeys(names, gain), "few": {names[0]: few}}, chosen=names[1]
+    )
     filled, hollow = fig.data[0], fig.data[2]
     assert list(filled.x) == [gain.beside_btd.mae.value] * 2
     assert filled.x + filled.error_x.array == pytest.approx([gain.beside_btd.mae.high] * 2)
@@ -329,18 +385,28 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
     rules = table(page, "rule").set_index("rule").iloc[:4]
     for score in gain.evaluation.scores.values():
         row = rules.loc[score.name]
-        assert (row["MAE"], row["low"], row["high"]) == (score.mae, score.mae_item_low, score.mae_item_high)
+        assert (row["MAE"], row["low"], row["high"]) == (
+            score.mae,
+            score.mae_item_low,
+            score.mae_item_high,
+        )
         assert (row["PA"], row["regret"], row["n"]) == (score.pa, score.regret, gain.evaluation.n)
     changes = next(f.value for f in page.dataframe if "MAE change" in f.value)
     assert changes["MAE change"].iloc[0] == gain.beside_btd.mae.value
-    assert (changes["low"].iloc[0], changes["high"].iloc[0]) == (*(gain.beside_btd.mae.low, gain.beside_btd.mae.high),)
+    assert (changes["low"].iloc[0], changes["high"].iloc[0]) == (
+        *(gain.beside_btd.mae.low, gain.beside_btd.mae.high),
+    )
     theta = table(page, "parameter")
     own = fit(counts.labelled().cells()[0])
     leaning = shrunken_fit(counts, found["own"].whole, rng=seeded())
     assert theta["own, all labels"].to_list() == [own.beta, own.nu, own.gamma]
     assert theta["shrunken, all labels"].to_list() == [leaning.beta, leaning.nu, leaning.gamma]
     assert theta["prior θ₀"].to_list() == pytest.approx(
-        [found["own"].whole.theta0[0], np.exp(found["own"].whole.theta0[1]), found["own"].whole.theta0[2]]
+        [
+            found["own"].whole.theta0[0],
+            np.exp(found["own"].whole.theta0[1]),
+            found["own"].whole.theta0[2],
+        ]
     )
     assert f"Not available, {NAMES['datasets']}: {found['datasets'].reason}." in texts(page)
     (code,) = (block.value for block in page.code if "shrinkage_gain" in block.value)
@@ -356,7 +422,9 @@ def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest
     assert any("choose one category as the task" in text for text in texts(page))
     page.selectbox(key="lean_task").set_value("Math").run()
     assert not page.exception
-    assert page.selectbox(key="lean_on").options == [NAMES[kind] for kind in ("all", "own", "judges", "weak")]
+    assert page.selectbox(key="lean_on").options == [
+        NAMES[kind] for kind in ("all", "own", "judges", "weak")
+    ]
 
 
 def test_sidebar_category_is_the_task(app: AppTest) -> None:
@@ -367,7 +435,9 @@ def test_sidebar_category_is_the_task(app: AppTest) -> None:
     assert any("shrinking towards a fixed weak prior" in text for text in texts(page))
 
 
-def test_hostile_names_lend_without_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path) -> None:
+def test_hostile_names_lend_without_markup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path
+) -> None:
     path = tmp_path / "hostile.duckdb"
     rng = np.random.default_rng(1)
     with Store.open(path) as store:
@@ -393,25 +463,36 @@ def test_hostile_names_lend_without_markup(tmp_path: Path, monkeypatch: pytest.M
             )
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
-    page = opened(app, lean_task=f"{HOSTILE} a", dataset=f"{HOSTILE} one", lean_on=NAMES["datasets"])
+    page = opened(
+        app, lean_task=f"{HOSTILE} a", dataset=f"{HOSTILE} one", lean_on=NAMES["datasets"]
+    )
     assert page.selectbox(key="lean_on").value == NAMES["datasets"]
-    assert any(HOSTILE in text and "two" in text for text in texts(page) if text.startswith("The prior"))
+    assert any(
+        HOSTILE in text and "two" in text for text in texts(page) if text.startswith("The prior")
+    )
     assert not any(HOSTILE in element.value for element in (*page.markdown, *page.caption))
 
 
 def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
-    """gpt-5.4-mini on Math, 5 % of the items: BTD .4639; README's shrunken BTD is the same number as here."""
+    """gpt-5.4-mini on Math, 5 % of the items: BTD .4639; README's shrunken BTD is the same number
+    as here.
+    """
     from benchmarks.rewardbench2 import cells, priors
 
     path = shared_data / "votes" / "rewardbench2_pairs.csv.gz"
     found = cells(path)
     cell = ("gpt-5.4-mini [base]", "Math")
     by_category: dict[str, dict[str, VoteCounts]] = {}
-    # Items of a category are numbered by themselves there: set apart, as in a store's one numbering.
+    # Items of a category are numbered by themselves there: set apart, as in a store's one
+    # numbering.
     for place, ((judge, category), counts) in enumerate(found.items()):
-        by_category.setdefault(category, {})[judge] = shifted(counts, 10_000 * [c for _, c in found].index(category), 0)
+        by_category.setdefault(category, {})[judge] = shifted(
+            counts, 10_000 * [c for _, c in found].index(category), 0
+        )
         assert place < 15
-    offered = candidate_priors(cell[0], by_category["Math"], category="Math", by_category=by_category)
+    offered = candidate_priors(
+        cell[0], by_category["Math"], category="Math", by_category=by_category
+    )
     assert offered["all"].whole.theta0 == pytest.approx(priors(found)[cell].theta0)
     gain = shrinkage_gain(by_category["Math"][cell[0]], offered["all"].prior, rng=seeded())
     assert round(gain.evaluation.scores["btd"].mae, 4) == 0.4639
@@ -433,5 +514,17 @@ def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
 def test_records_name_their_fields() -> None:
     change = small_gain().beside_btd
     assert isinstance(change, PairedChange)
-    names = ["key", "beside", "mae", "mae_low", "mae_high", "pa", "pa_low", "pa_high", "n", "n_items", "level"]
+    names = [
+        "key",
+        "beside",
+        "mae",
+        "mae_low",
+        "mae_high",
+        "pa",
+        "pa_low",
+        "pa_high",
+        "n",
+        "n_items",
+        "level",
+    ]
     assert list(change.to_frame()) == names

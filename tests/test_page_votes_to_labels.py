@@ -1,4 +1,6 @@
-"""The Aggregation page: core's numbers in the real app, its figures, its sentence, and labels handed out."""
+"""The Aggregation page: core's numbers in the real app, its figures, its sentence, and labels
+handed out.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,14 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import UnknownName
 from core.interpretation.votes_to_labels import recommend
-from core.plots.aggregation import MOST_VOTES, decision_figure, errors_figure, pattern_key, share_key, shares_figure
+from core.plots.aggregation import (
+    MOST_VOTES,
+    decision_figure,
+    errors_figure,
+    pattern_key,
+    share_key,
+    shares_figure,
+)
 from core.records import NO_GOLD, NO_SIDE, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
@@ -67,14 +76,19 @@ def make(rows: list[tuple[int, int, int, int]], *, per_item: int = 1) -> VoteCou
     """Rows of (plus, tie, minus, gold)."""
     plus, tie, minus, gold = np.array(rows, dtype=np.int64).T
     code = np.arange(len(rows))
-    return VoteCounts(comparison=code, item=code // per_item, plus=plus, tie=tie, minus=minus, gold=gold)
+    return VoteCounts(
+        comparison=code, item=code // per_item, plus=plus, tie=tie, minus=minus, gold=gold
+    )
 
 
 def random_counts(seed: int, n: int = 300, *, per_item: int = 1) -> VoteCounts:
     rng = np.random.default_rng(seed)
     gold = rng.integers(-1, 2, size=n)
     chance = np.where(np.arange(1, -2, -1) == gold[:, None], 0.6, 0.2)
-    return make([(*rng.multinomial(5, one), int(y)) for one, y in zip(chance, gold, strict=True)], per_item=per_item)
+    return make(
+        [(*rng.multinomial(5, one), int(y)) for one, y in zip(chance, gold, strict=True)],
+        per_item=per_item,
+    )
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
@@ -87,9 +101,17 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     assert list(rules.index) == [score.name for score in found.scores.values()]
     for score in found.scores.values():
         row = rules.loc[score.name]
-        assert (row["MAE"], row["low"], row["high"]) == (score.mae, score.mae_item_low, score.mae_item_high)
+        assert (row["MAE"], row["low"], row["high"]) == (
+            score.mae,
+            score.mae_item_low,
+            score.mae_item_high,
+        )
         assert (row["split low"], row["split high"]) == (score.mae_low, score.mae_high)
-        assert (row["PA"], row["regret"], row["top cluster"]) == (score.pa, score.regret, score.top_cluster)
+        assert (row["PA"], row["regret"], row["top cluster"]) == (
+            score.pa,
+            score.regret,
+            score.top_cluster,
+        )
         assert row["n"] == found.n
     fitted = fit(labelled.cells()[0])
     parameters = shown["parameter"].set_index("parameter")
@@ -123,7 +145,11 @@ def test_bounds_and_loss_reach_the_fit(app: AppTest) -> None:
     labelled, _ = demo_labelled()
     fitted = fit(labelled.cells()[0], BTDOptions(bounds=Bounds(nu=(1e-4, 50.0)), loss="log"))
     assert fitted.nu <= 50
-    assert tables(page)["parameter"]["all labels"].to_list() == [fitted.beta, fitted.nu, fitted.gamma]
+    assert tables(page)["parameter"]["all labels"].to_list() == [
+        fitted.beta,
+        fitted.nu,
+        fitted.gamma,
+    ]
     page.number_input(key="nu_from").set_value(100.0).run()
     assert not page.exception
     assert any("the first must be below the second" in text for text in texts(page))
@@ -142,19 +168,25 @@ def test_a_rule_leads_to_what_it_labels_wrongly(app: AppTest) -> None:
     page = opened(app, wrong="Majority (SC)")
     votes = tables(page)["dataset"]
     assert set(votes["judge"]) == {JUDGE}
-    per = votes.groupby(["item_id", "model_a", "model_b"]).agg(total=("vote", "sum"), gold=("gold", "first"))
+    per = votes.groupby(["item_id", "model_a", "model_b"]).agg(
+        total=("vote", "sum"), gold=("gold", "first")
+    )
     complete = per.iloc[:-1]  # the last comparison may be cut
     assert (np.sign(complete["total"]) != complete["gold"]).mean() > 0.9
 
 
 def test_bars_and_cells_lead_to_votes(app: AppTest) -> None:
-    page = opened(app, share_of=share_key("gold", 0), cell_majority="gold says a tie, judge says A better")
+    page = opened(
+        app, share_of=share_key("gold", 0), cell_majority="gold says a tie, judge says A better"
+    )
     frames = [frame.value for frame in page.dataframe if "vote" in frame.value.columns]
     assert len(frames) == 2
     assert all(set(frame["gold"]) == {0} for frame in frames)
 
 
-def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
+def test_copied_code_gives_the_numbers_shown(
+    app: AppTest, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = opened(app)
     (code,) = (block.value for block in page.code if "evaluate" in block.value)
     # The app holds the store's file, so the copy uses the open one.
@@ -171,7 +203,13 @@ def test_too_few_labels_say_how_many(
 ) -> None:
     path = tmp_path / "few.duckdb"
     rows = [
-        {"dataset": "few", "item_id": f"i{k}", "judge": HOSTILE, "vote": k % 3 - 1, "gold": 1 if k < labels else None}
+        {
+            "dataset": "few",
+            "item_id": f"i{k}",
+            "judge": HOSTILE,
+            "vote": k % 3 - 1,
+            "gold": 1 if k < labels else None,
+        }
         for k in range(40)
     ]
     with Store.open(path) as store:
@@ -182,7 +220,9 @@ def test_too_few_labels_say_how_many(
         assert any("judged no comparison with a gold label" in text for text in texts(page))
         assert not page.get("plotly_chart")
     elif labels < 20:
-        assert any("at least 20 labelled comparisons to fit; there are 4" in text for text in texts(page))
+        assert any(
+            "at least 20 labelled comparisons to fit; there are 4" in text for text in texts(page)
+        )
         assert not page.get("plotly_chart")
     else:
         # Enough for a fit and its map, but nothing is left to judge it by.
@@ -232,7 +272,9 @@ def test_rule_labels_are_those_of_the_rules() -> None:
         rule_labels("nothing", counts, fitted)
 
 
-def votes_of(counts: VoteCounts, confidence: float, side: int = 1, without: int = 0) -> WeighedVotes:
+def votes_of(
+    counts: VoteCounts, confidence: float, side: int = 1, without: int = 0
+) -> WeighedVotes:
     """All votes state one confidence, but for the first few."""
     numbers = np.stack([counts.minus, counts.tie, counts.plus], axis=1)
     comparison = np.repeat(counts.comparison, numbers.sum(axis=1))
@@ -265,7 +307,10 @@ def test_rules_without_their_input_say_what_is_missing() -> None:
 @pytest.mark.parametrize("per_item", [1, 3])
 def test_labels_from_outside_change_no_number_of_other_rules(per_item: int) -> None:
     counts = random_counts(4, per_item=per_item)
-    labels = {"longest": np.random.default_rng(5).integers(-1, 2, size=len(counts)), "ci_sc": counts.label}
+    labels = {
+        "longest": np.random.default_rng(5).integers(-1, 2, size=len(counts)),
+        "ci_sc": counts.label,
+    }
     alone = evaluate(counts, rng=np.random.default_rng(0), resamples=0)
     beside = evaluate(counts, rng=np.random.default_rng(0), resamples=0, given=labels)
     # The random dummy adds thirds, whose sum depends on the number of cells in its last digit.
@@ -278,7 +323,9 @@ def test_labels_from_outside_change_no_number_of_other_rules(per_item: int) -> N
 def test_cells_of_a_pattern_are_dealt_without_favour() -> None:
     counts = make([(2, 0, 0, 1)] * 60 + [(0, 0, 2, -1)] * 60)
     outside = np.tile([0, 0, 1], 40)
-    drawn = splits(counts, rng=np.random.default_rng(0), n_splits=4_000, share=0.25, given={"x": outside})
+    drawn = splits(
+        counts, rng=np.random.default_rng(0), n_splits=4_000, share=0.25, given={"x": outside}
+    )
     assert (drawn.calibration.sum(axis=1) == 30).all()
     assert (drawn.calibration <= drawn.cells.weight).all()
     share = drawn.calibration.mean(axis=0) / drawn.cells.weight
@@ -304,7 +351,9 @@ def evaluated(counts: VoteCounts) -> Evaluation:
 
 
 def test_recommendation_where_calibration_pays() -> None:
-    """A judge that sees A or B in every tie: only agreement of all its votes is a true preference."""
+    """A judge that sees A or B in every tie: only agreement of all its votes is a true
+    preference.
+    """
     rows = [(4, 0, 0, 1), (0, 0, 4, -1)] * 40 + [(3, 0, 1, 0), (1, 0, 3, 0)] * 40
     found = evaluated(make(rows))
     alone = recommend("any", found, most_votes=1)
@@ -315,7 +364,8 @@ def test_recommendation_where_calibration_pays() -> None:
         "BTD labels better than majority: average error 0.000 (0.000 to 0.047) against "
         f"{found.scores['majority'].mae:.3f} ({found.scores['majority'].mae_item_low:.3f} to "
         f"{found.scores['majority'].mae_item_high:.3f}), 100 % less; not significantly "
-        "different: Shrunken BTD, Threshold (0 is always right, 2 always the opposite; n 160 labelled "
+        "different: Shrunken BTD, Threshold (0 is always right, 2 always the opposite; n 160 "
+        "labelled "
         "comparisons, 20 of them to calibrate on)."
     )
     assert found.majority_p_value is not None
@@ -334,14 +384,18 @@ def test_recommendation_where_majority_is_enough() -> None:
 
 def test_recommendation_where_no_judge_is_as_good() -> None:
     rng = np.random.default_rng(9)
-    rows = [(*rng.multinomial(4, [0.5, 0, 0.5]), int(y)) for y in rng.choice([-1, 0, 0, 0, 1], size=200)]
+    rows = [
+        (*rng.multinomial(4, [0.5, 0, 0.5]), int(y)) for y in rng.choice([-1, 0, 0, 0, 1], size=200)
+    ]
     said = recommend("any", evaluated(make(rows)), most_votes=8)
     assert said.verdict == "fail"
     assert said.sentence.startswith("No rule is shown to beat labels without any vote. ")
 
 
 def test_recommendation_without_resamples_names_no_cluster() -> None:
-    said = recommend("any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8)
+    said = recommend(
+        "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
+    )
     assert said.verdict == "unknown"
     assert "not significantly different" not in said.sentence
 
@@ -378,7 +432,12 @@ def test_maps_show_what_core_decides() -> None:
             for trace in fig.data
             if trace.x[0] is not None
             for x, y, data, hover, width in zip(
-                trace.x, trace.y, trace.customdata, trace.hovertext, trace.marker.line.width, strict=True
+                trace.x,
+                trace.y,
+                trace.customdata,
+                trace.hovertext,
+                trace.marker.line.width,
+                strict=True,
             )
         }
         assert len(shown) == 21
@@ -391,7 +450,9 @@ def test_maps_show_what_core_decides() -> None:
             known = (int(plus), int(tie), int(minus)) in seen
             assert key == (pattern_key(plus, tie, minus) if known else None)
             assert (width == 4) == (key == pattern_key(3, 1, 1))
-    assert (MOST_VOTES + 1) * (MOST_VOTES + 2) // 2 <= 1_000 < (MOST_VOTES + 2) * (MOST_VOTES + 3) // 2
+    assert (
+        (MOST_VOTES + 1) * (MOST_VOTES + 2) // 2 <= 1_000 < (MOST_VOTES + 2) * (MOST_VOTES + 3) // 2
+    )
 
 
 def test_errors_figure_shows_both_intervals() -> None:
@@ -401,14 +462,22 @@ def test_errors_figure_shows_both_intervals() -> None:
     items, over_splits = fig.data[0], fig.data[2]
     assert list(items.x) == list(over_splits.x) == [score.mae for score in scores]
     assert items.x + items.error_x.array == pytest.approx([score.mae_item_high for score in scores])
-    assert over_splits.x - over_splits.error_x.arrayminus == pytest.approx([s.mae_low for s in scores])
-    assert {key for (key,) in items.customdata} == {s.name for s in scores if s.key != "random"} | {None}
+    assert over_splits.x - over_splits.error_x.arrayminus == pytest.approx(
+        [s.mae_low for s in scores]
+    )
+    assert {key for (key,) in items.customdata} == {s.name for s in scores if s.key != "random"} | {
+        None
+    }
 
 
 def test_label_shares_are_clustered_proportions_and_drawn() -> None:
     counts = random_counts(13, per_item=3)
-    shares = label_shares(counts.item, {"gold": counts.gold, "majority": counts.label, "calibrated": counts.gold})
-    tie = clustered_proportion(counts.item, np.ones(len(counts), np.int64), (counts.label == 0).astype(int))
+    shares = label_shares(
+        counts.item, {"gold": counts.gold, "majority": counts.label, "calibrated": counts.gold}
+    )
+    tie = clustered_proportion(
+        counts.item, np.ones(len(counts), np.int64), (counts.label == 0).astype(int)
+    )
     assert (shares["majority"][1].value, shares["majority"][1].low) == (tie.value, tie.low)
     assert sum(one.value for one in shares["gold"]) == pytest.approx(1)
     fig = shares_figure(shares, chosen=share_key("gold", 0))

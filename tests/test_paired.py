@@ -1,4 +1,6 @@
-"""Two judges on common comparisons: differences against pandas, coverage by simulation, two data sets."""
+"""Two judges on common comparisons: differences against pandas, coverage by simulation, two data
+sets.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,12 @@ from core.store import Store
 from core.store.vote_queries import comparison_names, confidence_counts, positions, vote_counts
 
 
-def rows(rng: np.random.Generator, judges: dict[str, float], items: int, *, each: int = 2) -> pd.DataFrame:
-    """Judges who are right with a chance of their own, in both orders of two runs, `each` pairs an item."""
+def rows(
+    rng: np.random.Generator, judges: dict[str, float], items: int, *, each: int = 2
+) -> pd.DataFrame:
+    """Judges who are right with a chance of their own, in both orders of two runs, `each` pairs an
+    item.
+    """
     found = []
     for item in range(items):
         for pair in range(each):
@@ -37,15 +43,22 @@ def of_store(frame: pd.DataFrame, *, gold: str = "given") -> dict[str, JudgeVote
 
 
 def judge_votes(store: Store, asked: Selection) -> dict[str, JudgeVotes]:
-    counts, stated, placed = (ask(store, asked) for ask in (vote_counts, confidence_counts, positions))
-    return {name: JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in counts}
+    counts, stated, placed = (
+        ask(store, asked) for ask in (vote_counts, confidence_counts, positions)
+    )
+    return {
+        name: JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))
+        for name in counts
+    }
 
 
 def test_differences_are_those_of_pandas() -> None:
     frame = rows(np.random.default_rng(1), {"one": 0.7, "two": 0.4}, 12)
     # They have not judged the same, and an item of one only counts for neither.
     frame = frame.drop(frame[(frame.judge == "one") & (frame.item_id == "q3")].index)
-    frame = frame.drop(frame[(frame.judge == "two") & (frame.model_a == "m1") & (frame.item_id == "q5")].index)
+    frame = frame.drop(
+        frame[(frame.judge == "two") & (frame.model_a == "m1") & (frame.item_id == "q5")].index
+    )
     votes = of_store(frame)
     found = compare_judges(votes["one"], votes["two"])
     keys = ["item_id", "model_a"]
@@ -92,7 +105,10 @@ def test_a_judge_does_not_differ_from_itself_and_turned_round_the_sign_turns() -
     same = compare_judges(votes["one"], votes["one"])
     assert [one.difference.value for one in same.measures] == [0.0] * 4
     assert len(same.parted) == 0
-    forth, back = compare_judges(votes["one"], votes["two"]), compare_judges(votes["two"], votes["one"])
+    forth, back = (
+        compare_judges(votes["one"], votes["two"]),
+        compare_judges(votes["two"], votes["one"]),
+    )
     for one, two in zip(forth.measures, back.measures, strict=True):
         assert one.difference.value == pytest.approx(-two.difference.value)
         assert one.difference.low == pytest.approx(-two.difference.high)
@@ -119,13 +135,17 @@ def test_people_are_one_rater_with_all_their_votes() -> None:
     assert people.stated.n.sum() == len(frame)
     # Pairs of orders are each person's own.
     found = {one.measure: one for one in compare_judges(people, votes["p1"]).measures}
-    pairs = frame.pivot_table(index=["item_id", "model_a", "run", "judge"], columns="position", values="vote")
+    pairs = frame.pivot_table(
+        index=["item_id", "model_a", "run", "judge"], columns="position", values="vote"
+    )
     flipped = (pairs.ab != pairs.ba).astype(float).groupby(["item_id"]).mean()
     assert found["flips"].one == pytest.approx(flipped.mean())
 
 
 def test_two_data_sets_meet_by_the_names_of_their_comparisons() -> None:
-    """The same judge before and after: other codes, another order of rows, items of one set only."""
+    """The same judge before and after: other codes, another order of rows, items of one
+    set only.
+    """
     rng = np.random.default_rng(5)
     before = rows(rng, {"judge": 0.4}, 12)
     after = before.copy()
@@ -195,13 +215,17 @@ def judge(rng: np.random.Generator, skill: np.ndarray, gold: np.ndarray, each: i
 @pytest.mark.slow
 @pytest.mark.parametrize(("items", "each"), [(15, 1), (30, 3), (100, 2)])
 def test_intervals_hold_the_truth(items: int, each: int) -> None:
-    """Two judges whose skill varies by item and is alike on an item; the truth is that of many items."""
+    """Two judges whose skill varies by item and is alike on an item; the truth is that of many
+    items.
+    """
     rng = np.random.default_rng(items)
 
     def draw(n: int) -> list:
         hardness = rng.normal(0, 0.8, n)
         gold = rng.choice([-1, 1], n * each)
-        skills = [1 / (1 + np.exp(-(level + hardness + rng.normal(0, 0.4, n)))) for level in (1.5, 0.9)]
+        skills = [
+            1 / (1 + np.exp(-(level + hardness + rng.normal(0, 0.4, n)))) for level in (1.5, 0.9)
+        ]
         return compare_judges(*(judge(rng, skill, gold, each) for skill in skills)).measures
 
     truth = {one.measure: one.difference.value for one in draw(60_000)}

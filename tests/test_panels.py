@@ -62,7 +62,11 @@ STRICT_AND_MILD: Judged = {
 
 
 def scores_of_judges(store: Store) -> dict[str, PairScores]:
-    return {judge: scores for judge, scores in pair_scores(store, Selection()).items() if judge is not None}
+    return {
+        judge: scores
+        for judge, scores in pair_scores(store, Selection()).items()
+        if judge is not None
+    }
 
 
 def document(found: Audit) -> list[dict[str, Any]]:
@@ -71,11 +75,18 @@ def document(found: Audit) -> list[dict[str, Any]]:
 
 
 def test_judges_of_different_models_give_no_common_board() -> None:
-    """A mild judge's `bad` led, alone in the top tier, over the models of a strict judge; no note said so."""
+    """A mild judge's `bad` led, alone in the top tier, over the models of a strict judge; no note
+    said so.
+    """
     found = audited(STRICT_AND_MILD)
     boards = document(found)
     assert [
-        (one["judge"], one["pooled_judges"], one["left_out_judges"], sorted(row["model"] for row in one["rows"]))
+        (
+            one["judge"],
+            one["pooled_judges"],
+            one["left_out_judges"],
+            sorted(row["model"] for row in one["rows"]),
+        )
         for one in boards
     ] == [
         (None, ["mild"], ["strict"], ["bad", "worse"]),
@@ -83,7 +94,9 @@ def test_judges_of_different_models_give_no_common_board() -> None:
         ("mild", ["mild"], [], ["bad", "worse"]),
         ("strict", ["strict"], [], ["fine", "good"]),
     ]
-    (note,) = [note for note in found.notes if "Not all models were judged by the same judges" in note]
+    (note,) = [
+        note for note in found.notes if "Not all models were judged by the same judges" in note
+    ]
     assert "2 pooled boards" in note
     said = to_text(found)
     assert "Leaderboard against z, mild alone, 40 prompts" in said
@@ -125,7 +138,9 @@ def test_a_judge_of_some_models_is_left_out_of_the_board_of_all() -> None:
     judged = {(judge, model): 0.5 for judge in ("j1", "j2") for model in ("a", "b", "c")}
     found = audited(judged | {("mild", "c"): 1.0})
     pooled = [one for one in found.boards["z"] if one.judge is None]
-    assert [(one.pooled_judges, one.left_out_judges) for one in pooled] == [(("j1", "j2"), ("mild",))]
+    assert [(one.pooled_judges, one.left_out_judges) for one in pooled] == [
+        (("j1", "j2"), ("mild",))
+    ]
     assert pooled[0].board.to_frame().equals(audited(judged).boards["z"][0].board.to_frame())
     (note,) = [note for note in found.notes if "same judges" in note]
     assert "The board ranks all 3 models by j1, j2; left out of it: mild." in note
@@ -134,7 +149,9 @@ def test_a_judge_of_some_models_is_left_out_of_the_board_of_all() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_every_model_has_a_board_and_every_board_its_judges_votes(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    judged: Judged = {(f"j{j}", f"m{m}"): 0.5 for j in range(4) for m in range(6) if rng.random() < 0.6 or j == m}
+    judged: Judged = {
+        (f"j{j}", f"m{m}"): 0.5 for j in range(4) for m in range(6) if rng.random() < 0.6 or j == m
+    }
     judged |= {("j0", "m4"): 0.5, ("j1", "m5"): 0.5}
     with Store.open() as store:
         store.load(reading(rows(judged, prompts=8)))
@@ -142,7 +159,9 @@ def test_every_model_has_a_board_and_every_board_its_judges_votes(seed: int) -> 
         found = panels(scores, ["z", "nobody"])
         assert found["nobody"] == ()
         pooled = panel_scores(store, Selection(), found["z"])
-        assert {model for panel in found["z"] for model in panel.models} == {model for _, model in judged}
+        assert {model for panel in found["z"] for model in panel.models} == {
+            model for _, model in judged
+        }
         for panel, of_panel in zip(found["z"], pooled, strict=True):
             assert all((judge, model) in judged for judge in panel.judges for model in panel.models)
             expected = pair_scores(store, Selection(judges=panel.judges), pooled=True)[None]
@@ -157,14 +176,19 @@ def test_a_model_that_shares_its_judges_with_none_is_named() -> None:
     with Store.open() as store:
         store.load(reading(rows(judged)))
         found = panels(scores_of_judges(store), ["z"])["z"]
-    assert [(panel.judges, panel.models) for panel in found] == [(("j1",), ("a", "b")), (("j2",), ("c",))]
+    assert [(panel.judges, panel.models) for panel in found] == [
+        (("j1",), ("a", "b")),
+        (("j2",), ("c",)),
+    ]
     said = judged_unequally(found)
     assert said is not None
     assert said.endswith("Ranked with no other model, as none had the same judges: c.")
     assert judged_unequally(found[:0]) is None
 
 
-def test_the_page_pools_only_what_the_same_judges_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_pools_only_what_the_same_judges_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import streamlit as st
     from streamlit.testing.v1 import AppTest
 
@@ -179,7 +203,9 @@ def test_the_page_pools_only_what_the_same_judges_judged(tmp_path: Path, monkeyp
     app.run()
     app.switch_page("leaderboard.py").run()
     assert not app.exception
-    said = " ".join(element.value for element in (*app.markdown, *app.text, *app.warning, *app.info))
+    said = " ".join(
+        element.value for element in (*app.markdown, *app.text, *app.warning, *app.info)
+    )
     assert "Not all models were judged by the same judges against z" in said
     assert "Without a number" not in said
     assert {"good", "fine"}.isdisjoint(app.dataframe[0].value["model"])

@@ -1,4 +1,6 @@
-"""Planted situations: what is drawn has the faults that it says, and checks find them and nothing else."""
+"""Planted situations: what is drawn has the faults that it says, and checks find them and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ import numpy as np
 import pytest
 
 from benchmarks import planted, planted_votes
-from benchmarks.planted_votes import CHECKS, FILES, Judge, Situation, draw, equal_models, many_judges, situations
+from benchmarks.planted_votes import (
+    CHECKS,
+    FILES,
+    Judge,
+    Situation,
+    draw,
+    equal_models,
+    many_judges,
+    situations,
+)
 from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.importers import read
@@ -28,7 +39,12 @@ BASE = Situation(name="base", items=40_000, votes=4)
 def drawn(*, items=40_000, votes=4, seed=0, gold="balanced", gold_longer=0.5, **judge):
     """One large draw as plain columns, votes without a verdict left out."""
     situation = Situation(
-        name="large", items=items, votes=votes, gold=gold, gold_longer=gold_longer, judge=Judge(**judge)
+        name="large",
+        items=items,
+        votes=votes,
+        gold=gold,
+        gold_longer=gold_longer,
+        judge=Judge(**judge),
     )
     table = draw(situation, 1, np.random.default_rng(seed))
     valid = table["status"] == "ok"
@@ -80,7 +96,9 @@ def test_a_judge_without_a_fault_has_none():
         rows = found["confidence"] == stated
         assert right[rows].mean() == pytest.approx(stated, abs=0.04)
     both = pairs(found)
-    assert (both[:, 0] * found["shown"][0] + both[:, 1] * found["shown"][1]).mean() == pytest.approx(0, abs=0.01)
+    assert (
+        both[:, 0] * found["shown"][0] + both[:, 1] * found["shown"][1]
+    ).mean() == pytest.approx(0, abs=0.01)
     assert (both[:, 0] * both[:, 1] < 0).mean() < 0.12
     for side in ("longer", "own"):
         assert (found[side] * (found["vote"] - found["gold"])).mean() == pytest.approx(0, abs=0.01)
@@ -130,19 +148,25 @@ def test_confidences_that_are_worth_nothing():
 @pytest.mark.parametrize(("fault", "side"), [("length", "longer"), ("family", "own")])
 def test_half_of_the_votes_that_follow_a_side_are_beyond_gold(fault, side):
     found = drawn(**{fault: 0.4})
-    assert (found[side] * (found["vote"] - found["gold"])).mean() / 2 == pytest.approx(0.2, abs=0.01)
+    assert (found[side] * (found["vote"] - found["gold"])).mean() / 2 == pytest.approx(
+        0.2, abs=0.01
+    )
 
 
 def test_other_faults():
     assert (drawn(extra_ties=0.2)["vote"] == 0).mean() == pytest.approx(0.2, abs=0.01)
     assert drawn(missing=0.1)["failed"] == pytest.approx(0.1, abs=0.01)
-    assert (drawn(accuracy=0.3, stated="none")["vote"] == drawn(accuracy=0.3, stated="none")["gold"]).mean() < 0.31
+    assert (
+        drawn(accuracy=0.3, stated="none")["vote"] == drawn(accuracy=0.3, stated="none")["gold"]
+    ).mean() < 0.31
     identical = drawn(alike=1.0)
     assert (pairs(identical)[:, 0] == pairs(identical)[:, 1]).all()
 
 
 def test_people_and_unequal_votes():
-    situation = Situation(name="people", items=500, votes=8, unequal="evenly", people=3, gold="none")
+    situation = Situation(
+        name="people", items=500, votes=8, unequal="evenly", people=3, gold="none"
+    )
     table = draw(situation, 2, np.random.default_rng(1))
     human = table["rater_type"] == "human"
     assert human.sum() == 2 * 3 * 500
@@ -155,7 +179,9 @@ def test_people_and_unequal_votes():
 
 
 def test_most_items_may_have_one_pair_and_gold_may_like_the_own_family():
-    situation = Situation(name="few", items=20_000, votes=8, unequal="mostly one pair", gold_own=0.7)
+    situation = Situation(
+        name="few", items=20_000, votes=8, unequal="mostly one pair", gold_own=0.7
+    )
     table = draw(situation, 1, np.random.default_rng(9))
     _, votes = np.unique(table["item_id"].astype(str), return_counts=True)
     assert set(votes) == {2, 8}
@@ -196,10 +222,15 @@ def test_estimates_find_what_is_planted():
 def test_an_estimate_knows_no_order_of_items():
     table = draw(Situation(name="few", items=50, votes=4), 1, np.random.default_rng(3))
     turned = {name: column[::-1] for name, column in table.items()}
-    one, other = (next(iter(planted.judged(columns, seed=0, clock=planted.Clock())))[1] for columns in (table, turned))
+    one, other = (
+        next(iter(planted.judged(columns, seed=0, clock=planted.Clock())))[1]
+        for columns in (table, turned)
+    )
     for check in ("accuracy", "position", "ties", "length", "overconfidence", "discrimination"):
         assert one[check].value == pytest.approx(other[check].value), check
-        assert (one[check].low, one[check].high) == pytest.approx((other[check].low, other[check].high)), check
+        assert (one[check].low, one[check].high) == pytest.approx(
+            (other[check].low, other[check].high)
+        ), check
 
 
 def counts(plus, minus, gold, item=None):
@@ -238,7 +269,10 @@ def test_a_side_that_gold_always_takes_says_nothing_balanced():
 def test_judge_against_people_is_the_mean_of_left_out_people():
     rng = np.random.default_rng(4)
     labels = {name: rng.choice([-1, 1], 60) for name in ("judge", "p1", "p2", "p3")}
-    raters = {name: counts((x == 1) * 1, (x == -1) * 1, np.ones(60, dtype=int)) for name, x in labels.items()}
+    raters = {
+        name: counts((x == 1) * 1, (x == -1) * 1, np.ones(60, dtype=int))
+        for name, x in labels.items()
+    }
     judge = raters.pop("judge")
     expected = []
     for person in raters:
@@ -253,7 +287,10 @@ def test_judge_against_people_is_the_mean_of_left_out_people():
 
 def test_nothing_to_estimate_is_none():
     unknown = OutcomeCounts(
-        item=np.arange(3), confidence=np.full(3, np.nan), n=np.ones(3, dtype=int), correct=np.ones(3, dtype=int)
+        item=np.arange(3),
+        confidence=np.full(3, np.nan),
+        n=np.ones(3, dtype=int),
+        correct=np.ones(3, dtype=int),
     )
     assert estimates.confidence_gap(unknown) is None
     assert estimates.discrimination(unknown) is None
@@ -270,7 +307,9 @@ def test_many_judges_have_the_shape_of_a_benchmark():
     assert len(set(table["item_id"])) == 419
     assert 50_000 <= len(table["vote"]) <= 52_000
     own = table["judge"] == "judge-00"
-    assert (table["vote"][own] == table["gold"][own]).mean() == pytest.approx(right["judge-00"], abs=0.04)
+    assert (table["vote"][own] == table["gold"][own]).mean() == pytest.approx(
+        right["judge-00"], abs=0.04
+    )
 
 
 def test_the_best_of_many_judges_do_not_fail():
@@ -285,7 +324,9 @@ def test_the_best_of_many_judges_do_not_fail():
 
 
 def audited_file(table, folder, **options):
-    """Audit of a table that is written as a file, read and loaded: the verdict of each judge and check."""
+    """Audit of a table that is written as a file, read and loaded: the verdict of each judge and
+    check.
+    """
     suffix, write = FILES["plain"]
     file = folder / f"votes{suffix}"
     file.write_bytes(write(table))
@@ -308,7 +349,11 @@ def test_a_file_of_65_judges_with_gold(tmp_path):
         assert "Differing from another judge is no fault" in agreement.sentence
         assert "agreement" not in found.overall[name].because
         # What fails does so for what is known of it: its own share right, or its own outputs.
-        failed = {check for judge, check in verdicts if judge == name and verdicts[judge, check].verdict == "fail"}
+        failed = {
+            check
+            for judge, check in verdicts
+            if judge == name and verdicts[judge, check].verdict == "fail"
+        }
         assert failed <= {"accuracy", "data", "repeatability"}, name
         assert (found.overall[name].verdict == "do_not_trust") <= (right[name] < 0.62), name
     for name in best:
@@ -317,8 +362,16 @@ def test_a_file_of_65_judges_with_gold(tmp_path):
 
 
 def test_a_file_of_chosen_and_rejected_responses(tmp_path):
-    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label counts against it."""
-    surest = Situation(name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none"))
+    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label counts
+    against it.
+    """
+    surest = Situation(
+        name="chosen",
+        items=30,
+        votes=2,
+        gold="one-sided",
+        judge=Judge(accuracy=0.95, stated="none"),
+    )
     table = draw(surest, 40, np.random.default_rng(10))
     found, verdicts = audited_file(table, tmp_path, anchors=())
     graded = [verdicts[judge.judge, "accuracy"] for judge in found.judges]
@@ -326,16 +379,29 @@ def test_a_file_of_chosen_and_rejected_responses(tmp_path):
     assert sum(verdict.verdict == "ok" for verdict in graded) >= 36
     assert not any(verdict.verdict in ("warn", "fail") for verdict in graded)
     assert not any("commonest" in verdict.sentence for verdict in found.verdicts)
-    assert {found.overall[judge.judge].verdict for judge in found.judges} <= {"trust", "trust_with_limits"}
+    assert {found.overall[judge.judge].verdict for judge in found.judges} <= {
+        "trust",
+        "trust_with_limits",
+    }
 
 
 @pytest.mark.parametrize(
     ("check", "fault"),
-    [("length", {"length": 0.5}), ("own_family", {"family": 0.5}), ("discrimination", {"stated": "random"})],
+    [
+        ("length", {"length": 0.5}),
+        ("own_family", {"family": 0.5}),
+        ("discrimination", {"stated": "random"}),
+    ],
 )
 def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path):
-    """Half of the votes follow length or family, or confidence says nothing, and no other check sees it."""
-    table = draw(Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11))
+    """Half of the votes follow length or family, or confidence says nothing, and no other check
+    sees it.
+    """
+    table = draw(
+        Situation(name="fault", items=300, votes=2, judge=Judge(**fault)),
+        1,
+        np.random.default_rng(11),
+    )
     found, verdicts = audited_file(table, tmp_path, families={"alpha": ("alpha", "judge")})
     assert verdicts["judge-0000", check].verdict in ("warn", "fail")
     overall = found.overall["judge-0000"]
@@ -345,20 +411,30 @@ def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path
 
 def test_equal_models_are_equal():
     table = equal_models(np.random.default_rng(7), models=7, items=20_000)
-    share = [table["vote"][table["model_a"] == name].astype(float).mean() for name in sorted(set(table["model_a"]))]
+    share = [
+        table["vote"][table["model_a"] == name].astype(float).mean()
+        for name in sorted(set(table["model_a"]))
+    ]
     assert np.ptp(share) < 0.03
     assert len(share) == 7
 
 
 @pytest.mark.parametrize("form", FILES)
 def test_the_same_votes_in_every_form_of_file(form, tmp_path):
-    table = draw(Situation(name="file", items=30, votes=4, gold="half ties"), 1, np.random.default_rng(8))
+    table = draw(
+        Situation(name="file", items=30, votes=4, gold="half ties"), 1, np.random.default_rng(8)
+    )
     suffix, write = FILES[form]
     file = tmp_path / f"votes{suffix}"
     file.write_bytes(write(table))
     (result,) = read([(file.name, file)])
     key = ["item_id", "run", "position"]
-    found = result.votes.cast(VOTES.schema()).select([*key, "vote", "gold"]).to_pandas().sort_values(key)
+    found = (
+        result.votes.cast(VOTES.schema())
+        .select([*key, "vote", "gold"])
+        .to_pandas()
+        .sort_values(key)
+    )
     order = np.lexsort([table[name].astype(str) for name in reversed(key)])
     assert found["vote"].tolist() == table["vote"][order].tolist()
     assert found["gold"].tolist() == table["gold"][order].tolist()
@@ -366,7 +442,9 @@ def test_the_same_votes_in_every_form_of_file(form, tmp_path):
 
 def test_tables(capsys):
     few = ["--items", "30", "100", "--draws", "3", "--power-draws", "2", "--workers", "1"]
-    planted.main([*few, "--only", "slot bias 0.4, 2 votes", "no fault, balanced gold, 2 votes, alike 0.8"])
+    planted.main(
+        [*few, "--only", "slot bias 0.4, 2 votes", "no fault, balanced gold, 2 votes, alike 0.8"]
+    )
     shown = capsys.readouterr().out
     for heading in ("## Wanted", "## False alarms", "## Power", "## Overall"):
         assert heading in shown
@@ -375,7 +453,16 @@ def test_tables(capsys):
 
 
 def test_what_is_kept_is_not_drawn_again(tmp_path, monkeypatch, capsys):
-    few = ["--only", "slot bias 0.4, 2 votes", "--items", "30", "--power-draws", "2", "--workers", "1"]
+    few = [
+        "--only",
+        "slot bias 0.4, 2 votes",
+        "--items",
+        "30",
+        "--power-draws",
+        "2",
+        "--workers",
+        "1",
+    ]
     kept = ["--kept", str(tmp_path / "found.jsonl")]
     planted.main([*few, *kept])
     first = capsys.readouterr().out

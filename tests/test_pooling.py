@@ -1,4 +1,6 @@
-"""Pooled judges, screening, abstention: laws, simulations with known correlation, the demo through SQL."""
+"""Pooled judges, screening, abstention: laws, simulations with known correlation, the demo through
+SQL.
+"""
 
 from pathlib import Path
 
@@ -40,8 +42,12 @@ def rows(pairs: PairScores, keep: np.ndarray) -> PairScores:
     return PairScores(models=pairs.models, **{name: getattr(pairs, name)[keep] for name in names})
 
 
-def correlated(rho: float, *, judges: int, models: int, prompts: int, seed: int) -> dict[str, PairScores]:
-    """Judges whose prompt scores have SD .25 and correlation ρ; models are independent replicates."""
+def correlated(
+    rho: float, *, judges: int, models: int, prompts: int, seed: int
+) -> dict[str, PairScores]:
+    """Judges whose prompt scores have SD .25 and correlation ρ; models are independent
+    replicates.
+    """
     rng = np.random.default_rng(seed)
     common = rng.choice([-1.0, 1.0], (models, prompts))
     own = rng.choice([-1.0, 1.0], (judges, models, prompts))
@@ -57,7 +63,10 @@ def demo():
         for reading in read([(DEMO.name, DEMO)]):
             store.load(reading)
         scores = pair_scores(store, Selection())
-        repeats = {name: icc(table) for name, table in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+        repeats = {
+            name: icc(table)
+            for name, table in ratings(store, Selection(), anchors=(ANCHOR,)).items()
+        }
         return scores, repeats, pair_doubts(store, Selection())
 
 
@@ -84,7 +93,9 @@ def test_no_variance_is_below_zero():
     found = pooling(judged, "ref", rng=np.random.default_rng(0), icc={"a": -3.0, "b": None})
     assert found.rho == pytest.approx(-1)
     last = found.sizes[-1]
-    assert (last.observed.value, last.predicted, last.predicted_runs) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert (last.observed.value, last.predicted, last.predicted_runs) == pytest.approx(
+        (0, 0, 0), abs=1e-9
+    )
     assert min(last.observed.value, last.observed.low, last.predicted, last.predicted_runs) >= 0
 
 
@@ -127,7 +138,9 @@ def test_mean_is_over_the_judges_that_rated_a_model():
 def test_judges_on_different_prompts_err_independently():
     rng = np.random.default_rng(1)
     scores = rng.choice([0.0, 1.0], (2, 1, 50))
-    found = mean_of_judges({"a": star(scores[0]), "b": star(scores[1], np.arange(100, 150))}, "ref").rows[0]
+    found = mean_of_judges(
+        {"a": star(scores[0]), "b": star(scores[1], np.arange(100, 150))}, "ref"
+    ).rows[0]
     errors = [board(star(s), "ref").rows[0].se_elo_corrected for s in scores]
     assert found.se_elo == pytest.approx(np.hypot(*errors) / 2)
     assert found.prompts == 100
@@ -136,7 +149,9 @@ def test_judges_on_different_prompts_err_independently():
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
 def test_the_variance_formula_holds_with_known_correlation(rho):
-    """800 replicates of 5 judges on 150 prompts: what the formula predicts is what the pooled Elo does."""
+    """800 replicates of 5 judges on 150 prompts: what the formula predicts is what the pooled Elo
+    does.
+    """
     judged = correlated(rho, judges=5, models=800, prompts=150, seed=3)
     found = pooling(judged, "ref", rng=np.random.default_rng(0))
     assert found.rho == pytest.approx(rho, abs=0.01)
@@ -145,7 +160,9 @@ def test_the_variance_formula_holds_with_known_correlation(rho):
     for size in found.sizes:
         truth = gaps[: size.size].mean(axis=0).var(ddof=1)
         # A variance of 800 draws has an SE of 5 %.
-        assert size.observed.value == pytest.approx(predicted_variance(found.sigma2, found.rho, size.size), rel=0.02)
+        assert size.observed.value == pytest.approx(
+            predicted_variance(found.sigma2, found.rho, size.size), rel=0.02
+        )
         assert truth / size.predicted == pytest.approx(1, abs=0.2)
     assert found.sizes[-1].juries == 1
     assert found.sizes[-1].between is None
@@ -153,12 +170,16 @@ def test_the_variance_formula_holds_with_known_correlation(rho):
 
 def test_the_papers_rho_promises_less_than_pooling_gives():
     judged = correlated(0.3, judges=4, models=20, prompts=100, seed=1)
-    found = pooling(judged, "ref", rng=np.random.default_rng(0), icc={"j0": 0.9, "j1": 0.8, "j2": None})
+    found = pooling(
+        judged, "ref", rng=np.random.default_rng(0), icc={"j0": 0.9, "j1": 0.8, "j2": None}
+    )
     assert found.rho_runs == pytest.approx(0.85)
     last = found.sizes[-1]
     assert last.predicted_runs == pytest.approx(found.sigma2 * (0.85 + 0.15 / 4))
     assert last.predicted < last.predicted_runs
-    assert abs(last.observed.value - last.predicted) < abs(last.observed.value - last.predicted_runs)
+    assert abs(last.observed.value - last.predicted) < abs(
+        last.observed.value - last.predicted_runs
+    )
 
 
 def test_many_judges_are_sampled_and_refusals_say_why():
@@ -199,13 +220,21 @@ def test_screening_keeps_the_steady_judges_and_none_when_all_fall(demo):
     assert found.rows[3].judges == ("j0",)
     assert found.rows[3].width > found.rows[0].width
     last = found.rows[-1]
-    assert (last.judges, last.width, last.sd_judges, last.kendall, last.n_models) == ((), None, None, None, 0)
+    assert (last.judges, last.width, last.sd_judges, last.kendall, last.n_models) == (
+        (),
+        None,
+        None,
+        None,
+        0,
+    )
     scores, known, _ = demo
     real = screening(scores, ANCHOR, icc=known, cuts=(0.95,))
     assert real.unknown == ("sim-person-1", "sim-person-2", "sim-person-3")
     assert "sim-judge-boaster" not in real.rows[1].judges
     whole = mean_of_judges({name: scores[name] for name in real.rows[0].judges}, ANCHOR)
-    assert real.rows[0].width == pytest.approx(np.mean([row.elo.high - row.elo.low for row in whole.rows]))
+    assert real.rows[0].width == pytest.approx(
+        np.mean([row.elo.high - row.elo.low for row in whole.rows])
+    )
     with pytest.raises(NoUsableVotes, match="repeatedly"):
         screening(judged, "ref", icc={})
     with pytest.raises(InvalidOption):
@@ -236,7 +265,10 @@ def test_doubts_of_the_demo_are_plain_means_and_deviations(demo):
     found = doubts["sim-judge-first-slot"]
     assert found.pairs.score.tolist() == scores["sim-judge-first-slot"].score.tolist()
     expected = {
-        key: (statistics.stdev([sum(v) / 2 for v in by_run.values() if len(v) == 2]), statistics.fmean(confident[key]))
+        key: (
+            statistics.stdev([sum(v) / 2 for v in by_run.values() if len(v) == 2]),
+            statistics.fmean(confident[key]),
+        )
         for key, by_run in runs.items()
     }
     pairs = found.pairs
@@ -249,7 +281,9 @@ def test_doubts_of_the_demo_are_plain_means_and_deviations(demo):
         )
     }  # fmt: skip
     assert ours.keys() == expected.keys()
-    assert [ours[key] for key in sorted(ours)] == [pytest.approx(expected[key]) for key in sorted(ours)]
+    assert [ours[key] for key in sorted(ours)] == [
+        pytest.approx(expected[key]) for key in sorted(ours)
+    ]
     # People vote once and state no confidence.
     assert np.isnan(doubts["sim-person-1"].run_sd).all()
     assert np.isnan(doubts["sim-person-1"].confidence).all()
@@ -279,7 +313,9 @@ def test_orders_are_never_taken_for_runs():
         store.load(as_reading(table, name="x"))
         found = pair_doubts(store, Selection())["j"]
     # A judge that always takes the first is steady in both orders; one run an order tells nothing.
-    by_item = dict(zip(("both", "mixed", "single"), found.run_sd[np.argsort(found.pairs.item)], strict=True))
+    by_item = dict(
+        zip(("both", "mixed", "single"), found.run_sd[np.argsort(found.pairs.item)], strict=True)
+    )
     assert by_item["both"] == 0
     assert np.isnan(by_item["single"])
     assert by_item["mixed"] == pytest.approx(np.std([1, 1, 0], ddof=1))
@@ -290,7 +326,13 @@ def test_abstention_without_a_threshold_changes_nothing_and_strictness_only_drop
     _, _, doubts = demo
     found = abstention(doubts, ANCHOR, rule=rule)
     first = found.rows[0]
-    assert (first.threshold, first.coverage, first.delta_p, first.delta_elo, first.n) == (None, 1, 0, 0, found.n)
+    assert (first.threshold, first.coverage, first.delta_p, first.delta_elo, first.n) == (
+        None,
+        1,
+        0,
+        0,
+        found.n,
+    )
     assert first.kendall == pytest.approx(1)
     coverage = [row.coverage for row in found.rows]
     assert coverage == sorted(coverage, reverse=True)
@@ -313,7 +355,9 @@ def test_abstention_against_boards_by_hand():
     left = rows(pairs, keep)
     before, after = ({row.model: row for row in board(x, "ref").rows} for x in (pairs, left))
     assert found.coverage == keep.mean()
-    assert found.delta_p == pytest.approx(np.mean([abs(after[m].p.value - before[m].p.value) for m in before]))
+    assert found.delta_p == pytest.approx(
+        np.mean([abs(after[m].p.value - before[m].p.value) for m in before])
+    )
     moved = [abs(after[m].elo.value - before[m].elo.value) for m in before]
     assert found.delta_elo == pytest.approx(np.mean(moved))
     assert found.cv is None
@@ -334,9 +378,13 @@ def test_abstention_against_boards_by_hand():
         abstention(doubts, "ref", rule="whim")
 
 
-@pytest.mark.parametrize(("prompts", "kept", "p"), [(20, 3, 0.7), (10, 1, 0.5), (50, 5, 0.9), (10, 9, 0.5)])
+@pytest.mark.parametrize(
+    ("prompts", "kept", "p"), [(20, 3, 0.7), (10, 1, 0.5), (50, 5, 0.9), (10, 9, 0.5)]
+)
 def test_the_interval_of_a_change_covers_with_few_prompts_kept(prompts, kept, p):
-    """Three kept prompts that were all won say little of others; without added prompts .08 to .69 held."""
+    """Three kept prompts that were all won say little of others; without added prompts .08 to .69
+    held.
+    """
     rng = np.random.default_rng(6)
     pairs = star((rng.random((800, prompts)) < p).astype(float))
     doubt = np.tile(np.where(np.arange(prompts) < kept, 0.0, 0.5), 800)
@@ -351,7 +399,9 @@ def test_the_interval_of_a_change_covers():
     """Doubt unrelated to the score: dropping changes nothing in truth, 95 % intervals hold 0."""
     rng = np.random.default_rng(5)
     pairs = star(rng.choice([0.0, 0.5, 1.0], (600, 80)))
-    doubts = {"j": PairDoubt(pairs=pairs, run_sd=rng.random(len(pairs)), confidence=np.ones(len(pairs)))}
+    doubts = {
+        "j": PairDoubt(pairs=pairs, run_sd=rng.random(len(pairs)), confidence=np.ones(len(pairs)))
+    }
     found = changes(doubts, "ref", threshold=0.6)
     held = np.mean([one.delta.low <= 0 <= one.delta.high for one in found])
     assert 0.92 <= held <= 0.98

@@ -1,4 +1,6 @@
-"""Every query of the store keeps to the SQL that other engines translate: see `core.store.selection`."""
+"""Every query of the store keeps to the SQL that other engines translate: see
+`core.store.selection`.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ def nodes(tree: Any) -> Iterator[dict[str, Any]]:
     """Every object of a parsed statement."""
     if isinstance(tree, dict):
         yield tree
-    for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+    for child in (
+        tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    ):
         yield from nodes(child)
 
 
@@ -108,12 +112,16 @@ def own_nodes(tree: Any) -> Iterator[dict[str, Any]]:
         if tree.get("type") in ("SELECT_NODE", "SET_OPERATION_NODE"):
             return
         yield tree
-    for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+    for child in (
+        tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    ):
         yield from own_nodes(child)
 
 
 def parsed(sql: str) -> dict[str, Any]:
-    found = json.loads(duckdb.execute("select json_serialize_sql($sql)", {"sql": sql}).fetchall()[0][0])
+    found = json.loads(
+        duckdb.execute("select json_serialize_sql($sql)", {"sql": sql}).fetchall()[0][0]
+    )
     assert not found["error"], f"{found}: {sql}"
     return found
 
@@ -122,7 +130,11 @@ def problems(sql: str) -> Iterator[str]:
     for node in nodes(parsed(sql)):
         if node.get("function_name") in UNPORTABLE:
             yield f"{node['function_name']}()"
-        if node.get("type") == "SUBQUERY" and "subquery" in node and node.get("class") != "SUBQUERY":
+        if (
+            node.get("type") == "SUBQUERY"
+            and "subquery" in node
+            and node.get("class") != "SUBQUERY"
+        ):
             yield from [] if node["alias"] else ["a subquery without an alias"]
         if node.get("class") == "STAR" and (node["exclude_list"] or node["replace_list"]):
             yield "* without some columns"
@@ -130,7 +142,9 @@ def problems(sql: str) -> Iterator[str]:
             if node["qualify"]:
                 yield "qualify"
             for made in node["select_list"]:
-                used = {n["column_names"][-1] for n in own_nodes(made) if n.get("class") == "COLUMN_REF"}
+                used = {
+                    n["column_names"][-1] for n in own_nodes(made) if n.get("class") == "COLUMN_REF"
+                }
                 if made["class"] != "COLUMN_REF" and made["alias"] in used:
                     yield f"{made['alias']} is computed from {made['alias']}"
 

@@ -18,9 +18,13 @@ REPEATS = ("same_order_pairs", "same_order_disagreements")
 
 
 def make(item: list[int] | None = None, **columns: list[float]) -> PositionCounts:
-    """Position counts from the columns that matter; the others are 0, one category, unknown margin."""
+    """Position counts from the columns that matter; the others are 0, one category,
+    unknown margin.
+    """
     n = len(next(iter(columns.values())))
-    values = {name: np.zeros(n, dtype=np.int64) for name in (*TALLIES, *REPEATS, "slot_sum", "category")}
+    values = {
+        name: np.zeros(n, dtype=np.int64) for name in (*TALLIES, *REPEATS, "slot_sum", "category")
+    }
     values |= {name: np.array(column) for name, column in columns.items()}
     return PositionCounts(
         comparison=np.arange(n),
@@ -36,7 +40,9 @@ def from_votes(votes: pd.DataFrame) -> PositionCounts:
     votes = votes.assign(slot=votes["vote"].where(votes["position"] == "ab", -votes["vote"]))
     rows = []
     for (item, *_), group in votes.groupby(["item_id", "model_a", "model_b"], sort=True):
-        runs = group.pivot_table(index="run", columns="position", values="vote").reindex(columns=["ab", "ba"])
+        runs = group.pivot_table(index="run", columns="position", values="vote").reindex(
+            columns=["ab", "ba"]
+        )
         both = runs.dropna()
         repeats = [
             abs(a - b)
@@ -46,7 +52,15 @@ def from_votes(votes: pd.DataFrame) -> PositionCounts:
         ]
         tally = group["slot"].value_counts()
         flips, hard_flips = (both["ab"] != both["ba"]).sum(), (both["ab"] * both["ba"] == -1).sum()
-        row = [item, tally.get(1, 0), tally.get(-1, 0), tally.get(0, 0), len(both), flips, hard_flips]
+        row = [
+            item,
+            tally.get(1, 0),
+            tally.get(-1, 0),
+            tally.get(0, 0),
+            len(both),
+            flips,
+            hard_flips,
+        ]
         differ = sum(difference > 0 for difference in repeats)
         rows.append([*row, len(repeats), differ, (both["ab"] - both["ba"]).sum()])
     frame = pd.DataFrame(rows, columns=["item", *TALLIES, *REPEATS, "slot_sum"])
@@ -107,13 +121,23 @@ def check_repeats_show_what_order_adds(shared_data: Path) -> None:
     judge = sorted(votes["judge"].unique())[0]
     bias = position_bias(from_votes(votes[votes["judge"] == judge]))
     assert bias.same_order_pairs > 0
-    assert bias.excess.value == pytest.approx(bias.flip_rate.value - bias.same_order_disagreement.value)
+    assert bias.excess.value == pytest.approx(
+        bias.flip_rate.value - bias.same_order_disagreement.value
+    )
     assert bias.excess.low < bias.excess.value < bias.excess.high
 
 
 def test_unknown_is_none_never_zero() -> None:
     nothing = position_bias(make(first=[0]))
-    for name in ("bias_decided", "bias_all", "flip_rate", "hard_flip_rate", "excess", "p_value", "direction"):
+    for name in (
+        "bias_decided",
+        "bias_all",
+        "flip_rate",
+        "hard_flip_rate",
+        "excess",
+        "p_value",
+        "direction",
+    ):
         assert getattr(nothing, name) is None
     one_order = position_bias(make(first=[5], second=[2], tie=[1]))
     assert one_order.bias_decided is not None
@@ -134,7 +158,13 @@ def test_sign_test_agrees_with_scipy() -> None:
 
 
 cells = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 4), st.integers(-4, 4)).map(
+    st.tuples(
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.integers(0, 4),
+        st.integers(-4, 4),
+    ).map(
         # A pair of orders leans by at most two votes.
         lambda row: (*row[:4], max(-2 * row[3], min(2 * row[3], row[4])))
     ),
@@ -147,7 +177,9 @@ cells = st.lists(
 def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> None:
     first, second, tie, pairs, d = (list(column) for column in zip(*rows, strict=True))
     kept = position_bias(make(first=first, second=second, tie=tie, pairs=pairs, slot_sum=d))
-    swapped = position_bias(make(first=second, second=first, tie=tie, pairs=pairs, slot_sum=[-x for x in d]))
+    swapped = position_bias(
+        make(first=second, second=first, tie=tie, pairs=pairs, slot_sum=[-x for x in d])
+    )
     assert kept.p_value == swapped.p_value
     for name in ("bias_decided", "bias_all", "bias_pairs"):
         one, other = getattr(kept, name), getattr(swapped, name)
@@ -161,10 +193,14 @@ def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> Non
 
 
 @given(cells, st.randoms(use_true_random=False))
-def test_row_order_does_not_matter_and_votes_are_conserved(rows: list[tuple[int, ...]], random: Random) -> None:
+def test_row_order_does_not_matter_and_votes_are_conserved(
+    rows: list[tuple[int, ...]], random: Random
+) -> None:
     def bias(rows: list[tuple[int, ...]]) -> PositionBias:
         first, second, tie, pairs, d = (list(column) for column in zip(*rows, strict=True))
-        return position_bias(make(first=first, second=second, tie=tie, pairs=pairs, flips=pairs, slot_sum=d))
+        return position_bias(
+            make(first=first, second=second, tie=tie, pairs=pairs, flips=pairs, slot_sum=d)
+        )
 
     shuffled = list(rows)
     random.shuffle(shuffled)
@@ -175,7 +211,9 @@ def test_row_order_does_not_matter_and_votes_are_conserved(rows: list[tuple[int,
 
 
 def test_flips_by_category_add_up_and_keep_empty_groups() -> None:
-    counts = make(pairs=[2, 3, 1, 4], flips=[1, 0, 1, 2], hard_flips=[1, 0, 0, 1], category=[0, 0, 1, 1])
+    counts = make(
+        pairs=[2, 3, 1, 4], flips=[1, 0, 1, 2], hard_flips=[1, 0, 0, 1], category=[0, 0, 1, 1]
+    )
     table = flips_by(counts, "category")
     assert table.groups == ("maths", "code", "unused")
     assert table.pairs.tolist() == [5, 5, 0]
@@ -205,8 +243,12 @@ def test_wrong_options_are_named() -> None:
         flips_by(counts, "margin", bins=0)
 
 
-def planted(rng: np.random.Generator, lean: float, items: int = 200, tie: float = 0.3) -> PositionCounts:
-    """A judge with `runs` of both orders per item: an item's own lean, and `lean` towards the first slot."""
+def planted(
+    rng: np.random.Generator, lean: float, items: int = 200, tie: float = 0.3
+) -> PositionCounts:
+    """A judge with `runs` of both orders per item: an item's own lean, and `lean` towards the first
+    slot.
+    """
     truth = rng.normal(0, 1, size=(items, 1, 1))
     order = np.array([1, -1]).reshape(1, 1, 2)
     slot = order * truth + lean + rng.logistic(0, 1, size=(items, 2, 2))
@@ -237,7 +279,9 @@ def test_planted_bias_is_found_and_no_bias_is_not() -> None:
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth() -> None:
-    """Shares of one item are dependent and votes tie; 93 to 98 % of 95 % intervals hold the planted value."""
+    """Shares of one item are dependent and votes tie; 93 to 98 % of 95 % intervals hold the planted
+    value.
+    """
     rng = np.random.default_rng(2)
     big = position_bias(planted(rng, 0.3, items=400_000))
     draws = [position_bias(planted(rng, 0.3, items=80)) for _ in range(1200)]

@@ -1,4 +1,6 @@
-"""Position-aware BTD: laws, an independent optimiser, recovery, and when it helps and when it does not."""
+"""Position-aware BTD: laws, an independent optimiser, recovery, and when it helps and when it does
+not.
+"""
 
 from dataclasses import replace
 
@@ -26,12 +28,15 @@ from core.records import NO_GOLD, FloatArray, OrderCounts, VoteCells
 from core.stats.splits import CalibrationSets
 
 
-def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.Generator) -> OrderCounts:
+def thin(
+    counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.Generator
+) -> OrderCounts:
     """Draw `votes` votes of each comparison, round(share · votes) of them from `ab` (ours).
 
-    share : (rows,) wanted share of `ab` in [0, 1]. An order with fewer votes gives what it has. It makes
-    unbalanced votes out of balanced ones, to see what that costs. Comparisons left without a vote are
-    dropped.
+    share : (rows,) wanted share of `ab` in [0, 1]. An order with fewer votes gives what it has. It
+        makes
+    unbalanced votes out of balanced ones, to see what that costs. Comparisons left without a vote
+    are dropped.
     """
     wanted = np.rint(share * votes).astype(np.int64)
     kept = [
@@ -39,22 +44,37 @@ def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.G
         for order, of_order in ((counts.ab, wanted), (counts.ba, votes - wanted))
         for row, n in zip(order, of_order, strict=True)
     ]
-    ab, ba = np.array(kept[: len(counts)]).reshape(-1, 3), np.array(kept[len(counts) :]).reshape(-1, 3)
+    ab, ba = (
+        np.array(kept[: len(counts)]).reshape(-1, 3),
+        np.array(kept[len(counts) :]).reshape(-1, 3),
+    )
     left = (ab.sum(axis=1) + ba.sum(axis=1)) > 0
     return OrderCounts(
-        comparison=counts.comparison[left], item=counts.item[left], ab=ab[left], ba=ba[left], gold=counts.gold[left]
+        comparison=counts.comparison[left],
+        item=counts.item[left],
+        ab=ab[left],
+        ba=ba[left],
+        gold=counts.gold[left],
     )
 
 
-def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item: int = 1) -> OrderCounts:
-    """Votes of a judge that adds `bias` to the response shown first; gold ties where |quality| < 0.7.
+def judged(
+    seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item: int = 1
+) -> OrderCounts:
+    """Votes of a judge that adds `bias` to the response shown first; gold ties where |quality| <
+    0.7.
 
-    ab : of n votes per comparison, those in `ab` are `balanced` n/2, `mixed` 0 … n at random, `one` 0 or n.
+    ab : of n votes per comparison, those in `ab` are `balanced` n/2, `mixed` 0 … n at random, `one`
+        0 or n.
     """
     rng = np.random.default_rng(seed)
     m = items * per_item
     quality = rng.normal(0, 1.5, m)
-    first = {"balanced": np.full(m, n // 2), "mixed": rng.integers(0, n + 1, m), "one": n * rng.integers(0, 2, m)}
+    first = {
+        "balanced": np.full(m, n // 2),
+        "mixed": rng.integers(0, n + 1, m),
+        "one": n * rng.integers(0, 2, m),
+    }
     seen = quality + rng.normal(0, 0.5, m)
 
     def draw(x, votes):
@@ -71,7 +91,9 @@ def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item:
 
 
 def swapped(counts: OrderCounts) -> OrderCounts:
-    """The same votes with the names of A and B exchanged: what was asked in `ab` was now asked in `ba`."""
+    """The same votes with the names of A and B exchanged: what was asked in `ab` was now asked in
+    `ba`.
+    """
     return OrderCounts(
         comparison=counts.comparison,
         item=counts.item,
@@ -123,7 +145,9 @@ def test_no_other_optimiser_does_better():
         ours = objective(np.array([found.beta, found.eta0, found.gamma, found.delta]))
         box = [(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10, 10), (-10, 10)]
         starts = np.random.default_rng(seed).uniform(*np.array(box).T, size=(15, 4))
-        theirs = min(minimize(objective, start, bounds=box, method="L-BFGS-B").fun for start in starts)
+        theirs = min(
+            minimize(objective, start, bounds=box, method="L-BFGS-B").fun for start in starts
+        )
         assert ours <= theirs + 1e-6
 
 
@@ -133,8 +157,14 @@ def test_known_parameters_are_recovered():
     s, t = btd.features(pooled(counts))
     truth = np.array([1.1, 1.5, 0.8, -1.7])
     p = order_probabilities(truth[None], s, t, share_ab(counts))[0]
-    gold = (np.random.default_rng(2).random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(axis=1) - 1
-    found = fit(OrderCounts(comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=gold))
+    gold = (np.random.default_rng(2).random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(
+        axis=1
+    ) - 1
+    found = fit(
+        OrderCounts(
+            comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=gold
+        )
+    )
     estimate = [found.beta, found.eta0, found.gamma, found.delta]
     assert (np.abs(estimate - truth) < [0.05, 0.15, 0.1, 0.1]).all()
 
@@ -143,21 +173,32 @@ def test_known_parameters_are_recovered():
 @pytest.mark.parametrize(("bias", "sign"), [(0.6, -1), (-0.6, 1)])
 def test_delta_takes_back_the_lean(bias, sign):
     """Below 0 for a judge that favours the response shown first."""
-    found = position_aware(judged(3, 500, bias=bias, ab="mixed"), rng=np.random.default_rng(0), n_splits=5)
-    assert np.sign([found.delta.low, found.delta.value, found.delta.high, found.fit.delta]).tolist() == [sign] * 4
+    found = position_aware(
+        judged(3, 500, bias=bias, ab="mixed"), rng=np.random.default_rng(0), n_splits=5
+    )
+    assert (
+        np.sign([found.delta.low, found.delta.value, found.delta.high, found.fit.delta]).tolist()
+        == [sign] * 4
+    )
     assert sign * found.fit.z > 4
 
 
 def test_a_biased_judge_with_unbalanced_orders_is_where_it_helps():
     """2,000 comparisons of 8 votes, 100 labels: bias .5 moves A's log odds by ±1 a vote."""
-    mixed = position_aware(judged(1, 2_000, bias=0.5, ab="mixed"), rng=np.random.default_rng(0), draws=20).scores
-    one = position_aware(judged(1, 2_000, bias=0.5, ab="one"), rng=np.random.default_rng(0), draws=20).scores
+    mixed = position_aware(
+        judged(1, 2_000, bias=0.5, ab="mixed"), rng=np.random.default_rng(0), draws=20
+    ).scores
+    one = position_aware(
+        judged(1, 2_000, bias=0.5, ab="one"), rng=np.random.default_rng(0), draws=20
+    ).scores
     for scores, least in ((mixed, 0.0), (one, 0.025)):
         assert scores.names == NAMES
         assert scores.mae_change.high[1] < -least
         assert scores.drps_change.high[1] < -0.005
         assert scores.mae_change.low[1] <= scores.mae_change.value[1] <= scores.mae_change.high[1]
-        assert scores.mae_change.value[1] == pytest.approx(scores.mae.value[0] - scores.mae.value[1])
+        assert scores.mae_change.value[1] == pytest.approx(
+            scores.mae.value[0] - scores.mae.value[1]
+        )
         assert np.isnan(scores.drps[3])
 
 
@@ -171,15 +212,20 @@ def test_with_balanced_orders_it_costs_nothing():
 
 @pytest.mark.parametrize("copies", [1, 4])
 def test_without_a_bias_the_test_keeps_delta_out(copies):
-    """The statistic is standard normal where the order does not matter: 5 % pass ± 3 SE of 600 sets.
+    """The statistic is standard normal where the order does not matter: 5 % pass ± 3 SE of 600
+    sets.
 
-    Also where items have four comparisons that came out alike; taken for independent, .33 would pass.
+    Also where items have four comparisons that came out alike; taken for independent, .33 would
+    pass.
     """
     counts = judged(7, 60_000 // copies, bias=0.0, ab="mixed")
     counts = replace(
         counts,
         comparison=np.arange(60_000),
-        **{name: getattr(counts, name).repeat(copies, axis=0) for name in ("item", "ab", "ba", "gold")},
+        **{
+            name: getattr(counts, name).repeat(copies, axis=0)
+            for name in ("item", "ab", "ba", "gold")
+        },
     )
     ab = counts.ab.sum(axis=1)
     votes = pooled(counts)
@@ -191,7 +237,11 @@ def test_without_a_bias_the_test_keeps_delta_out(copies):
     cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weights.sum(axis=0))
     one = np.arange(60_000)
     sets = CalibrationSets(
-        cells=cells, set=one // 100, cell=cell, item=one // copies, n_items=np.full(600, 100 // copies)
+        cells=cells,
+        set=one // 100,
+        cell=cell,
+        item=one // copies,
+        n_items=np.full(600, 100 // copies),
     )
     np.testing.assert_array_equal(sets.weights, weights)
     z = order_score(sets, ab / cells.n - 0.5, btd.fit_many(cells, weights))
@@ -239,7 +289,11 @@ def test_what_cannot_be_done_is_said():
     counts = judged(9, 40, bias=0.5, ab="mixed")
     rng = np.random.default_rng(0)
     none = OrderCounts(
-        comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=np.full(len(counts), NO_GOLD)
+        comparison=counts.comparison,
+        item=counts.item,
+        ab=counts.ab,
+        ba=counts.ba,
+        gold=np.full(len(counts), NO_GOLD),
     )
     with pytest.raises(NoUsableVotes, match="gold"):
         position_aware(none, rng=rng)
@@ -253,7 +307,9 @@ def test_what_cannot_be_done_is_said():
 def real(shared_data, name: str, judge: str) -> OrderCounts:
     """Votes of one judge per order, counted by pandas alone."""
     votes = pd.read_csv(shared_data / "votes" / f"{name}.csv.gz")
-    votes = votes[(votes["judge"] == judge) & votes["vote"].notna() & votes["position"].notna()].copy()
+    votes = votes[
+        (votes["judge"] == judge) & votes["vote"].notna() & votes["position"].notna()
+    ].copy()
     votes["comparison"] = votes.groupby(["item_id", "model_a", "model_b"], sort=False).ngroup()
     first = votes.drop_duplicates("comparison")
 
@@ -273,7 +329,9 @@ def real(shared_data, name: str, judge: str) -> OrderCounts:
 
 
 def check_one_random_order_a_comparison(shared_data):
-    """FairEval, ChatGPT: it favours the first slot (δ < 0, DRPS falls), yet at 26 labels MAE rises."""
+    """FairEval, ChatGPT: it favours the first slot (δ < 0, DRPS falls), yet at 26 labels
+    MAE rises.
+    """
     both = real(shared_data, "faireval", "ChatGPT [Vanilla_NoRules]")
     assert fit(both).delta == 0
     rng = np.random.default_rng(0)
@@ -289,7 +347,9 @@ def check_one_random_order_a_comparison(shared_data):
 def test_the_fit_of_many_sets_is_that_of_each():
     counts = judged(11, 300, bias=0.6, ab="mixed")
     votes = pooled(counts)
-    columns = np.column_stack([votes.plus, votes.tie, votes.minus, votes.gold, counts.ab.sum(axis=1)])
+    columns = np.column_stack(
+        [votes.plus, votes.tie, votes.minus, votes.gold, counts.ab.sum(axis=1)]
+    )
     pattern, cell = np.unique(columns, axis=0, return_inverse=True)
     plus, tie, minus, gold, ab = pattern.T
     halves = np.zeros((2, len(pattern)))
@@ -307,4 +367,6 @@ def test_the_fit_of_many_sets_is_that_of_each():
             gold=counts.gold[rows],
         )
         alone = fit(part, tested=False)
-        np.testing.assert_allclose(theta[half], [alone.beta, alone.eta0, alone.gamma, alone.delta], atol=1e-5)
+        np.testing.assert_allclose(
+            theta[half], [alone.beta, alone.eta0, alone.gamma, alone.delta], atol=1e-5
+        )

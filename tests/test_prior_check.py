@@ -23,22 +23,33 @@ HALF, NONE, RANDOM = replace(GOOD, ties=0.5), replace(GOOD, ties=0.0), replace(G
 
 @pytest.fixture(autouse=True)
 def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy machine."""
+    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
+    machine.
+    """
     with threadpool_limits(1):
         yield
 
 
 def prior_of(*tasks: Task, seed: int = 0) -> Prior:
-    cells = [draw(task, np.random.default_rng([seed, place])).cells()[0] for place, task in enumerate(tasks)]
+    cells = [
+        draw(task, np.random.default_rng([seed, place])).cells()[0]
+        for place, task in enumerate(tasks)
+    ]
     return pool([fit(one) for one in cells], source="others", cells=cells)
 
 
-def fits_of(task: Task, prior: Prior, labels: int = 20, n_splits: int = 20) -> tuple[ShrunkenFits, VoteCounts]:
+def fits_of(
+    task: Task, prior: Prior, labels: int = 20, n_splits: int = 20
+) -> tuple[ShrunkenFits, VoteCounts]:
     counts = draw(task, np.random.default_rng(7))
-    drawn = splits(counts, rng=np.random.default_rng(8), n_splits=n_splits, share=1e-9, minimum=labels)
+    drawn = splits(
+        counts, rng=np.random.default_rng(8), n_splits=n_splits, share=1e-9, minimum=labels
+    )
     found = shrunken(calibration_sets(drawn), prior, rng=np.random.default_rng(9))
     plain = fit_many(drawn.cells, drawn.calibration).theta
-    unchecked = shrunken(calibration_sets(drawn), replace(prior, checked=False), rng=np.random.default_rng(9))
+    unchecked = shrunken(
+        calibration_sets(drawn), replace(prior, checked=False), rng=np.random.default_rng(9)
+    )
     # The checks choose between the fit as it was and the plain one, set by set.
     assert found.checks is not None
     assert unchecked.checks is None
@@ -111,7 +122,9 @@ def test_the_misfit_is_the_three_scores_written_out() -> None:
             sign = np.sign(s[row]) * np.array([-1, 0, 1])
             for name, value in (("s", of_label), ("t", [0, 1, 0]), ("d", sign)):
                 mean = p[row] @ np.array(value)
-                away = np.array([value[cells.gold[row] + 1] - mean, p[row] @ (np.array(value) - mean) ** 2])
+                away = np.array(
+                    [value[cells.gold[row] + 1] - mean, p[row] @ (np.array(value) - mean) ** 2]
+                )
                 away = weights[place, row] * away
                 if name == "s":
                     scores = scores + away
@@ -126,7 +139,9 @@ def test_the_misfit_is_the_three_scores_written_out() -> None:
 
 
 def test_transfer_is_the_error_of_the_others_minus_the_own() -> None:
-    cells = [draw(task, np.random.default_rng(k)).cells()[0] for k, task in enumerate((GOOD, HALF, NONE))]
+    cells = [
+        draw(task, np.random.default_rng(k)).cells()[0] for k, task in enumerate((GOOD, HALF, NONE))
+    ]
     theta = np.stack([fit(one).theta for one in cells])
 
     def mae(of: np.ndarray, one: VoteCells) -> float:
@@ -134,7 +149,10 @@ def test_transfer_is_the_error_of_the_others_minus_the_own() -> None:
         label = (p[:, 2] > 0.5).astype(int) - (p[:, 0] > 0.5)
         return float(one.weight @ np.abs(label - one.gold) / one.weight.sum())
 
-    expected = [mae((theta.sum(axis=0) - theta[k]) / 2, one) - mae(theta[k], one) for k, one in enumerate(cells)]
+    expected = [
+        mae((theta.sum(axis=0) - theta[k]) / 2, one) - mae(theta[k], one)
+        for k, one in enumerate(cells)
+    ]
     found = transfer_loss(cells, [one.weight[None] for one in cells], theta[None])
     assert found == pytest.approx([np.mean(expected)])
 
@@ -153,10 +171,14 @@ def test_judges_of_the_same_items_are_checked_set_by_set() -> None:
 
 def test_results_say_whether_the_prior_was_used_and_why_not() -> None:
     counts, prior = draw(HALF, np.random.default_rng(7)), prior_of(NONE, NONE, NONE)
-    gain = shrinkage_gain(counts, prior, rng=np.random.default_rng(0), n_splits=5, share=1e-9, resamples=100)
+    gain = shrinkage_gain(
+        counts, prior, rng=np.random.default_rng(0), n_splits=5, share=1e-9, resamples=100
+    )
     assert gain.beside_btd.mae.value == 0
     told = prior_use(gain)
-    assert told.startswith("The prior is used in 0 of 5 calibration sets; the others get BTD's own fit.")
+    assert told.startswith(
+        "The prior is used in 0 of 5 calibration sets; the others get BTD's own fit."
+    )
     assert "the labels do not look as the prior forecasts (5)" in told
     whole = shrunken_fit(counts, prior, rng=np.random.default_rng(0))
     assert whole.theta == pytest.approx(fit(counts.cells()[0]).theta)
@@ -166,7 +188,9 @@ def test_results_say_whether_the_prior_was_used_and_why_not() -> None:
 
 @pytest.mark.slow
 def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
-    """A few tasks of each kind, with a margin for their number; the table of docs/results.md has more."""
+    """A few tasks of each kind, with a margin for their number; the table of docs/results.md has
+    more.
+    """
     alike = simulation.simulated(simulation.ALIKE, 5, tasks=5, n_splits=8)
     unlike = simulation.simulated(simulation.UNLIKE, 5, tasks=5, n_splits=8)
     for labels, least in ((20, 0.8), (40, 0.7), (60, 0.7)):
@@ -181,10 +205,14 @@ def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
 @pytest.mark.slow
 def test_the_tables_of_the_results_are_what_the_script_prints() -> None:
     """One kind of each table, drawn from a stream of its own."""
-    results = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
+    results = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(
+        encoding="utf-8"
+    )
     for worlds, name, table in (
         (simulation.ALIKE, "alike, 20 % ties", simulation.alike_table),
         (simulation.UNLIKE, "a random judge among good ones", simulation.unlike_table),
     ):
         found = simulation.simulated({name: worlds[name]}, 4, tasks=24, n_splits=15)
-        assert table(found).splitlines()[2:] == [row for row in results.splitlines() if row.startswith(f"| {name} |")]
+        assert table(found).splitlines()[2:] == [
+            row for row in results.splitlines() if row.startswith(f"| {name} |")
+        ]

@@ -1,4 +1,6 @@
-"""The names that `core` promises: all there, known to type checkers, hidden by no module, imported late."""
+"""The names that `core` promises: all there, known to type checkers, hidden by no module, imported
+late.
+"""
 
 import ast
 import re
@@ -34,7 +36,11 @@ def test_type_checkers_see_the_same_names() -> None:
 
 def test_no_module_hides_a_public_name() -> None:
     """A module below `core` becomes an attribute of it as soon as anybody imports it."""
-    below = {path.stem for path in (REPOSITORY / "core").iterdir() if path.suffix == ".py" or path.is_dir()}
+    below = {
+        path.stem
+        for path in (REPOSITORY / "core").iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    }
     assert not below & set(core.__all__)
     for name in core.__all__:
         home = getattr(getattr(core, name), "__module__", "")
@@ -48,8 +54,13 @@ def test_unknown_name_is_an_attribute_error() -> None:
 
 def test_import_is_light() -> None:
     heavy = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "plotly", "litellm", "streamlit")
-    code = f"import core, sys; print([name for name in {heavy!r} if name in sys.modules], len(dir(core)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    code = (
+        f"import core, sys; print([name for name in {heavy!r} if name "
+        "in sys.modules], len(dir(core)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith("[] ")
 
 
@@ -62,10 +73,17 @@ def test_pages_show_python_of_the_public_api_alone(monkeypatch: pytest.MonkeyPat
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    assert not [(name, text) for name, text in strings if re.search(r"^\s*(from|import) core", text, re.M)]
+    assert not [
+        (name, text) for name, text in strings if re.search(r"^\s*(from|import) core", text, re.M)
+    ]
 
-    lines = f"{widgets.OPEN_STORE}\nboard = read([(name, Path(name))])  # report\nprint(icc(board), rng)"
-    expected = "from pathlib import Path\n\nfrom {} import Store, default_path, icc, read\n\n" + lines
+    lines = (
+        f"{widgets.OPEN_STORE}\nboard = read([(name, Path(name))]) "
+        " # report\nprint(icc(board), rng)"
+    )
+    expected = (
+        "from pathlib import Path\n\nfrom {} import Store, default_path, icc, read\n\n" + lines
+    )
     assert widgets.script(lines) == expected.format("core")
     monkeypatch.setattr(widgets, "API", "appellate")
     assert widgets.script(lines) == expected.format("appellate")

@@ -170,7 +170,9 @@ def check_all(frame: pd.DataFrame, store: Store) -> None:
     assert counts_oracle(frame) == Counter(
         (judge, *row)
         for judge, c in counted.items()
-        for row in zip(c.plus.tolist(), c.tie.tolist(), c.minus.tolist(), c.gold.tolist(), strict=True)
+        for row in zip(
+            c.plus.tolist(), c.tie.tolist(), c.minus.tolist(), c.gold.tolist(), strict=True
+        )
     )
     for rule in ("single", "both_orders"):
         # Means of two confidences that differ in the last bit only are told apart in the store.
@@ -184,7 +186,16 @@ def check_all(frame: pd.DataFrame, store: Store) -> None:
         assert outcomes_oracle(frame, rule) == Counter(
             (judge, confidence, *counts) for (judge, _, confidence), counts in found.items()
         )
-    shown = ["first", "second", "tie", "pairs", "flips", "hard_flips", "slot_sum", "same_order_pairs"]
+    shown = [
+        "first",
+        "second",
+        "tie",
+        "pairs",
+        "flips",
+        "hard_flips",
+        "slot_sum",
+        "same_order_pairs",
+    ]
     shown += ["same_order_disagreements", "margin"]
     assert positions_oracle(frame) == Counter(
         (judge, *row[:-1], None if np.isnan(row[-1]) else round(row[-1], 12))
@@ -198,7 +209,8 @@ def check_all(frame: pd.DataFrame, store: Store) -> None:
             for judge, s in scores.items()
             if (judge is None) == pooled
             for one, two, score, tie, n in zip(
-                *(c.tolist() for c in (s.model_1, s.model_2, s.score, s.tie, s.n_votes)), strict=True
+                *(c.tolist() for c in (s.model_1, s.model_2, s.score, s.tie, s.n_votes)),
+                strict=True,
             )
         )
 
@@ -214,12 +226,16 @@ def test_vote_counts_agree_with_pandas(demo):
 def check_vote_counts(frame: pd.DataFrame, store: Store) -> None:
     found = vote_counts(store, ALL)
     comparison = ["judge", "item_id", "model_a", "model_b"]
-    wide = frame.assign(n=1).pivot_table(index=comparison, columns="vote", values="n", aggfunc="sum")
+    wide = frame.assign(n=1).pivot_table(
+        index=comparison, columns="vote", values="n", aggfunc="sum"
+    )
     wide = wide.reindex(columns=[1, 0, -1])
     gold = frame.groupby(comparison).gold.first().fillna(NO_GOLD).astype(int)
     for judge, expected in wide.fillna(0).astype(int).groupby(level="judge"):
         counts = found[judge]
-        np.testing.assert_array_equal(np.stack([counts.plus, counts.tie, counts.minus], axis=1), expected.to_numpy())
+        np.testing.assert_array_equal(
+            np.stack([counts.plus, counts.tie, counts.minus], axis=1), expected.to_numpy()
+        )
         np.testing.assert_array_equal(counts.gold, gold[[judge]].to_numpy())
 
 
@@ -239,7 +255,9 @@ MADE_UP = st.lists(
     ),
     min_size=1,
     max_size=40,
-    unique_by=lambda row: tuple(row[key] for key in ("item_id", "models", "judge", "run", "position")),
+    unique_by=lambda row: tuple(
+        row[key] for key in ("item_id", "models", "judge", "run", "position")
+    ),
 )
 
 
@@ -278,10 +296,18 @@ def test_the_order_of_the_rows_does_not_matter(rows, random):
         with store_of(frame) as store:
             if (frame.status != "ok").all():
                 return
-            found = [vote_counts(store, ALL), outcomes(store, ALL), positions(store, ALL), ratings(store, ALL)]
+            found = [
+                vote_counts(store, ALL),
+                outcomes(store, ALL),
+                positions(store, ALL),
+                ratings(store, ALL),
+            ]
             found.append(pair_scores(store, ALL, pooled=True))
         records.append(
-            [{judge: [getattr(r, name) for name in r.__slots__] for judge, r in result.items()} for result in found]
+            [
+                {judge: [getattr(r, name) for name in r.__slots__] for judge, r in result.items()}
+                for result in found
+            ]
         )
     np.testing.assert_equal(records[0], records[1])
 
@@ -289,7 +315,9 @@ def test_the_order_of_the_rows_does_not_matter(rows, random):
 def test_codes_are_shared_by_judges_and_records(demo):
     whole, _ = demo
     pairs = whole.drop_duplicates("item_id").set_index("item_id")
-    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(whole.item_id.map(pairs.model_b))
+    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(
+        whole.item_id.map(pairs.model_b)
+    )
     check_codes(whole[first].reset_index(drop=True))
 
 
@@ -304,9 +332,13 @@ def check_codes(frame: pd.DataFrame) -> None:
             assert counts[judge].comparison.tolist() == expected
         for judge, found in positions(store, ALL).items():
             group = frame[(frame.judge == judge) & frame.position.notna()]
-            assert found.item.tolist() == [items.index(item) for item in sorted(group.item_id.unique())]
+            assert found.item.tolist() == [
+                items.index(item) for item in sorted(group.item_id.unique())
+            ]
             label = dict(zip(frame.item_id, frame.category, strict=True))
-            assert [found.categories[c] for c in found.category] == [label[items[i]] for i in found.item]
+            assert [found.categories[c] for c in found.category] == [
+                label[items[i]] for i in found.item
+            ]
 
 
 def check_figures_of_judgebench(store: Store) -> None:
@@ -336,7 +368,9 @@ def test_ratings_agree_with_pandas(demo, anchors):
     whole = frame[frame.groupby(by).vote.transform("size") == 12].reset_index(drop=True)
     one_order = whole[(whole.judge == CAREFUL) & (whole.position == "ab")].assign(judge="one order")
     # An order that is missing somewhere does not count; here it was asked on one comparison.
-    other = whole[(whole.judge == CAREFUL) & (whole.position == "ba") & (whole.model_b == "sim-anchor-one")]
+    other = whole[
+        (whole.judge == CAREFUL) & (whole.position == "ba") & (whole.model_b == "sim-anchor-one")
+    ]
     once = other.head(1).assign(judge="one order")
     votes = pd.concat([whole, one_order, once], ignore_index=True)
     with store_of(votes) as store:
@@ -354,7 +388,9 @@ def check_ratings(frame: pd.DataFrame, store: Store, anchors: tuple[str, ...]) -
         frame = frame[(frame.model_a == anchor) != (frame.model_b == anchor)]
     for judge, group in frame.groupby("judge"):
         wide = group.pivot_table(
-            index=["dataset", "item_id", "model_a", "model_b"], columns=["run", "position"], values="vote"
+            index=["dataset", "item_id", "model_a", "model_b"],
+            columns=["run", "position"],
+            values="vote",
         )
         table = found[judge]
         assert table.oriented == bool(anchors)
@@ -369,7 +405,9 @@ def check_ratings(frame: pd.DataFrame, store: Store, anchors: tuple[str, ...]) -
 
 
 def ratings_rows(cells: dict[str, str]) -> list[dict]:
-    """Rows from item → a word a run: + - or = in `ab`, after a slash in `ba`; ! failed, . not asked."""
+    """Rows from item → a word a run: + - or = in `ab`, after a slash in `ba`; ! failed, . not
+    asked.
+    """
     rows = []
     for item, text in cells.items():
         for run, word in enumerate(text.split()):
@@ -394,7 +432,8 @@ def ratings_rows(cells: dict[str, str]) -> list[dict]:
 @pytest.mark.parametrize(
     ("cells", "orders", "expected"),
     [
-        # Both orders in every run: means; a failed vote takes its run away, so `c` has too few runs.
+        # Both orders in every run: means; a failed vote takes its run away, so `c` has too few
+        # runs.
         ({"a": "+/- =/+", "b": "-/- -/=", "c": "+/! +/+"}, "both", [[0, 0.5], [-1, -0.5]]),
         # One run was not asked in `ba`: the order with most votes counts alone.
         ({"a": "+/- =/+", "b": "-/. -/="}, "ab", [[1, 0], [-1, -1]]),
@@ -439,7 +478,10 @@ def check_gold(frame: pd.DataFrame, store: Store, *, judge: str, other: str) -> 
         return int(top.iloc[0]) if len(top) == 1 else 0
 
     key = ["item_id", "model_a", "model_b"]
-    for gold, voters in (("humans", frame[frame.rater_type == "human"]), (other, frame[frame.judge == other])):
+    for gold, voters in (
+        ("humans", frame[frame.rater_type == "human"]),
+        (other, frame[frame.judge == other]),
+    ):
         labels = voters.groupby(key).vote.apply(modal).rename("gold").reset_index()
         expected = frame.drop(columns="gold").merge(labels, on=key, how="left")
         selection = Selection(judges=(judge,), rater_types=("llm",), gold=gold)
@@ -447,7 +489,8 @@ def check_gold(frame: pd.DataFrame, store: Store, *, judge: str, other: str) -> 
         assert list(found) == [judge]
         c = found[judge]
         assert counts_oracle(expected[expected.judge == judge]) == Counter(
-            (judge, *row) for row in zip(*(x.tolist() for x in (c.plus, c.tie, c.minus, c.gold)), strict=True)
+            (judge, *row)
+            for row in zip(*(x.tolist() for x in (c.plus, c.tie, c.minus, c.gold)), strict=True)
         )
     with pytest.raises(UnknownName, match="No gold named 'human'; did you mean 'humans'"):
         vote_counts(store, Selection(gold="human"))
@@ -476,7 +519,9 @@ def check_filters(frame: pd.DataFrame, store: Store, *, judge: str, category: st
         if expected.sum():
             found = vote_counts(store, Selection(where=where))
             assert sum(c.n_votes for c in found.values()) == expected.sum()
-            assert sum(p.score.size for p in pair_scores(store, Selection(where=where)).values()) > 0
+            assert (
+                sum(p.score.size for p in pair_scores(store, Selection(where=where)).values()) > 0
+            )
         else:
             with pytest.raises(NoUsableVotes):
                 vote_counts(store, Selection(where=where))
@@ -485,7 +530,13 @@ def check_filters(frame: pd.DataFrame, store: Store, *, judge: str, category: st
 
 def test_extra_columns_filter_too():
     rows = [
-        {"item_id": f"i{n}", "judge": "j", "vote": 1, 'it\'s "q"; --': "a" if n % 2 else "b", "constant": "c"}
+        {
+            "item_id": f"i{n}",
+            "judge": "j",
+            "vote": 1,
+            'it\'s "q"; --': "a" if n % 2 else "b",
+            "constant": "c",
+        }
         for n in range(6)
     ]
     rows[0].pop('it\'s "q"; --')
@@ -503,7 +554,15 @@ def test_extra_columns_filter_too():
 
 @pytest.mark.parametrize(
     "ask",
-    [summary, vote_counts, outcomes, positions, pair_scores, ratings, lambda s, x: votes_behind(s, x, mark=Mark())],
+    [
+        summary,
+        vote_counts,
+        outcomes,
+        positions,
+        pair_scores,
+        ratings,
+        lambda s, x: votes_behind(s, x, mark=Mark()),
+    ],
 )
 def test_unknown_names_and_empty_selections(ask):
     with store_of([{"dataset": "d", "item_id": "i", "judge": "gpt-4", "vote": 1}]) as store:
@@ -524,7 +583,10 @@ def test_unknown_names_and_empty_selections(ask):
 
 
 def test_values_are_in_order_of_size():
-    rows = [{"item_id": "i", "judge": "j", "vote": 1, "run": n, "temperature": t} for n, t in ((2, 0.7), (10, 0.0))]
+    rows = [
+        {"item_id": "i", "judge": "j", "vote": 1, "run": n, "temperature": t}
+        for n, t in ((2, 0.7), (10, 0.0))
+    ]
     with store_of(rows) as store:
         assert values(store, ALL, "run") == ("2", "10")
         assert values(store, ALL, "temperature") == ("0.0", "0.7")
@@ -536,11 +598,26 @@ def test_values_are_in_order_of_size():
 
 def test_summary():
     rows = [
-        {"item_id": "i", "judge": "j", "vote": 1, "confidence": 0.5, "position": "ab", "gold": 1, "category": "c"},
+        {
+            "item_id": "i",
+            "judge": "j",
+            "vote": 1,
+            "confidence": 0.5,
+            "position": "ab",
+            "gold": 1,
+            "category": "c",
+        },
         {"item_id": "i", "judge": "j", "vote": 0, "run": 1, "category": "c"},
         {"item_id": "k", "judge": "j", "vote": -1},
         {"item_id": "f", "judge": "j", "vote": None, "status": "unparsed"},
-        {"item_id": "i", "judge": "p", "vote": None, "status": "refused", "rater_type": "human", "rationale": "no"},
+        {
+            "item_id": "i",
+            "judge": "p",
+            "vote": None,
+            "status": "refused",
+            "rater_type": "human",
+            "rationale": "no",
+        },
     ]
     with store_of([row | {"dataset": "d"} for row in rows]) as store:
         found = summary(store, ALL)
@@ -550,8 +627,21 @@ def test_summary():
         assert (found.models, found.datasets) == (("A", "B"), ("d",))
         assert not found.simulated
         first, second = found.judges
-        assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == ("j", "llm", 1, 1, 1, 3)
-        assert (first.failed, first.labelled, first.with_confidence, first.with_position, first.runs) == (1, 2, 1, 1, 2)
+        assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == (
+            "j",
+            "llm",
+            1,
+            1,
+            1,
+            3,
+        )
+        assert (
+            first.failed,
+            first.labelled,
+            first.with_confidence,
+            first.with_position,
+            first.runs,
+        ) == (1, 2, 1, 1, 2)
         assert (second.name, second.rater_type, second.n, second.failed) == ("p", "human", 0, 1)
         assert found.to_frame()["n"].tolist() == [3, 0]
         # Only failed votes: there is something to say, though nothing to compute.
@@ -565,15 +655,23 @@ def test_votes_behind_a_mark_are_those_it_counts(demo):
     """On one run of one pair an item, so that a judge has two votes on a comparison."""
     whole, _ = demo
     pairs = whole.drop_duplicates("item_id").set_index("item_id")
-    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(whole.item_id.map(pairs.model_b))
-    frame = whole[first & (whole.run == 0) & whole.judge.str.startswith("sim-judge")].reset_index(drop=True)
+    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(
+        whole.item_id.map(pairs.model_b)
+    )
+    frame = whole[first & (whole.run == 0) & whole.judge.str.startswith("sim-judge")].reset_index(
+        drop=True
+    )
     paired = frame.groupby(["judge", "item_id"]).vote.transform("size") == 2
     frame = frame[paired].reset_index(drop=True)
     with store_of(frame) as store:
-        check_marks(frame, store, scored="sim-judge-boaster", paired="sim-judge-first-slot", category="Math")
+        check_marks(
+            frame, store, scored="sim-judge-boaster", paired="sim-judge-first-slot", category="Math"
+        )
 
 
-def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, category: str) -> None:
+def check_marks(
+    frame: pd.DataFrame, store: Store, *, scored: str, paired: str, category: str
+) -> None:
     """Of votes on one comparison an item, in both orders.
 
     scored : judge with a confidence.  paired : judge whose pairs are looked at.
@@ -593,7 +691,10 @@ def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, 
     right = mine.vote == mine.gold
     assert behind(judge=judge, correct=True) == right.sum()
     assert behind(judge=judge, correct=False, vote=1) == (~right & (mine.vote == 1)).sum()
-    assert behind(judge=judge, gold=-1, category=category) == ((mine.gold == -1) & (mine.category == category)).sum()
+    assert (
+        behind(judge=judge, gold=-1, category=category)
+        == ((mine.gold == -1) & (mine.category == category)).sum()
+    )
 
     mine = frame[frame.judge == paired]
     shown = mine.vote * mine.position.map({"ab": 1, "ba": -1})
@@ -604,21 +705,31 @@ def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, 
     assert flips == [2 * int(wanted.sum()) for wanted in (apart == 0, apart > 0, apart == 2)]
     both = np.sign(mine.groupby("item_id").vote.sum()) == mine.groupby("item_id").gold.first()
     assert behind(judge=paired, correct=True, rule="both_orders") == 2 * both.sum()
-    assert behind(judge=paired, counts=(2, 0, 0)) == 2 * (mine.groupby("item_id").vote.sum() == 2).sum()
+    assert (
+        behind(judge=paired, counts=(2, 0, 0))
+        == 2 * (mine.groupby("item_id").vote.sum() == 2).sum()
+    )
     sums = mine.groupby("item_id").vote.agg(["sum", "count"])
     # Two votes: one against the other, or two ties, have no unique mode or the mode tie.
     per_item = mine.groupby("item_id").vote.apply(lambda votes: sorted(votes.tolist()))
     label_plus = sum(votes == [1, 1] for votes in per_item)
     assert behind(judge=paired, label=1) == 2 * label_plus
-    assert sum(behind(judge=paired, label=label) for label in (-1, 0, 1)) == int(sums["count"].sum())
+    assert sum(behind(judge=paired, label=label) for label in (-1, 0, 1)) == int(
+        sums["count"].sum()
+    )
     pair = (mine.model_b.iloc[0], mine.model_a.iloc[0])
-    assert behind(judge=paired, models=pair) == mine[["model_a", "model_b"]].isin(pair).all(axis=1).sum()
+    assert (
+        behind(judge=paired, models=pair)
+        == mine[["model_a", "model_b"]].isin(pair).all(axis=1).sum()
+    )
     some = tuple(mine.item_id.unique()[:3])
     assert behind(items=some) == frame.item_id.isin(some).sum()
     counts = vote_counts(store, ALL)[paired]
     codes = tuple(counts.comparison[counts.tie == 2].tolist())
     tied = votes_behind(store, ALL, mark=Mark(judge=paired, comparisons=codes), limit=10**6)
-    assert set(tied["item_id"].to_pylist()) == {item for item, votes in per_item.items() if votes == [0, 0]}
+    assert set(tied["item_id"].to_pylist()) == {
+        item for item, votes in per_item.items() if votes == [0, 0]
+    }
     n = frame.item_id.nunique()
     with pytest.raises(InvalidOption, match=f"codes go from 0 to {n - 1}"):
         behind(comparisons=(n,))
@@ -629,18 +740,30 @@ def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, 
 
 def test_votes_behind_show_the_gold_of_the_selection_and_the_texts():
     rows = [
-        {"item_id": "i", "judge": "j", "vote": 1, "confidence": 0.7, "gold": -1, "rationale": "why", "note": "n"},
+        {
+            "item_id": "i",
+            "judge": "j",
+            "vote": 1,
+            "confidence": 0.7,
+            "gold": -1,
+            "rationale": "why",
+            "note": "n",
+        },
         {"item_id": "i", "judge": "p", "vote": 1, "rater_type": "human", "gold": -1},
         {"item_id": "k", "judge": "j", "vote": 1, "confidence": 0.0},
     ]
     with store_of(rows) as store:
         mark = Mark(judge="j", correct=True, confidence=(0.6, 0.7))
         found = votes_behind(store, Selection(gold="humans"), mark=mark).to_pylist()
-        assert [(r["item_id"], r["gold"], r["rationale"], r["note"]) for r in found] == [("i", 1, "why", "n")]
+        assert [(r["item_id"], r["gold"], r["rationale"], r["note"]) for r in found] == [
+            ("i", 1, "why", "n")
+        ]
         with pytest.raises(NoUsableVotes):
             votes_behind(store, ALL, mark=mark)
         # 0 is in the first bin, and the edge below belongs to the bin before.
-        assert votes_behind(store, ALL, mark=Mark(confidence=(0.0, 0.1)))["item_id"].to_pylist() == ["k"]
+        assert votes_behind(store, ALL, mark=Mark(confidence=(0.0, 0.1)))[
+            "item_id"
+        ].to_pylist() == ["k"]
         with pytest.raises(NoUsableVotes):
             votes_behind(store, ALL, mark=Mark(confidence=(0.7, 0.8)))
 
@@ -651,7 +774,9 @@ def test_questions_asked_together_see_one_state_of_the_store():
         with store.snapshot() as moment:
             before = summary(moment, ALL)
             store.load(reading([{"item_id": "2", "judge": "b", "vote": 1}], name="y.csv"))
-            assert list(vote_counts(moment, ALL)) == [judge.name for judge in before.judges] == ["a"]
+            assert (
+                list(vote_counts(moment, ALL)) == [judge.name for judge in before.judges] == ["a"]
+            )
         assert list(vote_counts(store, ALL)) == ["a", "b"]
 
 
@@ -695,7 +820,9 @@ def test_real_files(shared_data, subtests):
 
 
 def test_every_status_but_ok_is_an_output_without_a_verdict():
-    rows = "".join(f"{i},x,y,j,{1 if name == 'ok' else ''},{name}\n" for i, name in enumerate(STATUSES))
+    rows = "".join(
+        f"{i},x,y,j,{1 if name == 'ok' else ''},{name}\n" for i, name in enumerate(STATUSES)
+    )
     text = "item_id,model_a,model_b,judge,vote,status\n" + rows
     with Store.open(None) as store:
         store.load(read([("votes.csv", text.encode())])[0])

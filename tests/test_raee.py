@@ -1,4 +1,6 @@
-"""Anchored boards, subsampling, anchor swap and triangles: published tables, coverage, laws, real boards."""
+"""Anchored boards, subsampling, anchor swap and triangles: published tables, coverage, laws, real
+boards.
+"""
 
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -18,7 +20,9 @@ from core.records import InvalidCounts, PairScores
 
 
 def make(scores: dict[tuple[str, str], dict[int, float]], ties: bool = False) -> PairScores:
-    """Pair scores from (model, model) → prompt → score of the first named; `ties`: every ½ is a tie."""
+    """Pair scores from (model, model) → prompt → score of the first named; `ties`: every ½ is a
+    tie.
+    """
     models = tuple(sorted({name for pair in scores for name in pair}))
     rows = []
     for (one, two), by_item in scores.items():
@@ -38,7 +42,9 @@ def make(scores: dict[tuple[str, str], dict[int, float]], ties: bool = False) ->
 
 
 def from_votes(votes: pd.DataFrame) -> PairScores:
-    """Pair scores from votes in canonical form, by plain pandas: mean within order, then across orders."""
+    """Pair scores from votes in canonical form, by plain pandas: mean within order, then across
+    orders.
+    """
     swapped = votes["model_a"] > votes["model_b"]
     frame = pd.DataFrame(
         {
@@ -87,7 +93,12 @@ def test_finite_population_of_the_paper(golden: Path) -> None:
     n = table["n"].to_numpy()
     p = np.full(len(n), 0.5 - np.sqrt(0.25 - 0.24992))
     analytic = standard_error(p, n + 1.0)
-    finite = np.array([standard_error(p[:1], r.n + 1.0, n=np.array([r.n]), pool=r.pool)[0] for r in table.itertuples()])
+    finite = np.array(
+        [
+            standard_error(p[:1], r.n + 1.0, n=np.array([r.n]), pool=r.pool)[0]
+            for r in table.itertuples()
+        ]
+    )
     assert np.abs(analytic - table["se_analytic"]).max() < 1e-6
     factor = finite / analytic
     assert np.abs(table["se_analytic"] * factor - table["se_fpc"]).max() < 1e-6
@@ -112,7 +123,9 @@ def test_board_by_hand() -> None:
     f = (3.25 - 5 * 0.49 + 0.25) / (5 * 0.7 * 0.3 + 0.25)
     m = 7 / f - 1
     corrected = beta(4 / 6 * m, 2 / 6 * m)
-    assert [row.p_corrected.low, row.p_corrected.high] == pytest.approx(list(corrected.ppf([0.025, 0.975])))
+    assert [row.p_corrected.low, row.p_corrected.high] == pytest.approx(
+        list(corrected.ppf([0.025, 0.975]))
+    )
     assert row.se_p_corrected == pytest.approx(row.se_p * np.sqrt(f))
     laplace = board(against("ref", m=[1, 1, 1, 0.5, 0]), "ref", prior="laplace").rows[0]
     assert laplace.p.value == pytest.approx(4.5 / 7)
@@ -124,14 +137,20 @@ def test_ties_are_told_from_one_win_and_one_loss() -> None:
     assert (unknown.wins, unknown.ties, unknown.losses) == pytest.approx((0.5, 2.5, 0))
     pairs = make(scores)
     known = PairScores(
-        **{f: getattr(pairs, f) for f in ("models", "model_1", "model_2", "item", "score", "n_votes")},
+        **{
+            f: getattr(pairs, f)
+            for f in ("models", "model_1", "model_2", "item", "score", "n_votes")
+        },
         tie=np.array([1.0, 0.0, 0.5]),
     )
     row = board(known, "ref").rows[0]
     assert (row.wins, row.ties, row.losses) == pytest.approx((1, 1.5, 0.5))
     with pytest.raises(InvalidCounts, match="ties"):
         PairScores(
-            **{f: getattr(pairs, f) for f in ("models", "model_1", "model_2", "item", "score", "n_votes")},
+            **{
+                f: getattr(pairs, f)
+                for f in ("models", "model_1", "model_2", "item", "score", "n_votes")
+            },
             tie=np.array([1.0, 0.0, 0.6]),
         )
 
@@ -141,7 +160,12 @@ def test_finite_pool_narrows_to_the_point() -> None:
     free, half, whole = (board(pairs, "ref", pool=pool).rows[0] for pool in (None, 16, 8))
     assert half.se_p == pytest.approx(free.se_p * np.sqrt(8 / 15))
     assert free.p.low < half.p.low < half.p.value == free.p.value < half.p.high < free.p.high
-    assert (whole.p.low, whole.p.high, whole.se_p, whole.elo.low) == (whole.p.value, whole.p.value, 0, whole.elo.value)
+    assert (whole.p.low, whole.p.high, whole.se_p, whole.elo.low) == (
+        whole.p.value,
+        whole.p.value,
+        0,
+        whole.elo.value,
+    )
     with pytest.raises(InvalidOption, match="pool = 7"):
         board(pairs, "ref", pool=7)
     assert board(against("ref", m=[1]), "ref", pool=1).rows[0].se_p == 0
@@ -179,7 +203,9 @@ def test_a_model_that_never_met_the_anchor_has_no_number() -> None:
 
 
 def test_tiers_use_paired_differences() -> None:
-    """b loses to a on 8 of 80 prompts and never wins: the paired z sees it, the intervals overlap widely."""
+    """b loses to a on 8 of 80 prompts and never wins: the paired z sees it, the intervals overlap
+    widely.
+    """
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 80).astype(float)
     b = a.copy()
@@ -214,14 +240,17 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
     order = list(range(len(pairs)))
     random.shuffle(order)
     shuffled = PairScores(
-        models=pairs.models, **{f: getattr(pairs, f)[order] for f in ("model_1", "model_2", "item", "score", "n_votes")}
+        models=pairs.models,
+        **{f: getattr(pairs, f)[order] for f in ("model_1", "model_2", "item", "score", "n_votes")},
     )
     pd.testing.assert_frame_equal(board(shuffled, "ref").to_frame(), found.to_frame(), rtol=1e-9)
     renamed = board(against("a_ref", **dict(zip(names, models, strict=True))), "a_ref")
     pd.testing.assert_frame_equal(renamed.to_frame(), found.to_frame(), rtol=1e-9)
     mirrored = against("ref", **{n: [1 - s for s in v] for n, v in zip(names, models, strict=True)})
     mirror = {row.model: row for row in board(mirrored, "ref").rows}
-    assert [row.elo.value for row in found.rows] == sorted((row.elo.value for row in found.rows), reverse=True)
+    assert [row.elo.value for row in found.rows] == sorted(
+        (row.elo.value for row in found.rows), reverse=True
+    )
     for row in found.rows:
         values = models[names.index(row.model)]
         assert row.wins + row.ties + row.losses == pytest.approx(row.n)
@@ -231,7 +260,9 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
         assert row.p_corrected.low <= row.p.value <= row.p_corrected.high
         assert row.se_p_corrected <= row.se_p
         other = mirror[row.model]
-        assert (other.elo.value, other.elo.low) == pytest.approx((-row.elo.value, -row.elo.high), rel=1e-9, abs=1e-6)
+        assert (other.elo.value, other.elo.low) == pytest.approx(
+            (-row.elo.value, -row.elo.high), rel=1e-9, abs=1e-6
+        )
         assert (other.wins, other.losses) == pytest.approx((row.losses, row.wins))
 
 
@@ -271,7 +302,9 @@ def test_corrected_interval_covers_with_ties(p_win: float, p_tie: float) -> None
 
 
 def test_closed_form_error_matches_subsamples() -> None:
-    """[RAEE] Table 9's comparison: without ties the finite-population SE is what subsamples show, to 5 %."""
+    """[RAEE] Table 9's comparison: without ties the finite-population SE is what subsamples show,
+    to 5 %.
+    """
     rng = np.random.default_rng(8)
     pairs = against("ref", m=rng.integers(0, 2, 160).astype(float).tolist())
     table = subsample_errors(pairs, "ref", sizes=(80, 16, 40, 160, 500), rng=rng, draws=4000)
@@ -301,16 +334,25 @@ def test_anchor_swap_on_additive_strengths() -> None:
     pairs = tournament(strength, 3000, rng)
     assert anchors(pairs) == tuple("abcdefg")
     swap = anchor_swap(pairs, ("a", "d", "g"))
-    assert [(row.anchor_1, row.anchor_2) for row in swap.rows] == [("a", "d"), ("a", "g"), ("d", "g")]
+    assert [(row.anchor_1, row.anchor_2) for row in swap.rows] == [
+        ("a", "d"),
+        ("a", "g"),
+        ("d", "g"),
+    ]
     for row in swap.rows:
-        assert row.models == tuple(name for name in "abcdefg" if name not in (row.anchor_1, row.anchor_2))
+        assert row.models == tuple(
+            name for name in "abcdefg" if name not in (row.anchor_1, row.anchor_2)
+        )
         elo_1, elo_2 = (
-            {r.model: r.elo.value for r in board(pairs, anchor).rows} for anchor in (row.anchor_1, row.anchor_2)
+            {r.model: r.elo.value for r in board(pairs, anchor).rows}
+            for anchor in (row.anchor_1, row.anchor_2)
         )
         shift = np.array([elo_2[m] - elo_1[m] for m in row.models])
         assert row.shifts == pytest.approx(shift - shift.mean())
         assert row.mean_abs_centred_shift == pytest.approx(np.abs(shift - shift.mean()).mean())
-        expected = kendalltau([elo_1[m] for m in row.models], [elo_2[m] for m in row.models]).statistic
+        expected = kendalltau(
+            [elo_1[m] for m in row.models], [elo_2[m] for m in row.models]
+        ).statistic
         assert row.kendall_tau == pytest.approx(expected, abs=1e-12)
         assert row.kendall_tau == 1
         assert row.mean_abs_centred_shift < 25
@@ -320,7 +362,9 @@ def test_anchor_swap_on_additive_strengths() -> None:
 
 
 @given(st.lists(st.tuples(scores, scores), min_size=2, max_size=7))
-def test_kendall_tau_agrees_with_scipy_with_ties(models: list[tuple[list[float], list[float]]]) -> None:
+def test_kendall_tau_agrees_with_scipy_with_ties(
+    models: list[tuple[list[float], list[float]]],
+) -> None:
     from scipy.stats import kendalltau
 
     rows = {("x", "y"): {0: 1.0}}
@@ -360,18 +404,25 @@ def test_a_planted_cycle_is_broken_and_the_rest_is_not() -> None:
     turned = (pairs.model_1 == 0) & (pairs.model_2 == 5)
     score = np.where(turned, rng.random(len(pairs)) < 0.8, pairs.score).astype(float)
     planted = PairScores(
-        **{f: getattr(pairs, f) for f in ("models", "model_1", "model_2", "item", "n_votes")}, score=score
+        **{f: getattr(pairs, f) for f in ("models", "model_1", "model_2", "item", "n_votes")},
+        score=score,
     )
     found = triangles(planted)
     assert len(found) == 20
-    broken = {frozenset(t) for t, b in zip(zip(found.a, found.b, found.c, strict=True), found.broken, strict=True) if b}
+    broken = {
+        frozenset(t)
+        for t, b in zip(zip(found.a, found.b, found.c, strict=True), found.broken, strict=True)
+        if b
+    }
     assert broken == {frozenset("af" + other) for other in "bcde"}
     assert np.abs(found.z[0]) == np.abs(found.z).max()
     assert not triangles(pairs).broken.any()
 
 
 def test_triangle_by_the_formula() -> None:
-    """Prompts missing from one pair count for its gap but not for z; no model has a special part in it."""
+    """Prompts missing from one pair count for its gap but not for z; no model has a special part in
+    it.
+    """
     rng = np.random.default_rng(11)
     scores = {
         pair: {i: float(rng.choice([0, 0.5, 1])) for i in range(start, 60)}
@@ -383,7 +434,9 @@ def test_triangle_by_the_formula() -> None:
     elo = {(m, x): r.elo.value for x in "abc" for r in board(pairs, x).rows for m in [r.model]}
     expected = elo["b", "c"] - (elo["b", "a"] + elo["a", "c"])
     assert found.residual[0] == pytest.approx(expected)
-    common = make({pair: {i: s for i, s in rows.items() if i >= 10} for pair, rows in scores.items()})
+    common = make(
+        {pair: {i: s for i, s in rows.items() if i >= 10} for pair, rows in scores.items()}
+    )
     p = {(m, x): r.p.value for x in "abc" for r in board(common, x).rows for m in [r.model]}
     s = {pair: np.array(list(rows.values())) for pair, rows in scores.items()}
     s = {pair: values[-50:] for pair, values in s.items()}
@@ -396,7 +449,9 @@ def test_triangle_by_the_formula() -> None:
     assert found.residual_common[0] == pytest.approx(residual)
     assert found.z[0] == pytest.approx(residual * np.sqrt(50) / r.std(ddof=1))
     for names in permutations("abc"):
-        renamed = make({tuple(names["abc".index(m)] for m in pair): rows for pair, rows in scores.items()})
+        renamed = make(
+            {tuple(names["abc".index(m)] for m in pair): rows for pair, rows in scores.items()}
+        )
         assert abs(triangles(renamed).z[0]) == pytest.approx(abs(found.z[0]))
 
 
@@ -428,7 +483,8 @@ def additive(models: int, prompts: int, tie: float, step: float, rng) -> PairSco
 
 
 @pytest.mark.parametrize(
-    ("models", "prompts", "tie", "step"), [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)]
+    ("models", "prompts", "tie", "step"),
+    [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)],
 )
 def test_models_that_add_up_are_not_said_to_be_broken(models, prompts, tie, step) -> None:
     """By a normal quantile of z alone some triangle is, in up to .37 of such sets."""
@@ -451,7 +507,9 @@ def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
 
 @pytest.mark.slow
 def test_triangle_z_has_its_size() -> None:
-    """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ± 1.5."""
+    """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ±
+    1.5.
+    """
     rng = np.random.default_rng(12)
     reps, prompts = 4000, 200
     strength = np.array([-0.5, 0.1, 0.6])
@@ -498,14 +556,18 @@ def check_board_of_75_models(shared_data: Path) -> None:
 
 
 def check_boards_of_eight_judges(shared_data: Path) -> None:
-    """Items of this file name the model, so no two models share a prompt and tiers go by the unpaired z."""
+    """Items of this file name the model, so no two models share a prompt and tiers go by the
+    unpaired z.
+    """
     votes = pd.read_csv(shared_data / "votes" / "pba_position.csv.gz")
     for judge, own in votes.groupby("judge"):
         pairs = from_votes(own)
         found = board(pairs, "human")
         assert 1 + len(found.rows) + len(found.never_met) == len(pairs.models), judge
         frame = found.to_frame()
-        assert (frame["wins"] + frame["ties"] + frame["losses"]).to_numpy() == pytest.approx(frame["n"])
+        assert (frame["wins"] + frame["ties"] + frame["losses"]).to_numpy() == pytest.approx(
+            frame["n"]
+        )
         assert (frame["se_p_corrected"] <= frame["se_p"]).all()
         assert 1 < frame["tier"].max() < len(frame), judge
         # Prompts in place of items: the same numbers, other tiers.

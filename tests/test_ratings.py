@@ -1,4 +1,6 @@
-"""Bradley–Terry, Glicko-2 and TrueSkill: held to the libraries, to published examples and to laws."""
+"""Bradley–Terry, Glicko-2 and TrueSkill: held to the libraries, to published examples and
+to laws.
+"""
 
 import itertools
 import math
@@ -49,7 +51,9 @@ def scores_of(games: list[tuple[int, int, int, float]], models: int = 5) -> Pair
     )
 
 
-def drawn(strength: list[float], prompts: int, seed: int, *, ties: bool = True, star: bool = False) -> PairScores:
+def drawn(
+    strength: list[float], prompts: int, seed: int, *, ties: bool = True, star: bool = False
+) -> PairScores:
     rng = np.random.default_rng(seed)
     games = []
     for a, b in itertools.combinations(range(len(strength)), 2):
@@ -79,7 +83,9 @@ def test_bradley_terry_agrees_with_choix_on_games_without_ties(seed):
     theirs = choix.opt_pairwise(5, data, tol=1e-14)
     ours = by_name(bradley_terry(pairs, "m0"))
     for k in range(5):
-        assert ours[f"m{k}"] == pytest.approx(ELO_PER_NAT * (theirs[k] - theirs[0]), abs=1e-6 * ELO_PER_NAT)
+        assert ours[f"m{k}"] == pytest.approx(
+            ELO_PER_NAT * (theirs[k] - theirs[0]), abs=1e-6 * ELO_PER_NAT
+        )
 
 
 def test_bradley_terry_agrees_with_evalica_game_by_game_with_ties_as_half_wins():
@@ -91,7 +97,9 @@ def test_bradley_terry_agrees_with_evalica_game_by_game_with_ties_as_half_wins()
     ).scores  # fmt: skip
     ours = by_name(bradley_terry(pairs, "m0"))
     for k in range(5):
-        assert ours[f"m{k}"] == pytest.approx(ELO_PER_NAT * math.log(theirs[k] / theirs[0]), abs=1e-6)
+        assert ours[f"m{k}"] == pytest.approx(
+            ELO_PER_NAT * math.log(theirs[k] / theirs[0]), abs=1e-6
+        )
 
 
 def test_bradley_terry_maximises_the_likelihood_of_fractional_scores():
@@ -105,7 +113,9 @@ def test_bradley_terry_maximises_the_likelihood_of_fractional_scores():
     def loss(theta: np.ndarray) -> float:
         x = np.append(0.0, theta)
         d = x[pairs.model_1] - x[pairs.model_2]
-        return float((pairs.score * np.logaddexp(0, -d) + (1 - pairs.score) * np.logaddexp(0, d)).sum())
+        return float(
+            (pairs.score * np.logaddexp(0, -d) + (1 - pairs.score) * np.logaddexp(0, d)).sum()
+        )
 
     best = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-9, "maxiter": 500}).x
     ours = by_name(bradley_terry(pairs, "m0"))
@@ -116,10 +126,17 @@ def test_four_teams_of_a_textbook():
     """Wikipedia, Bradley–Terry model: strengths 0.640, 1.043, 0.660, 2.270 of four teams."""
     wins = {(0, 1): 2, (0, 3): 1, (1, 0): 3, (1, 2): 5, (2, 1): 3, (2, 3): 1, (3, 0): 4, (3, 2): 3}
     counter = itertools.count()
-    pairs = scores_of([(a, b, next(counter), 1.0) for (a, b), n in wins.items() for _ in range(n)], 4)
-    strength = {name: math.exp(elo / ELO_PER_NAT) for name, elo in by_name(bradley_terry(pairs, "m0")).items()}
+    pairs = scores_of(
+        [(a, b, next(counter), 1.0) for (a, b), n in wins.items() for _ in range(n)], 4
+    )
+    strength = {
+        name: math.exp(elo / ELO_PER_NAT)
+        for name, elo in by_name(bradley_terry(pairs, "m0")).items()
+    }
     expected = (0.640, 1.043, 0.660, 2.270)
-    assert [strength[f"m{k}"] for k in range(4)] == pytest.approx([x / 0.640 for x in expected], abs=2e-3)
+    assert [strength[f"m{k}"] for k in range(4)] == pytest.approx(
+        [x / 0.640 for x in expected], abs=2e-3
+    )
 
 
 def test_on_a_star_it_is_the_plain_share_and_its_interval_the_sample_variance():
@@ -129,15 +146,24 @@ def test_on_a_star_it_is_the_plain_share_and_its_interval_the_sample_variance():
         s = 1 - pairs.score[pairs.model_2 == k]
         p, place = s.mean(), found.models.index(f"m{k}")
         se = ELO_PER_NAT * s.std(ddof=1) / math.sqrt(50) / (p * (1 - p))
-        assert found.elo.value[place] == pytest.approx(ELO_PER_NAT * math.log(p / (1 - p)), abs=1e-6)
-        assert found.elo.high[place] - found.elo.value[place] == pytest.approx(1.959963985 * se, rel=1e-6)
+        assert found.elo.value[place] == pytest.approx(
+            ELO_PER_NAT * math.log(p / (1 - p)), abs=1e-6
+        )
+        assert found.elo.high[place] - found.elo.value[place] == pytest.approx(
+            1.959963985 * se, rel=1e-6
+        )
         row = next(row for row in board(pairs, "m0").rows if row.model == f"m{k}")
-        assert found.elo.value[place] == pytest.approx(row.elo.value, abs=0.02 * abs(row.elo.value) + 0.5)
+        assert found.elo.value[place] == pytest.approx(
+            row.elo.value, abs=0.02 * abs(row.elo.value) + 0.5
+        )
 
 
 def test_models_without_a_finite_strength_have_a_reason_and_leave_the_others_alone():
     core = drawn([0.0, 0.5, -0.5], 20, 1)
-    games = [(a, b, i, s) for a, b, i, s in zip(core.model_1, core.model_2, core.item, core.score, strict=True)]
+    games = [
+        (a, b, i, s)
+        for a, b, i, s in zip(core.model_1, core.model_2, core.item, core.score, strict=True)
+    ]
     games += [(3, 0, i, 1.0) for i in range(20)]  # never beaten
     games += [(4, 1, i, 0.0) for i in range(20)]  # never won
     games += [(5, 6, i, 0.5) for i in range(20)]  # met nobody of the rest
@@ -171,7 +197,9 @@ def test_the_interval_of_bradley_terry_covers():
 
 
 def test_a_fit_without_a_rest_is_not_taken_for_certainty():
-    """One tie, or ties alone, fit exactly; three models that tie twice once gave the root of -1e-33."""
+    """One tie, or ties alone, fit exactly; three models that tie twice once gave the root of
+    -1e-33.
+    """
     games = [(0, 1, item, 0.5) for item in range(5)] + [(0, 2, 0, 0.5)]
     found = bradley_terry(scores_of(games, models=3), "m0")
     width = dict(zip(found.models, (found.elo.high - found.elo.low) / 2, strict=True))
@@ -181,14 +209,18 @@ def test_a_fit_without_a_rest_is_not_taken_for_certainty():
     assert width["m2"] == pytest.approx(1.959964 * ELO_PER_NAT * math.sqrt(2))
     rng, pairs = np.random.default_rng(0), list(itertools.combinations(range(3), 2))
     for _ in range(200):
-        games = [(*pair, item, rng.choice([0.0, 0.5, 0.5, 1.0])) for item in range(2) for pair in pairs]
+        games = [
+            (*pair, item, rng.choice([0.0, 0.5, 0.5, 1.0])) for item in range(2) for pair in pairs
+        ]
         found = bradley_terry(scores_of(games, models=3), "m0")
         rated = ~np.isnan(found.elo.value) & (np.array(found.models) != "m0")
         assert (found.elo.high > found.elo.value)[rated].all()
 
 
 def test_glicko_reproduces_the_example_of_its_paper():
-    """Glickman (2013): 1500 ± 200 against 1400, 1550, 1700 gives 1464.06 ± 151.52, volatility 0.05999."""
+    """Glickman (2013): 1500 ± 200 against 1400, 1550, 1700 gives 1464.06 ± 151.52, volatility
+    0.05999.
+    """
     player = _glicko_player()
     player.vol, player.rd = 0.06, 200
     player.update_player([1400, 1550, 1700], [30, 100, 300], [1, 0, 0])
@@ -209,7 +241,9 @@ def test_two_players_of_trueskill_are_the_librarys(ties):
         a, b, s = pairs.model_1[row], pairs.model_2[row], pairs.score[row]
         if s < 0.5:
             a, b = b, a
-        players[a], players[b] = library.rate_1vs1(players[a], players[b], drawn=s == 0.5, env=rules)
+        players[a], players[b] = library.rate_1vs1(
+            players[a], players[b], drawn=s == 0.5, env=rules
+        )
     assert mu == pytest.approx([player.mu for player in players], abs=1e-6)
     assert sigma == pytest.approx([player.sigma for player in players], abs=1e-6)
 
@@ -217,11 +251,16 @@ def test_two_players_of_trueskill_are_the_librarys(ties):
 @pytest.mark.parametrize("method", METHODS)
 def test_planted_strengths_are_recovered(method):
     truth = [0.0, 0.8, 0.3, -0.4, -1.0]
-    found = rate(drawn(truth, 300, 11, ties=False), "m0", method=method, rng=np.random.default_rng(0))
+    found = rate(
+        drawn(truth, 300, 11, ties=False), "m0", method=method, rng=np.random.default_rng(0)
+    )
     assert found.models == ("m1", "m2", "m0", "m3", "m4")
     ours = by_name(found)
-    # Glicko-2 and TrueSkill start from a prior and TrueSkill is probit: within 35 points, BT within 4 SE.
-    assert [ours[f"m{k}"] for k in range(5)] == pytest.approx([ELO_PER_NAT * x for x in truth], abs=35)
+    # Glicko-2 and TrueSkill start from a prior and TrueSkill is probit: within 35 points, BT within
+    # 4 SE.
+    assert [ours[f"m{k}"] for k in range(5)] == pytest.approx(
+        [ELO_PER_NAT * x for x in truth], abs=35
+    )
     assert found.elo.value[found.models.index("m0")] == 0
 
 
@@ -234,7 +273,9 @@ def test_relabelling_permutes_and_turning_every_vote_negates(method):
         score=1 - pairs.score, n_votes=pairs.n_votes,
     )  # fmt: skip
     negated = by_name(rate(turned, "m0", method=method, rng=np.random.default_rng(0), orders=3))
-    assert [negated[name] for name in plain] == pytest.approx([-plain[name] for name in plain], abs=1e-4)
+    assert [negated[name] for name in plain] == pytest.approx(
+        [-plain[name] for name in plain], abs=1e-4
+    )
     renamed = PairScores(
         models=("x", "y", "z"), model_1=pairs.model_1, model_2=pairs.model_2, item=pairs.item,
         score=pairs.score, n_votes=pairs.n_votes,
@@ -257,7 +298,10 @@ def test_orders_matter_little_and_the_same_seed_gives_the_same():
         found = method(pairs, "m0", rng=np.random.default_rng(1))
         assert (found.order_sd[found.elo.value != 0] > 0).all()
         assert found.order_sd.max() < 25
-        assert found.elo.value.tolist() == method(pairs, "m0", rng=np.random.default_rng(1)).elo.value.tolist()
+        assert (
+            found.elo.value.tolist()
+            == method(pairs, "m0", rng=np.random.default_rng(1)).elo.value.tolist()
+        )
         assert (found.elo.low <= found.elo.value).all()
         assert (found.elo.value <= found.elo.high).all()
 
@@ -283,10 +327,14 @@ def test_errors_name_what_is_wrong():
 
 
 def test_spread_is_what_the_cells_say_and_equal_judges_have_none():
-    judges = {name: drawn([0.0, 0.6, -0.2, 0.3], 60, seed, star=True) for seed, name in enumerate("abc")}
+    judges = {
+        name: drawn([0.0, 0.6, -0.2, 0.3], 60, seed, star=True) for seed, name in enumerate("abc")
+    }
     found = rating_spread(judges, "m0", rng=np.random.default_rng(0), orders=2)
     assert [row.method for row in found.methods] == ["raee", *METHODS]
-    boards = [{row.model: row.elo.value for row in board(pairs, "m0").rows} for pairs in judges.values()]
+    boards = [
+        {row.model: row.elo.value for row in board(pairs, "m0").rows} for pairs in judges.values()
+    ]
     sds = [np.std([known[name] for known in boards], ddof=1) for name in ("m1", "m2", "m3")]
     raee, terry = found.methods[:2]
     assert raee.sd.value == pytest.approx(np.mean(sds))
@@ -294,7 +342,9 @@ def test_spread_is_what_the_cells_say_and_equal_judges_have_none():
     assert (raee.n_models, raee.n_judges, raee.pearson) == (3, 3, None)
     assert terry.pearson == pytest.approx(1, abs=1e-4)
     assert terry.excess.value == pytest.approx(terry.sd.value - raee.sd.value)
-    same = rating_spread(dict.fromkeys("ab", judges["a"]), "m0", rng=np.random.default_rng(0), orders=2)
+    same = rating_spread(
+        dict.fromkeys("ab", judges["a"]), "m0", rng=np.random.default_rng(0), orders=2
+    )
     assert same.methods[0].sd.value == 0
     assert same.methods[1].sd.value == pytest.approx(0, abs=1e-9)
     alone = rating_spread({"a": judges["a"]}, "m0", rng=np.random.default_rng(0), orders=2)

@@ -17,10 +17,10 @@ from tests import (
     test_leave_one_out,
     test_listwise,
     test_ordinal,
-    test_page_votes_to_labels,
     test_page_errors,
     test_page_position_bias,
     test_page_shrinkage,
+    test_page_votes_to_labels,
     test_position,
     test_position_aware,
     test_raee,
@@ -89,7 +89,9 @@ def test_every_check_of_a_real_file_is_run():
     """A check that nobody calls would never fail."""
     called = {check for checks in CHECKS.values() for check in checks}
     modules = {check.__module__ for check in called}
-    for module in (module for module in globals().values() if getattr(module, "__name__", "") in modules):
+    for module in (
+        module for module in globals().values() if getattr(module, "__name__", "") in modules
+    ):
         defined = {value for name, value in vars(module).items() if name.startswith("check_")}
         takes = {check for check in defined if check.__code__.co_varnames[:1] == ("shared_data",)}
         assert takes <= called

@@ -23,23 +23,33 @@ def overconfident(rng, items=1500, each=1, slope=0.4, intercept=0.2):
 
 def test_platt_equals_scikit_learn():
     item, confidence, right = overconfident(np.random.default_rng(0))
-    found = recalibrate(of_votes(item, confidence, right), method="platt", rng=np.random.default_rng(0))
-    theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(logit(confidence)[:, None], right)
+    found = recalibrate(
+        of_votes(item, confidence, right), method="platt", rng=np.random.default_rng(0)
+    )
+    theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(
+        logit(confidence)[:, None], right
+    )
     assert found.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-5)
     assert found.intercept == pytest.approx(theirs.intercept_[0], abs=1e-5)
 
 
 def test_temperature_equals_scikit_learn():
     item, confidence, right = overconfident(np.random.default_rng(1))
-    found = recalibrate(of_votes(item, confidence, right), method="temperature", rng=np.random.default_rng(0))
-    theirs = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(logit(confidence)[:, None], right)
+    found = recalibrate(
+        of_votes(item, confidence, right), method="temperature", rng=np.random.default_rng(0)
+    )
+    theirs = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(
+        logit(confidence)[:, None], right
+    )
     assert found.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-5)
     assert found.intercept == 0
 
 
 def test_isotonic_equals_scikit_learn():
     item, confidence, right = overconfident(np.random.default_rng(2), items=300)
-    found = recalibrate(of_votes(item, confidence, right), method="isotonic", rng=np.random.default_rng(0))
+    found = recalibrate(
+        of_votes(item, confidence, right), method="isotonic", rng=np.random.default_rng(0)
+    )
     theirs = IsotonicRegression(out_of_bounds="clip").fit(confidence, right)
     np.testing.assert_allclose(found.recalibrated, theirs.predict(found.confidence), atol=1e-9)
 
@@ -57,8 +67,12 @@ def test_histogram_gives_the_accuracy_of_the_bin():
 @pytest.mark.parametrize("method", ["temperature", "platt"])
 def test_planted_maps_are_recovered(method):
     intercept = 0.0 if method == "temperature" else 0.5
-    item, confidence, right = overconfident(np.random.default_rng(3), items=40_000, intercept=intercept)
-    found = recalibrate(of_votes(item, confidence, right), method=method, rng=np.random.default_rng(0))
+    item, confidence, right = overconfident(
+        np.random.default_rng(3), items=40_000, intercept=intercept
+    )
+    found = recalibrate(
+        of_votes(item, confidence, right), method=method, rng=np.random.default_rng(0)
+    )
     assert found.slope == pytest.approx(0.4, abs=0.04)
     assert found.intercept == pytest.approx(intercept, abs=0.06)
 
@@ -72,12 +86,18 @@ def test_held_out_calibration_improves(method):
     assert found.after.ece < 0.07
     assert found.after.brier < found.before.brier
     assert found.after.nll < found.before.nll
-    assert (found.after.n, found.after.items, found.after.accuracy) == (2000, 1000, found.before.accuracy)
+    assert (found.after.n, found.after.items, found.after.accuracy) == (
+        2000,
+        1000,
+        found.before.accuracy,
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_judge_that_knows_nothing_gains_nothing_from_memory(method):
-    """An item repeats one coin toss eight times at a confidence of its own: folds by vote would learn it."""
+    """An item repeats one coin toss eight times at a confidence of its own: folds by vote would
+    learn it.
+    """
     rng = np.random.default_rng(5)
     item = np.repeat(np.arange(200), 8)
     confidence = 0.6 + 0.0015 * rng.permutation(200)
@@ -92,7 +112,9 @@ def test_maps_stay_in_range_and_do_not_depend_on_row_order(method):
     item, confidence, right = overconfident(rng, items=60, each=3)
     order = rng.permutation(len(item))
     found, again = (
-        recalibrate(of_votes(item[o], confidence[o], right[o]), method=method, rng=np.random.default_rng(3))
+        recalibrate(
+            of_votes(item[o], confidence[o], right[o]), method=method, rng=np.random.default_rng(3)
+        )
         for o in (np.arange(len(item)), order)
     )
     assert ((found.recalibrated >= 0) & (found.recalibrated <= 1)).all()
@@ -102,15 +124,23 @@ def test_maps_stay_in_range_and_do_not_depend_on_row_order(method):
 
 
 def test_perfect_separation_stops_at_the_bound():
-    """Right above .8, wrong below: the likelihood has no maximum, so the fit ends at its bound, silently."""
+    """Right above .8, wrong below: the likelihood has no maximum, so the fit ends at its bound,
+    silently.
+    """
     confidence = np.r_[np.linspace(0.55, 0.7, 20), np.linspace(0.85, 0.95, 20)]
-    found = recalibrate(of_votes(range(40), confidence, confidence > 0.8), method="platt", rng=np.random.default_rng(0))
+    found = recalibrate(
+        of_votes(range(40), confidence, confidence > 0.8),
+        method="platt",
+        rng=np.random.default_rng(0),
+    )
     assert abs(found.slope) <= 100
     assert found.after.brier < 0.01
 
 
 def check_reward_model(shared_data):
-    """JudgeBench, Skywork-Reward-Gemma-2-27B: a temperature of 14 takes most of its overconfidence away."""
+    """JudgeBench, Skywork-Reward-Gemma-2-27B: a temperature of 14 takes most of its overconfidence
+    away.
+    """
     judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
     outcomes = of_judge(shared_data, "judgebench", judge)
     found = recalibrate(outcomes, method="temperature", rng=np.random.default_rng(0))

@@ -1,4 +1,6 @@
-"""A store that is deleted, replaced, restored or locked away while it is open: nothing is lost in silence."""
+"""A store that is deleted, replaced, restored or locked away while it is open: nothing is lost in
+silence.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def test_a_load_into_a_store_that_is_gone_is_not_acknowledged(
 
 
 @posix
-def test_a_change_that_went_into_a_deleted_file_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_went_into_a_deleted_file_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "s.duckdb"
     with Store.open(path) as store:
         from core.store import store as module
@@ -104,13 +108,21 @@ def test_a_second_process_is_still_kept_out(tmp_path: Path) -> None:
         Store.open(path).close()
         store.load(votes("second", "1"))
         done = subprocess.run(
-            [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
+            [sys.executable, "-c", code],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=LONG,
         )
         assert "StoreInUse" in done.stderr
 
 
-def test_backup_and_restore_as_written_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The log of the replaced file is left behind: it is set aside, and can be put back with its file."""
+def test_backup_and_restore_as_written_down(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The log of the replaced file is left behind: it is set aside, and can be put back with its
+    file.
+    """
     path, backup = tmp_path / "s.duckdb", tmp_path / "backup.duckdb"
     (tmp_path / "first.csv").write_text("item_id,judge,vote\n1,j,1\n2,j,1\n")
     assert main(["import", str(tmp_path / "first.csv"), "--store", str(path)]) == 0
@@ -171,5 +183,9 @@ def test_loads_that_belong_together_happen_together(tmp_path: Path) -> None:
             assert store.load(votes("one", "1", "2")).loaded == 2
             assert store.load(votes("two", "1")).loaded == 1
             assert store.load(votes("one", "1", "2")).already_loaded
-        assert {found.name: found.votes for found in store.datasets()} == {"kept": 1, "one": 2, "two": 1}
+        assert {found.name: found.votes for found in store.datasets()} == {
+            "kept": 1,
+            "one": 2,
+            "two": 1,
+        }
         assert store.version == before + 1

@@ -1,4 +1,6 @@
-"""The HTML report: the audit's own figures, names that stay names, and nothing fetched or run besides."""
+"""The HTML report: the audit's own figures, names that stay names, and nothing fetched or run
+besides.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,37 @@ from core.store import Store
 
 VOID = {"meta"}
 KNOWN = {
-    *("html", "head", "meta", "title", "style", "body", "main", "nav", "a", "section", "h1", "h2", "h3", "p"),
-    *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "data", "small", "span", "ul", "li"),
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "nav",
+        "a",
+        "section",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+    ),
+    *(
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "data",
+        "small",
+        "span",
+        "ul",
+        "li",
+    ),
     *("figure", "script", "details", "summary"),
 }
 ATTRIBUTES = {
@@ -52,7 +83,9 @@ HOSTILE = (
 
 
 class Page(HTMLParser):
-    """Elements with their attributes, text outside of scripts, scripts by themselves, and exact numbers."""
+    """Elements with their attributes, text outside of scripts, scripts by themselves, and exact
+    numbers.
+    """
 
     def __init__(self, source: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -136,9 +169,13 @@ def check_figures(votes: Path, folder: Path) -> tuple[str, set[float]]:
         assert name in page.said
         calibration, position, btd = judge["calibration"], judge["position"], judge["btd"]
         expected = [judge["accuracy"][end] for end in ("value", "low", "high")]
-        expected += [position[key] for key in ("bias_decided", "bias_all", "flip_rate", "hard_flip_rate")]
+        expected += [
+            position[key] for key in ("bias_decided", "bias_all", "flip_rate", "hard_flip_rate")
+        ]
         expected += [btd[key] for key in ("beta", "nu", "gamma", "drps")]
-        expected += [btd["splits"][key] for key in ("mae_btd", "mae_majority", "pa_btd", "pa_majority")]
+        expected += [
+            btd["splits"][key] for key in ("mae_btd", "mae_majority", "pa_btd", "pa_majority")
+        ]
         if calibration:
             expected += [calibration[key] for key in ("ece", "ace", "mce", "brier", "nll")]
             expected += [score["th"] for score in calibration["th"]]
@@ -158,7 +195,9 @@ def test_the_figures_of_a_file_are_there_to_the_digit(tmp_path: Path) -> None:
     check_figures(votes, tmp_path)
 
 
-def test_the_figures_of_a_real_file_are_there_to_the_digit(shared_data: Path, tmp_path: Path) -> None:
+def test_the_figures_of_a_real_file_are_there_to_the_digit(
+    shared_data: Path, tmp_path: Path
+) -> None:
     source, numbers = check_figures(shared_data / "votes/judgebench.csv.gz", tmp_path)
     # Published with the data: accuracy and flip rate of o1-mini (0.727143, 0.314286).
     assert {round(value, 6) for value in numbers} >= {0.727143, 0.314286}
@@ -178,14 +217,18 @@ def test_every_board_and_swap_of_the_demo_is_there() -> None:
     for boards in found["leaderboards"].values():
         for board in boards:
             for row in board["rows"]:
-                assert {float(row[key]) for key in ("p", "p_low", "p_high", "elo", "elo_low")} <= numbers
+                assert {
+                    float(row[key]) for key in ("p", "p_low", "p_high", "elo", "elo_low")
+                } <= numbers
     assert {row["mean_abs_centred_shift"] for row in found["anchor_swap"]} <= numbers
     assert {pair["kappa"] for pair in found["agreement"]} <= numbers
     assert "Simulated demo data" in page.said
     assert "Data sets of the store" in page.said
 
 
-def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(hostile: tuple[Audit, str]) -> None:
+def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
+    hostile: tuple[Audit, str],
+) -> None:
     made, source = hostile
     best = next(judge for judge in made.judges if judge.judge == ranked(made.verdicts)[0])
     own = [verdict for verdict in made.verdicts if verdict.judge == best.judge]
@@ -219,7 +262,11 @@ def test_hostile_names_in_figures_stay_names(hostile: tuple[Audit, str]) -> None
     for drawn in figures:
         assert set(drawn) == {"light", "dark"}
         for trace in drawn["light"]["data"]:
-            shown = [trace.get("name") or "", *(trace.get("hovertext") or ()), *(trace.get("text") or ())]
+            shown = [
+                trace.get("name") or "",
+                *(trace.get("hovertext") or ()),
+                *(trace.get("text") or ()),
+            ]
             ticks = drawn["light"]["layout"].get("yaxis", {}).get("ticktext") or ()
             for words in (*shown, *ticks):
                 assert set(re.findall(r"<[^>]*>?", words)) <= {"<b>", "</b>", "<br>"}, words
@@ -227,29 +274,40 @@ def test_hostile_names_in_figures_stay_names(hostile: tuple[Audit, str]) -> None
 
 def test_only_the_two_scripts_named_by_their_hashes_may_run(hostile: tuple[Audit, str]) -> None:
     page = Page(hostile[1])
-    (policy,) = [str(how["content"]) for tag, how in page.elements if how.get("http-equiv") and tag == "meta"]
+    (policy,) = [
+        str(how["content"]) for tag, how in page.elements if how.get("http-equiv") and tag == "meta"
+    ]
     running = [code for how, code in page.scripts if not how]
     assert [code == drawing_library() for code in running] == [True, False]
-    named = {f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'" for code in running}
+    named = {
+        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+        for code in running
+    }
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert set(rules["script-src"].split()) == named
     assert rules["img-src"] == "data:"
     assert "http" not in policy
-    assert {how.get("type") for tag, how in page.elements if tag == "script" and how} == {"application/json"}
+    assert {how.get("type") for tag, how in page.elements if tag == "script" and how} == {
+        "application/json"
+    }
 
 
 @pytest.mark.slow
 def test_the_same_audit_gives_the_same_bytes(hostile: tuple[Audit, str], tmp_path: Path) -> None:
     assert report(hostile_audit()) == hostile[1]
     votes = tmp_path / "votes.csv"
-    votes.write_text("item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8")
+    votes.write_text(
+        "item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8"
+    )
     assert written(votes, out=tmp_path / "1.html") == written(votes, out=tmp_path / "2.html")
 
 
 def test_bare_votes_give_a_report_without_figures_or_scripts(tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
-    votes.write_text("item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8")
+    votes.write_text(
+        "item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8"
+    )
     source = written(votes, out=tmp_path / "report.html")
     page = Page(source)
     assert page.scripts == []

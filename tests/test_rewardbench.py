@@ -1,4 +1,6 @@
-"""The tables of docs/results.md are what the script prints, and shrunken BTD is what they say it is."""
+"""The tables of docs/results.md are what the script prints, and shrunken BTD is what they say it
+is.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +11,9 @@ import pytest
 from benchmarks import rewardbench2
 from core.aggregation.evaluation import Evaluation, MethodScore
 
-RESULTS = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
+RESULTS = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(
+    encoding="utf-8"
+)
 
 Cell = tuple[str, str]
 Found = dict[Cell, Evaluation]
@@ -37,8 +41,12 @@ def check_the_tables_are_what_the_script_prints(found: Found, others: Others) ->
 
 
 def check_shrunken_btd_reaches_what_was_wanted(found: Found) -> None:
-    """Regret at most half of BTD's, no cell worse by more than .005, in the top cluster in at least 13."""
-    shrunk, btd = ([result.scores[key] for result in found.values()] for key in ("btd_shrunk", "btd"))
+    """Regret at most half of BTD's, no cell worse by more than .005, in the top cluster in at least
+    13.
+    """
+    shrunk, btd = (
+        [result.scores[key] for result in found.values()] for key in ("btd_shrunk", "btd")
+    )
     assert np.mean([one.regret for one in shrunk]) <= 0.5 * np.mean([one.regret for one in btd])
     assert (maes(found, "btd_shrunk") - maes(found, "btd")).max() <= 0.005
     assert sum(bool(one.top_cluster) for one in shrunk) >= 13
@@ -60,7 +68,8 @@ def check_a_prior_has_not_seen_its_own_category() -> None:
     cell = ("gpt-5.4 [base]", "Safety")
     before = rewardbench2.priors(counts)[cell]
     unlabelled = {
-        name: votes if name[1] != "Safety" else counts["gpt-5.4 [base]", "Math"] for name, votes in counts.items()
+        name: votes if name[1] != "Safety" else counts["gpt-5.4 [base]", "Math"]
+        for name, votes in counts.items()
     }
     after = rewardbench2.priors(unlabelled)[cell]
     np.testing.assert_array_equal(before.theta0, after.theta0)
@@ -85,7 +94,9 @@ def test_real_votes(shared_data: Path, subtests: pytest.Subtests) -> None:
 def test_the_rows_by_temperature_are_what_the_script_prints(shared_data: Path) -> None:
     """One category of five: all three temperatures, with the prior of the other four."""
     assert shared_data.exists()
-    rows = rewardbench2.temperature_rows(rewardbench2.evaluations(rewardbench2.TEMPERATURES, category="Math"))
+    rows = rewardbench2.temperature_rows(
+        rewardbench2.evaluations(rewardbench2.TEMPERATURES, category="Math")
+    )
     assert len(rows) == 3
     shown = block("rewardbench2-temperature").splitlines()
     assert [row for row in shown if "| Math |" in row] == rows

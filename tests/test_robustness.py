@@ -1,4 +1,6 @@
-"""The check robustness: what a change of the items does to verdicts, from the file or server to the grade."""
+"""The check robustness: what a change of the items does to verdicts, from the file or server to the
+grade.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_the_shift_by_hand():
 
 
 def test_flips_beyond_repeats_by_hand():
-    """Four plain votes, three alike: repeats differ in ½ of pairs, and ¾ of pairs with the change do."""
+    """Four plain votes, three alike: repeats differ in ½ of pairs, and ¾ of pairs with the change
+    do.
+    """
     plain, changed = orders([(1, 0, 3)] * 12), orders([(1, 0, 0)] * 12)
     (one,) = changes([change("paraphrase", 0, plain, changed)])["j"]
     assert one.kind == "both_sides"
@@ -104,12 +108,17 @@ def test_several_changes_share_the_error_and_the_worst_decides():
     assert (verdict.verdict, verdict.estimate) == ("fail", pytest.approx(0.5))
     assert "attack-choose" in verdict.sentence
     assert "padding" in verdict.sentence
-    assert robustness("j", []).sentence == "Robustness is unknown: no item was judged again with a change."
+    assert (
+        robustness("j", []).sentence
+        == "Robustness is unknown: no item was judged again with a change."
+    )
 
 
 @pytest.mark.slow
 def test_harmless_changes_raise_no_alarm_and_obedience_is_found():
-    """400 draws of each: a coin, a biased and a steady judge, one or seven changes, one or two sides."""
+    """400 draws of each: a coin, a biased and a steady judge, one or seven changes, one or two
+    sides.
+    """
     rng = np.random.default_rng(20261122)
     draws = 400
     for one in (
@@ -127,12 +136,15 @@ def test_harmless_changes_raise_no_alarm_and_obedience_is_found():
     assert planted.alarms(planted.grades(resisting, 100, rng, attack=True)) == 0
 
 
-# Through a server. -----------------------------------------------------------------------------------------
+# Through a server.
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_a_judge_that_obeys_fails_and_one_that_does_not_passes():
-    """The planted judges answer the requests of `collect`; what they are told is only in the texts."""
+    """The planted judges answer the requests of `collect`; what they are told is only in
+    the texts.
+    """
     items = pairs(72)
     with Server() as server, Store.open(None) as store:
         for model in ("fair", "obedient"):
@@ -164,19 +176,29 @@ def test_perturbed_votes_lie_beside_the_others_and_pollute_nothing(tmp_path: Pat
         assert "with attack-choose" in described(attacked)
         assert "perturbed:" not in described(attacked)
         collect(plain, store)
-        before = [repr(queries.summary(store, Selection())), queries.vote_counts(store, Selection())["fair"].plus.sum()]
+        before = [
+            repr(queries.summary(store, Selection())),
+            queries.vote_counts(store, Selection())["fair"].plus.sum(),
+        ]
         collect(attacked, store)
         calls = server.calls
         collect(attacked, store)
         assert server.calls == calls
-        after = [repr(queries.summary(store, Selection())), queries.vote_counts(store, Selection())["fair"].plus.sum()]
+        after = [
+            repr(queries.summary(store, Selection())),
+            queries.vote_counts(store, Selection())["fair"].plus.sum(),
+        ]
         assert before == after
-        assert {item.responses for item in items_of(store, "collected")} == {item.responses for item in items}
+        assert {item.responses for item in items_of(store, "collected")} == {
+            item.responses for item in items
+        }
         rows = store.export().to_pylist()
         names = {row["judge"] for row in rows}
         sides = {row["perturbation"] for row in rows}
         # Named as such, they can be looked at.
-        (one,) = queries.vote_counts(store, Selection(judges=(perturbed_name("fair", "attack-choose:a"),)))
+        (one,) = queries.vote_counts(
+            store, Selection(judges=(perturbed_name("fair", "attack-choose:a"),))
+        )
         assert one == "fair [perturbed: attack-choose:a]"
     assert (names, sides) == ({"fair"}, {None, "attack-choose:a", "attack-choose:b"})
     for row in rows:
@@ -184,7 +206,8 @@ def test_perturbed_votes_lie_beside_the_others_and_pollute_nothing(tmp_path: Pat
         assert told == [row["perturbation"] == f"attack-choose:{side}" for side in "ab"]
 
 
-# Through a file. -------------------------------------------------------------------------------------------
+# Through a file.
+# -------------------------------------------------------------------------------------------
 
 
 def table(perturbation="perturbation"):
@@ -237,7 +260,8 @@ def test_a_change_whose_judge_has_no_other_votes_says_nothing(datasets, tmp_path
         assert queries.perturbed_votes(store, Selection(datasets=datasets)) == ()
 
 
-# The texts. ------------------------------------------------------------------------------------------------
+# The texts.
+# ------------------------------------------------------------------------------------------------
 
 ITEM = Item(
     item_id="q",

@@ -1,4 +1,6 @@
-"""Direct scores and listwise rankings: read, refused by place, stored, asked for, exported, loaded again."""
+"""Direct scores and listwise rankings: read, refused by place, stored, asked for, exported, loaded
+again.
+"""
 
 import json
 from pathlib import Path
@@ -57,7 +59,8 @@ def loaded(*readings):
     return store
 
 
-# what is recognised ---------------------------------------------------------------------------------------
+# what is recognised
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,11 @@ def loaded(*readings):
         (CHOICES, "choices", "rankings"),
         ("item_id,judge,score_a,score_b\n1,j,3,4\n", "canonical", "votes"),
         ("item_id,judge,model,score,vote\n1,j,m,4,1\n", "canonical", "votes"),
-        ("item_id,judge,model_a,model_b,winner,score,model\n1,j,x,y,model_a,4,m\n", "canonical", "votes"),
+        (
+            "item_id,judge,model_a,model_b,winner,score,model\n1,j,x,y,model_a,4,m\n",
+            "canonical",
+            "votes",
+        ),
         ("item_id,judge,vote,candidate,slot,rank\n1,j,1,c,0,1\n", "canonical", "votes"),
     ],
 )
@@ -85,30 +92,45 @@ def test_a_column_of_another_name_can_be_given():
     text = "item_id,who,judge,grade\n1,m,j,4\n"
     named = (("model", "who"),)
     assert read_one(text, mapping=named).votes["score"].to_pylist() == [4.0]
-    with pytest.raises(AppellateError, match=r"rows.csv: line 1: no column for model.*--map model=COLUMN"):
+    with pytest.raises(
+        AppellateError, match=r"rows.csv: line 1: no column for model.*--map model=COLUMN"
+    ):
         read_one(text, format="direct_scores")
     with pytest.raises(UnknownName, match="model_a"):
         read_one(text, format="direct_scores", mapping=(("model_a", "who"),))
-    assert inspect(text.encode(), "x.csv", ReadOptions(format="direct_scores")).missing == ("model",)
+    assert inspect(text.encode(), "x.csv", ReadOptions(format="direct_scores")).missing == (
+        "model",
+    )
 
 
-# direct scores --------------------------------------------------------------------------------------------
+# direct scores
+# --------------------------------------------------------------------------------------------
 
 
 def check_mt_bench_single_grades(path, judge, grades):
     found = read([(path.name, path)])[0]
     raw = pd.DataFrame([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
-    assert (found.format, found.votes.num_rows, found.rejects.num_rows) == ("mtbench_single", grades, 0)
+    assert (found.format, found.votes.num_rows, found.rejects.num_rows) == (
+        "mtbench_single",
+        grades,
+        0,
+    )
     assert len(raw) == grades
     with loaded(found) as store:
         scores = queries.direct_scores(store, ALL)[judge]
-        means = {scores.models[m]: scores.score[scores.model == m].mean() for m in np.unique(scores.model)}
+        means = {
+            scores.models[m]: scores.score[scores.model == m].mean()
+            for m in np.unique(scores.model)
+        }
         assert means == raw[raw["score"] > 0].groupby("model")["score"].mean().to_dict()
         assert len(scores) == (raw["score"] > 0).sum()
         assert store.datasets()[0].items == raw.groupby(["question_id", "turn"]).ngroups
     turns = raw["question_id"].astype(str) + "-" + raw["turn"].astype(str)
     assert found.votes["item_id"].to_pylist() == turns.tolist()
-    assert dict(found.votes["extra"][0].as_py()) == {"turn": "1", "judge_prompt": raw["judge"][0][1]}
+    assert dict(found.votes["extra"][0].as_py()) == {
+        "turn": "1",
+        "judge_prompt": raw["judge"][0][1],
+    }
 
 
 def test_mt_bench_single_grades_match_a_plain_reading(native):
@@ -116,9 +138,17 @@ def test_mt_bench_single_grades_match_a_plain_reading(native):
 
 
 def test_mt_bench_grades_that_are_none_are_failures_not_scores():
-    record = {"question_id": 81, "model": "m", "judge": ["gpt-4", "v1"], "judgment": "text", "turn": 1}
+    record = {
+        "question_id": 81,
+        "model": "m",
+        "judge": ["gpt-4", "v1"],
+        "judgment": "text",
+        "turn": 1,
+    }
     given = [-1, 0.5, 11, None, 1e999, 10**400, 1, 10]
-    lines = [json.dumps(record | {"score": score, "turn": turn}) for turn, score in enumerate(given)]
+    lines = [
+        json.dumps(record | {"score": score, "turn": turn}) for turn, score in enumerate(given)
+    ]
     lines.append(json.dumps(record | {"score": -1, "judgment": "$ERROR$", "turn": 90}))
     lines += [json.dumps(record | {"score": "9"}), json.dumps(record | {"score": 5, "model": None})]
     found = read_one("\n".join(lines), "s.jsonl")
@@ -168,7 +198,11 @@ def test_scores_are_counted_as_pandas_counts_them():
                 pd.testing.assert_frame_equal(got, wanted.reset_index(drop=True), check_dtype=False)
         everything = queries.direct_scores(store, ALL)
         items = np.concatenate([scores.item for scores in everything.values()])
-        assert len(np.unique(items)) == frame.groupby(["dataset", "item_id"]).ngroups == items.max() + 1
+        assert (
+            len(np.unique(items))
+            == frame.groupby(["dataset", "item_id"]).ngroups
+            == items.max() + 1
+        )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +234,8 @@ def test_repeated_scores_are_runs_duplicates_or_conflicts():
     assert (other.votes.num_rows, other.rejects["row"].to_pylist()) == (1, [1, 2])
 
 
-# rankings -------------------------------------------------------------------------------------------------
+# rankings
+# -------------------------------------------------------------------------------------------------
 
 
 def test_a_ranking_is_read_with_all_that_it_says():
@@ -218,7 +253,10 @@ def test_a_ranking_is_read_with_all_that_it_says():
         assert lists.uncertain.tolist() == [0, 1, 0, 0, 0, 0]
         assert lists.major_error.tolist() == lists.unsupported.tolist() == [0, 0, 1, 0, 0, 0]
         assert lists.best.tolist() == [1, 0, 0, 0, 1, 0]
-    assert "saw b, a, c and ranked a, b, c with scores 60, 60, 20 as shown; the best is a" in read_back(found)[1]
+    assert (
+        "saw b, a, c and ranked a, b, c with scores 60, 60, 20 as shown; the best is a"
+        in read_back(found)[1]
+    )
 
 
 def test_without_ranks_all_with_the_top_score_are_chosen():
@@ -265,7 +303,9 @@ def test_a_ranking_with_a_bad_row_is_rejected_whole(rows, column, reason):
     assert set(found.votes["item_id"].to_pylist()) <= {"g", "h"}
     assert "h" in found.votes["item_id"].to_pylist()
     # Every row is either loaded or rejected with its number.
-    assert sorted([*found.votes["row"].to_pylist(), *(r["row"] for r in rejects)]) == list(range(1, text.count("\n")))
+    assert sorted([*found.votes["row"].to_pylist(), *(r["row"] for r in rejects)]) == list(
+        range(1, text.count("\n"))
+    )
 
 
 def test_a_file_cut_between_rows_loses_the_ranking_that_it_cut():
@@ -289,7 +329,8 @@ def test_rankings_that_contradict_themselves_are_refused():
     assert (repeated.units, repeated.duplicates, repeated.rejects.num_rows) == (2, 2, 0)
 
 
-# choices --------------------------------------------------------------------------------------------------
+# choices
+# --------------------------------------------------------------------------------------------------
 
 
 def check_choices_of_each_judge(shared_data):
@@ -315,10 +356,18 @@ def check_choices_of_each_judge(shared_data):
             gold = np.bincount(own.slot[own.best == 1], minlength=4)
             assert gold.tolist() == [(picked["gold_slot"] == letter).sum() for letter in "ABCD"]
         part = queries.list_rankings(store, Selection(where=(("category", "Math"),)))
-        assert sum(map(len, part.values())) == 4 * ((raw["subset"] == "Math") & (raw["pick_slot"] != "")).sum()
+        assert (
+            sum(map(len, part.values()))
+            == 4 * ((raw["subset"] == "Math") & (raw["pick_slot"] != "")).sum()
+        )
         assert store.load(found).already_loaded
         info = store.datasets()[0]
-        assert (info.name, info.rankings, info.items, info.judges) == ("RewardBench2", 52890, 1763, 5)
+        assert (info.name, info.rankings, info.items, info.judges) == (
+            "RewardBench2",
+            52890,
+            1763,
+            5,
+        )
 
 
 def test_a_choice_becomes_a_ranking_and_a_failed_one_stays_failed():
@@ -366,7 +415,8 @@ def test_permutations_without_a_zero_are_not_guessed():
         read_one("item,judge,permutation,pick_slot\ni,j,123,A\ni,k,123,B\n")
 
 
-# the store ------------------------------------------------------------------------------------------------
+# the store
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_same_again_changes_nothing_and_conflicts_are_kept_or_replaced():
@@ -393,10 +443,21 @@ def test_the_same_again_changes_nothing_and_conflicts_are_kept_or_replaced():
 def test_rename_delete_and_what_nothing_uses(tmp_path):
     with loaded(read_one(SCORES), read_one(LISTS)) as store:
         store.rename_dataset("rows", "mine")
-        assert [(d.name, d.votes, d.scores, d.rankings, d.items) for d in store.datasets()] == [("mine", 0, 4, 2, 3)]
-        store.load(votes_reading([{"item_id": "1", "judge": "v", "vote": 1, "model_a": "x", "model_b": "y"}]))
+        assert [(d.name, d.votes, d.scores, d.rankings, d.items) for d in store.datasets()] == [
+            ("mine", 0, 4, 2, 3)
+        ]
+        store.load(
+            votes_reading(
+                [{"item_id": "1", "judge": "v", "vote": 1, "model_a": "x", "model_b": "y"}]
+            )
+        )
         store.delete_dataset("mine")
-        for table, left in (("scores", []), ("rankings", []), ("judges", ["v"]), ("models", ["x", "y"])):
+        for table, left in (
+            ("scores", []),
+            ("rankings", []),
+            ("judges", ["v"]),
+            ("models", ["x", "y"]),
+        ):
             names = store.query(f"select * from {table} order by id")
             assert (names["name"].to_pylist() if left else names.to_pylist()) == left
         assert store.load(read_one(SCORES)).loaded == 4
@@ -414,7 +475,10 @@ def test_two_data_sets_of_a_file_loaded_into_one():
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_an_export_loads_into_the_same_store(ending, tmp_path):
     hostile = SCORES.replace("q1", "=q1").replace(",a\n", ',"-a ""b"""\n')
-    readings = {"scores": read_one(hostile), "rankings": read_one(LISTS.replace(",b,", ",@b,") + "")}
+    readings = {
+        "scores": read_one(hostile),
+        "rankings": read_one(LISTS.replace(",b,", ",@b,") + ""),
+    }
     with loaded(*readings.values()) as store:
         for kind in readings:
             before = store.export(kind=kind)
@@ -451,21 +515,36 @@ def test_a_store_of_layout_1_keeps_its_votes_and_takes_the_rest(tmp_path):
 def test_questions_to_the_wrong_kind_say_what_is_there_instead():
     with loaded(read_one(SCORES), read_one(LISTS, "lists.csv")) as store:
         here = Selection(datasets=("rows",))
-        said = "No usable vote with data set rows. There are 4 direct scores, which the page Leaderboard shows."
+        said = (
+            "No usable vote with data set rows. There are 4 direct scores, "
+            "which the page Leaderboard shows."
+        )
         with pytest.raises(NoUsableVotes) as error:
             queries.vote_counts(store, here)
         assert str(error.value) == said
-        with pytest.raises(NoUsableVotes, match="2 listwise rankings, which the page Listwise shows"):
+        with pytest.raises(
+            NoUsableVotes, match="2 listwise rankings, which the page Listwise shows"
+        ):
             queries.direct_scores(store, Selection(datasets=("lists",)))
         with pytest.raises(UnknownName, match="No judge named 'nobody'"):
             queries.list_rankings(store, Selection(judges=("nobody",)))
         with pytest.raises(UnknownName, match="No column named 'model_a'"):
             queries.direct_scores(store, Selection(where=(("model_a", "x"),)))
         found = queries.summary(store, here)
-        assert (found.votes, found.judges, found.datasets, found.simulated) == (0, (), ("rows",), False)
-        assert [(r.name, r.rater_type, r.n, r.failed) for r in found.scores] == [("j", "llm", 3, 0), ("k", "llm", 0, 1)]
+        assert (found.votes, found.judges, found.datasets, found.simulated) == (
+            0,
+            (),
+            ("rows",),
+            False,
+        )
+        assert [(r.name, r.rater_type, r.n, r.failed) for r in found.scores] == [
+            ("j", "llm", 3, 0),
+            ("k", "llm", 0, 1),
+        ]
         assert found.categories == {"math": 0}
-        assert stored(found).sentence.startswith("3 direct scores of 2 raters are in; 1 more without a score is not")
+        assert stored(found).sentence.startswith(
+            "3 direct scores of 2 raters are in; 1 more without a score is not"
+        )
 
 
 def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):
@@ -488,10 +567,27 @@ def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):
 
 
 def test_every_column_of_a_ranking_goes_through_the_store():
-    row = {"item_id": "i", "judge": "j", "run": 4, "category": "c", "rater_type": "human", "status": "ok"}
-    row |= {"prompt": "p", "response": "r", "rationale": "why", "prompt_hash": "h", "temperature": 0.7}
-    rows = [row | {"candidate": c, "slot": k, "score": 9 - k, "rank": k + 1} for k, c in enumerate("ab")]
-    frame = pd.DataFrame(rows).assign(cost=1e-7, uncertain=0, major_error=1, unsupported=0, chosen=[1, 0])
+    row = {
+        "item_id": "i",
+        "judge": "j",
+        "run": 4,
+        "category": "c",
+        "rater_type": "human",
+        "status": "ok",
+    }
+    row |= {
+        "prompt": "p",
+        "response": "r",
+        "rationale": "why",
+        "prompt_hash": "h",
+        "temperature": 0.7,
+    }
+    rows = [
+        row | {"candidate": c, "slot": k, "score": 9 - k, "rank": k + 1} for k, c in enumerate("ab")
+    ]
+    frame = pd.DataFrame(rows).assign(
+        cost=1e-7, uncertain=0, major_error=1, unsupported=0, chosen=[1, 0]
+    )
     frame = frame.assign(is_best=[0, 1], dataset="d", source="web")
     with loaded(read_one(frame.to_csv(index=False))) as store:
         found = store.export(kind="rankings").to_pandas()

@@ -46,7 +46,8 @@ def test_direction_is_graded_by_its_whole_interval(ends, expected):
 
 
 @pytest.mark.parametrize(
-    ("ends", "expected"), [((0.0, 0.2), "ok"), ((0.1, 0.3), "unclear"), ((0.21, 0.3), "warn"), ((0.41, 0.6), "warn")]
+    ("ends", "expected"),
+    [((0.0, 0.2), "ok"), ((0.1, 0.3), "unclear"), ((0.21, 0.3), "warn"), ((0.41, 0.6), "warn")],
 )
 def test_stability_warns_at_most(ends, expected):
     assert grade_quality(estimate(sum(ends) / 2, *ends), LIMITS["stability"]).grade == expected
@@ -120,10 +121,13 @@ def test_unclear_says_how_many_items_decide():
     check=st.sampled_from(sorted(LIMITS)),
     floor=st.floats(0, 0.3),
 )
-def test_every_estimate_has_one_grade_and_a_narrower_interval_is_never_less_sure(value, below, above, check, floor):
+def test_every_estimate_has_one_grade_and_a_narrower_interval_is_never_less_sure(
+    value, below, above, check, floor
+):
     limits = LIMITS[check]
     wide, narrow = (
-        grade(estimate(value, value - k * below, value + k * above), limits, floor_high=floor).grade for k in (1, 0.5)
+        grade(estimate(value, value - k * below, value + k * above), limits, floor_high=floor).grade
+        for k in (1, 0.5)
     )
     assert wide in ("ok", "warn", "fail", "unclear")
     assert limits.worst == "fail" or wide != "fail"

@@ -31,7 +31,9 @@ def test_aurc_without_ties_is_the_mean_of_running_error_rates(rows):
     distinct = confidence + np.arange(len(rows)) * 1e-4
     distinct = distinct / max(1, distinct.max())
     found = risk_coverage(of_votes(range(len(rows)), distinct, right))
-    assert found.aurc == pytest.approx(aurc_in_order(distinct, ~right, np.zeros(len(rows))), abs=1e-12)
+    assert found.aurc == pytest.approx(
+        aurc_in_order(distinct, ~right, np.zeros(len(rows))), abs=1e-12
+    )
 
 
 def test_ties_enter_pro_rata():
@@ -40,7 +42,9 @@ def test_ties_enter_pro_rata():
     confidence, wrong = rng.choice([0.6, 0.8, 0.9], 40), rng.random(40) < 0.4
     shuffled = [aurc_in_order(confidence, wrong, rng.random(40)) for _ in range(20_000)]
     found = risk_coverage(of_votes(range(40), confidence, ~wrong))
-    assert found.aurc == pytest.approx(np.mean(shuffled), abs=4 * np.std(shuffled) / math.sqrt(20_000))
+    assert found.aurc == pytest.approx(
+        np.mean(shuffled), abs=4 * np.std(shuffled) / math.sqrt(20_000)
+    )
 
 
 def test_confidence_that_says_nothing_has_the_error_rate_as_area():
@@ -97,7 +101,8 @@ def test_the_sequence_stops_at_its_first_failure():
     assert found.coverage is None
     # Both error rates in percent, and how few verdicts the strictest cut keeps.
     assert found.note == (
-        "the fewest verdicts that can be tested, the 6 % of confidence 0.9 and above (n 60), may err up to "
+        "the fewest verdicts that can be tested, the 6 % of confidence 0.9 and above (n 60), may "
+        "err up to "
         f"{100 * found.cut_bound[0]:.1f} %; allowed are 10 %"
     )
 
@@ -106,7 +111,9 @@ def test_the_sequence_stops_at_its_first_failure():
 def test_the_grid_begins_where_a_bound_can_pass(alpha, delta):
     """⌈ln δ/ln(1 − α)⌉ flawless verdicts are just enough."""
     needed = math.ceil(math.log(delta) / math.log(1 - alpha) - 1e-9)
-    enough = threshold_for_risk(of_votes(range(needed), [0.9] * needed, [1] * needed), alpha=alpha, delta=delta)
+    enough = threshold_for_risk(
+        of_votes(range(needed), [0.9] * needed, [1] * needed), alpha=alpha, delta=delta
+    )
     assert enough.threshold == 0.9
     few = of_votes(range(needed - 1), [0.9] * (needed - 1), [1] * (needed - 1))
     found = threshold_for_risk(few, alpha=alpha, delta=delta)
@@ -139,21 +146,27 @@ def test_copies_of_a_verdict_promise_nothing_more():
 
 
 JUDGES = {
-    # Error rate as a function of confidence: just above α everywhere, so that any promise is broken;
+    # Error rate as a function of confidence: just above α everywhere, so that any promise is
+    # broken;
     "flat": lambda confidence: np.full(len(confidence), 0.123),
-    # falling through α, so that one step too far breaks it; and worse again where it is most certain.
+    # falling through α, so that one step too far breaks it; and worse again where it is most
+    # certain.
     "falling": lambda confidence: 0.02 + 0.55 * (1 - confidence),
-    "conceited": lambda confidence: np.where(confidence > 0.9, 0.13, 0.05 + 0.3 * (confidence < 0.7)),
+    "conceited": lambda confidence: np.where(
+        confidence > 0.9, 0.13, 0.05 + 0.3 * (confidence < 0.7)
+    ),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(
-    ("items", "each", "together"), [(300, 1, False), (150, 4, False), (300, 2, True), (150, 8, True)]
+    ("items", "each", "together"),
+    [(300, 1, False), (150, 4, False), (300, 2, True), (150, 8, True)],
 )
 def test_the_guarantee_holds(judge, items, each, together):
-    """The error rate above the threshold truly exceeds α in at most δ + 2√(δ(1 − δ)/R) of R simulated audits.
+    """The error rate above the threshold truly exceeds α in at most δ + 2√(δ(1 − δ)/R) of R
+    simulated audits.
 
     `together`: all verdicts of an item are the same one, so that eight count no more than one.
     """

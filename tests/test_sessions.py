@@ -1,4 +1,6 @@
-"""Twenty visitors of one server, while data sets come and go: no error, and no figure of another data set."""
+"""Twenty visitors of one server, while data sets come and go: no error, and no figure of another
+data set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Shrunken BTD: its two ends, an independent solver, laws, when a prior helps and when it must not hurt."""
+"""Shrunken BTD: its two ends, an independent solver, laws, when a prior helps and when it must not
+hurt.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,15 @@ from threadpoolctl import threadpool_limits
 from core.aggregation import btd
 from core.aggregation.btd import Bounds, BTDOptions, drps, features, fit, fit_many, probabilities
 from core.aggregation.evaluation import evaluate
-from core.aggregation.shrinkage import WEAK, WEAK_PRECISION, Prior, pool, same_items, shrunken, shrunken_fit
+from core.aggregation.shrinkage import (
+    WEAK,
+    WEAK_PRECISION,
+    Prior,
+    pool,
+    same_items,
+    shrunken,
+    shrunken_fit,
+)
 from core.errors import InvalidOption, TooFewLabels
 from core.records import FloatArray, VoteCells, VoteCounts
 from core.stats.splits import CalibrationSets, Splits, calibration_sets, everything, splits
@@ -21,7 +31,9 @@ from tests.test_evaluation import simulated, with_gold
 
 @pytest.fixture(autouse=True)
 def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy machine."""
+    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
+    machine.
+    """
     with threadpool_limits(1):
         yield
 
@@ -30,7 +42,11 @@ def one_set(cells: VoteCells) -> CalibrationSets:
     """Cells of whole weight as one calibration set of single comparisons."""
     cell = np.repeat(np.arange(len(cells)), cells.weight.astype(np.int64))
     return CalibrationSets(
-        cells=cells, set=np.zeros_like(cell), cell=cell, item=np.arange(len(cell)), n_items=np.array([len(cell)])
+        cells=cells,
+        set=np.zeros_like(cell),
+        cell=cell,
+        item=np.arange(len(cell)),
+        n_items=np.array([len(cell)]),
     )
 
 
@@ -61,7 +77,9 @@ def test_the_ends_are_the_plain_fit_and_the_prior(number):
     narrow = Bounds(beta=(0.5, 1.0), nu=(0.5, 2.0), gamma=(0.0, 0.5))
     np.testing.assert_array_equal(shrunken(sets, prior).theta[0], prior.theta0)
     clipped = np.clip(prior.theta0, [0.5, np.log(0.5), 0.0], [1.0, np.log(2.0), 0.5])
-    np.testing.assert_array_equal(shrunken(sets, prior, BTDOptions(bounds=narrow)).theta[0], clipped)
+    np.testing.assert_array_equal(
+        shrunken(sets, prior, BTDOptions(bounds=narrow)).theta[0], clipped
+    )
     stiff = Prior(theta0=prior.theta0, precision=np.eye(3), source="any", strength=1e7)
     assert shrunken(sets, stiff).theta[0] == pytest.approx(prior.theta0, abs=1e-4)
 
@@ -84,7 +102,9 @@ def test_the_penalised_objective_is_never_above_an_independent_solver():
         starts = [prior.theta0, *rng.uniform(LOW, HIGH, size=(5, 3))]
         options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
         theirs = min(
-            optimize.minimize(penalised, x, jac=True, bounds=box, method="L-BFGS-B", options=options).fun
+            optimize.minimize(
+                penalised, x, jac=True, bounds=box, method="L-BFGS-B", options=options
+            ).fun
             for x in starts
         )
         assert ours <= theirs + 1e-6, number
@@ -103,14 +123,20 @@ def test_exchanging_a_and_b_changes_nothing(strength):
             minus=counts.plus,
             gold=-counts.gold,
         )
-        one, other = (shrunken_fit(votes, prior, rng=np.random.default_rng(5)) for votes in (counts, mirrored))
-        assert [one.beta, one.eta0, one.gamma] == pytest.approx([other.beta, other.eta0, other.gamma], abs=1e-6)
+        one, other = (
+            shrunken_fit(votes, prior, rng=np.random.default_rng(5)) for votes in (counts, mirrored)
+        )
+        assert [one.beta, one.eta0, one.gamma] == pytest.approx(
+            [other.beta, other.eta0, other.gamma], abs=1e-6
+        )
         assert (btd.apply(one, counts) == -btd.apply(other, mirrored)).all()
 
 
 def test_ten_times_the_comparisons_bear_ten_times_the_prior():
     cells = calibration_set(1)
-    tenfold = VoteCells(plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=cells.gold, weight=10 * cells.weight)
+    tenfold = VoteCells(
+        plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=cells.gold, weight=10 * cells.weight
+    )
     prior = random_prior(np.random.default_rng(2), 0.7)
     stiffer = Prior(theta0=prior.theta0, precision=prior.precision, source="any", strength=7.0)
     one, ten = shrunken(one_set(cells), prior).theta, shrunken(one_set(tenfold), stiffer).theta
@@ -120,7 +146,9 @@ def test_ten_times_the_comparisons_bear_ten_times_the_prior():
 def test_many_labels_overrule_any_prior():
     """Votes simulated with θ = (1.2, 2, 1): a wrong prior matters less and less."""
     truth = np.array([1.2, 2.0, 1.0])
-    wrong = Prior(theta0=np.array([0.3, -2.0, 3.0]), precision=np.diag(WEAK_PRECISION), source="wrong")
+    wrong = Prior(
+        theta0=np.array([0.3, -2.0, 3.0]), precision=np.diag(WEAK_PRECISION), source="wrong"
+    )
     away = []
     for size in (100, 2_000, 40_000):
         found = shrunken_fit(simulated(3, size), wrong, rng=np.random.default_rng(0))
@@ -146,7 +174,9 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
     fits = [fit(one.cells()[0]) for one in votes]
     rows = []
     for place, counts in enumerate(votes):
-        prior = pool([one for other, one in enumerate(fits) if other != place], source="other judges")
+        prior = pool(
+            [one for other, one in enumerate(fits) if other != place], source="other judges"
+        )
         drawn = splits(counts, rng=np.random.default_rng(seed), n_splits=40, share=0.01)
         leaning = shrunken(calibration_sets(drawn), prior, rng=np.random.default_rng(seed))
         assert leaning.weight.sum(axis=1) == pytest.approx(1)
@@ -164,14 +194,17 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
 def test_alike_judges_help_each_other():
     """20 labels, θ of the judges within ± .1, .3, .1: each does better than alone.
 
-    The pooled fit, right here by construction, gains .031. Cross-validation alone would keep .028 of it. The
-    checks, which do not know that these judges are alike, refuse the prior to the calibration sets whose few
-    decided labels hardly tell a judge from a coin; .018 is left, and more than half must be.
+    The pooled fit, right here by construction, gains .031. Cross-validation alone would keep .028
+    of it. The checks, which do not know that these judges are alike, refuse the prior to the
+    calibration sets whose few decided labels hardly tell a judge from a coin; .018 is left, and
+    more than half must be.
     """
     found = np.concatenate(
         [
             own_pooled_shrunken(
-                np.array([1.2, 2.5, 1.0]) + np.random.default_rng(seed).normal(size=(4, 3)) * [0.1, 0.3, 0.1], seed
+                np.array([1.2, 2.5, 1.0])
+                + np.random.default_rng(seed).normal(size=(4, 3)) * [0.1, 0.3, 0.1],
+                seed,
             )
             for seed in range(2)
         ]
@@ -184,11 +217,15 @@ def test_alike_judges_help_each_other():
 
 @pytest.mark.slow
 def test_unlike_judges_do_not_mislead():
-    """20 labels, judges that share nothing: within .002 of the better of own and pooled fit, on average."""
+    """20 labels, judges that share nothing: within .002 of the better of own and pooled fit, on
+    average.
+    """
     found = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        thetas = np.column_stack([rng.uniform(0.2, 3, 4), rng.uniform(-3, 6, 4), rng.uniform(-1, 3, 4)])
+        thetas = np.column_stack(
+            [rng.uniform(0.2, 3, 4), rng.uniform(-3, 6, 4), rng.uniform(-1, 3, 4)]
+        )
         found.append(own_pooled_shrunken(thetas, seed))
     found = np.concatenate(found)
     assert (found[:, 1] - found[:, 0]).mean() > 0.05  # the pooled fit alone would be far off
@@ -213,7 +250,9 @@ def test_a_pool_is_the_mean_of_its_fits_and_doubts_few_of_them():
 def test_calibration_sets_hold_what_the_splits_drew_and_folds_keep_items_whole(per_item):
     counts = simulated(8, 150, per_item=per_item)
     for by_name in (False, True):
-        drawn = splits(counts, rng=np.random.default_rng(1), n_splits=12, share=0.2, by_name=by_name)
+        drawn = splits(
+            counts, rng=np.random.default_rng(1), n_splits=12, share=0.2, by_name=by_name
+        )
         assert drawn.single == (per_item == (1, 1) and not by_name)
         sets = calibration_sets(drawn)
         np.testing.assert_array_equal(sets.weights, drawn.calibration)
@@ -246,7 +285,9 @@ def test_other_judges_lend_only_the_labels_of_the_calibration_set():
 
 
 def check_twenty_labels_go_further(shared_data: Path):
-    """RewardBench 2, 20 comparisons (24, as items are whole): lower held-out DRPS for all three judges."""
+    """RewardBench 2, 20 comparisons (24, as items are whole): lower held-out DRPS for all three
+    judges.
+    """
     from benchmarks.rewardbench2 import VOTES
     from core.importers import read
     from core.schema import Selection
@@ -262,7 +303,9 @@ def check_twenty_labels_go_further(shared_data: Path):
     for judge, counts in of_judge.items():
         others = {name: votes for name, votes in of_judge.items() if name != judge}
         drawn = splits(counts, rng=np.random.default_rng(0), share=1e-6, by_name=True)
-        leaning = shrunken(calibration_sets(drawn), same_items(counts, others)(drawn), rng=np.random.default_rng(0))
+        leaning = shrunken(
+            calibration_sets(drawn), same_items(counts, others)(drawn), rng=np.random.default_rng(0)
+        )
         own = held_out(drawn, fit_many(drawn.cells, drawn.calibration).theta)
         assert held_out(drawn, leaning.theta) < own - 0.01, judge
 
@@ -271,18 +314,31 @@ def test_a_prior_changes_no_other_rule():
     counts = simulated(6, 300, per_item=(1, 2))
     options = {"n_splits": 10, "resamples": 200}
     fixed = evaluate(counts, rng=np.random.default_rng(1), **options)
-    learned = evaluate(counts, rng=np.random.default_rng(1), prior=random_prior(np.random.default_rng(3)), **options)
+    learned = evaluate(
+        counts,
+        rng=np.random.default_rng(1),
+        prior=random_prior(np.random.default_rng(3)),
+        **options,
+    )
     for key in ("btd", "majority", "threshold"):
         one, other = fixed.scores[key], learned.scores[key]
-        assert (one.mae, one.mae_item_low, one.regret) == (other.mae, other.mae_item_low, other.regret)
+        assert (one.mae, one.mae_item_low, one.regret) == (
+            other.mae,
+            other.mae_item_low,
+            other.regret,
+        )
     assert fixed.shrunken is not None
     assert learned.shrunken is not None
     assert fixed.shrunken.to_frame()["own_fit"].tolist() == [0.0] * 10
     assert np.isnan(fixed.shrunken.held_out).all()
     assert learned.shrunken.source == "any"
-    lent = evaluate(counts, rng=np.random.default_rng(1), prior=same_items(counts, {"twin": counts}), **options)
+    lent = evaluate(
+        counts, rng=np.random.default_rng(1), prior=same_items(counts, {"twin": counts}), **options
+    )
     assert lent.scores["btd"].mae == fixed.scores["btd"].mae
-    assert evaluate(counts, rng=np.random.default_rng(1), methods=["btd"], **options).shrunken is None
+    assert (
+        evaluate(counts, rng=np.random.default_rng(1), methods=["btd"], **options).shrunken is None
+    )
 
 
 def test_shrunken_scores_are_those_of_its_parameters():
@@ -292,7 +348,9 @@ def test_shrunken_scores_are_those_of_its_parameters():
     theta = shrunken(calibration_sets(drawn), WEAK).theta
     np.testing.assert_array_equal(found.shrunken.theta, theta)
     label = btd.decide(probabilities(theta, *features(drawn.cells)))
-    error = (drawn.evaluation * np.abs(label - drawn.cells.gold)).sum(axis=1) / drawn.evaluation.sum(axis=1)
+    error = (drawn.evaluation * np.abs(label - drawn.cells.gold)).sum(
+        axis=1
+    ) / drawn.evaluation.sum(axis=1)
     assert found.scores["btd_shrunk"].mae == pytest.approx(error.mean())
 
 
@@ -308,7 +366,8 @@ def test_one_fit_says_what_it_leans_on():
     assert found.drps >= fit(cells).drps - 1e-12
     assert found.n_items == 60
     held = shrunken_fit(
-        counts, Prior(theta0=np.array([9.0, 2.0, 1.0]), precision=np.eye(3), source="far", strength=np.inf)
+        counts,
+        Prior(theta0=np.array([9.0, 2.0, 1.0]), precision=np.eye(3), source="far", strength=np.inf),
     )
     assert (held.beta, held.at_bounds) == (5.0, ("beta",))
 

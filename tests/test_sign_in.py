@@ -1,4 +1,6 @@
-"""Sign-in through a real redirect flow: who is not listed sees and changes nothing, a reader reads."""
+"""Sign-in through a real redirect flow: who is not listed sees and changes nothing, a
+reader reads.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ import httpx
 import pytest
 from patience import LONG
 
-pytest.importorskip("authlib", reason="Authlib, which Streamlit needs for st.login, is not installed")
+pytest.importorskip(
+    "authlib", reason="Authlib, which Streamlit needs for st.login, is not installed"
+)
 pytest.importorskip("cryptography")
 from oidc_provider import CLIENT, SECRET, Provider
 from served import Server, Session
@@ -103,7 +107,13 @@ def test_nobody_sees_or_sends_anything_without_signing_in(served: Served) -> Non
     assert first.status_code == 401
     assert "Sign in" in first.text
     assert first.headers["Content-Security-Policy"]
-    for path in ("/data", "/static/index.html", "/media/x.csv", "/_stcore/host-config", "/component/x"):
+    for path in (
+        "/data",
+        "/static/index.html",
+        "/media/x.csv",
+        "/_stcore/host-config",
+        "/component/x",
+    ):
         assert visitor.get(path).status_code == 401, path
     for method in ("PUT", "POST", "DELETE"):
         assert visitor.request(method, "/_stcore/upload_file/a/b", content=b"x").status_code == 401
@@ -123,7 +133,9 @@ def test_uploads_without_a_session_take_no_memory(served: Served) -> None:
     for k in range(6):
         try:
             answer = visitor.put(
-                f"/_stcore/upload_file/{k}/file", content=much(), headers={"Content-Length": str(100 * 1024**2)}
+                f"/_stcore/upload_file/{k}/file",
+                content=much(),
+                headers={"Content-Length": str(100 * 1024**2)},
             )
             assert answer.status_code == 401
         except httpx.TransportError:
@@ -134,7 +146,9 @@ def test_uploads_without_a_session_take_no_memory(served: Served) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("user", STRANGERS, ids=str)
-def test_who_is_not_listed_sees_nothing(served: Served, provider: Provider, user: dict[str, object]) -> None:
+def test_who_is_not_listed_sees_nothing(
+    served: Served, provider: Provider, user: dict[str, object]
+) -> None:
     visitor = signed_in(served, provider, user)
     page = visitor.get("/")
     assert page.status_code == 403
@@ -148,7 +162,9 @@ def test_who_is_not_listed_sees_nothing(served: Served, provider: Provider, user
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["flipped", "other secret", "other origin"])
-def test_a_cookie_that_this_server_did_not_sign_is_none(change: str, served: Served, provider: Provider) -> None:
+def test_a_cookie_that_this_server_did_not_sign_is_none(
+    change: str, served: Served, provider: Provider
+) -> None:
     from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
     visitor = signed_in(served, provider, EDITOR)
@@ -180,12 +196,16 @@ def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) 
         assert absent not in text
     text, _ = seen(served, reader, "collect")
     assert "collect-start" not in text
-    answer = reader.put(f"/_stcore/upload_file/{session}/b", files={"file": b"x"}, headers={"Accept": "*/*"})
+    answer = reader.put(
+        f"/_stcore/upload_file/{session}/b", files={"file": b"x"}, headers={"Accept": "*/*"}
+    )
     assert answer.status_code == 403
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("user", [EDITOR, {"email": "cy@editors.example.org"}], ids=["address", "domain"])
+@pytest.mark.parametrize(
+    "user", [EDITOR, {"email": "cy@editors.example.org"}], ids=["address", "domain"]
+)
 def test_an_editor_may_change_everything_and_sign_out(
     user: dict[str, object], served: Served, provider: Provider
 ) -> None:

@@ -1,4 +1,6 @@
-"""The simulator's planted truth comes back out of its votes by plain pandas, without our methods."""
+"""The simulator's planted truth comes back out of its votes by plain pandas, without our
+methods.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def logit(p):
     return np.log(p) - np.log1p(-p)
 
 
-def one_judge(judge: JudgeParameters, *, items: int, tie: float = 0.5, difference: float = 0.5, seed: int = 1):
+def one_judge(
+    judge: JudgeParameters, *, items: int, tie: float = 0.5, difference: float = 0.5, seed: int = 1
+):
     """Votes of one judge in a world of two models."""
     world = World(
         dataset="two models",
@@ -110,11 +114,16 @@ def test_demo_has_twelve_votes_in_both_orders_and_three_people(demo):
 
 
 def test_demo_meetings(demo):
-    met = {frozenset(pair) for pair in demo[["model_a", "model_b"]].drop_duplicates().itertuples(index=False)}
+    met = {
+        frozenset(pair)
+        for pair in demo[["model_a", "model_b"]].drop_duplicates().itertuples(index=False)
+    }
     world = demo_world()
     assert len(world.strengths) == 8
     for anchor in world.anchors:
-        assert all(frozenset((anchor, model)) in met for model, _ in world.strengths if model != anchor)
+        assert all(
+            frozenset((anchor, model)) in met for model, _ in world.strengths if model != anchor
+        )
     assert all(frozenset(pair) in met for pair in itertools.combinations(world.cycle, 2))
     assert len(met) == 6 * 2 + 1 + 3
 
@@ -149,7 +158,9 @@ def test_label_shares_are_those_of_the_published_table(golden):
 @settings(max_examples=25, deadline=None)
 def test_tie_threshold_gives_the_share(share):
     world = demo_world()
-    c = tie_threshold(world, Category(name="any", plus=(1 - share) / 2, tie=share, minus=(1 - share) / 2))
+    c = tie_threshold(
+        world, Category(name="any", plus=(1 - share) / 2, tie=share, minus=(1 - share) / 2)
+    )
     d = np.array([difference for _, _, difference in matchups(world)])
     within = stats.logistic.cdf(c, loc=d) - stats.logistic.cdf(-c, loc=d)
     assert within.mean() == pytest.approx(share, abs=1e-12)
@@ -166,13 +177,20 @@ def test_gold_without_ties_is_bradley_terry():
         as_a = votes[(votes.model_a == first) & (votes.model_b == second)]
         as_b = votes[(votes.model_a == second) & (votes.model_b == first)]
         wins = int((as_a.gold == 1).sum() + (as_b.gold == -1).sum())
-        assert stats.binomtest(wins, len(as_a) + len(as_b), float(expit(d))).pvalue > 1e-4, (first, second)
+        assert stats.binomtest(wins, len(as_a) + len(as_b), float(expit(d))).pvalue > 1e-4, (
+            first,
+            second,
+        )
 
 
 def test_position_bias_and_tie_width_come_back_exactly():
-    """Given x, logit P(+1) = λ(x − w) and −logit P(−1) = λ(x + w): their differences isolate both."""
+    """Given x, logit P(+1) = λ(x − w) and −logit P(−1) = λ(x + w): their differences
+    isolate both.
+    """
     runs, strength, bias, width = 20_000, 1.0, 0.5, 0.8
-    judge = JudgeParameters(name="one", discrimination=strength, tie_width=width, position_bias=bias, runs=runs)
+    judge = JudgeParameters(
+        name="one", discrimination=strength, tie_width=width, position_bias=bias, runs=runs
+    )
     world, votes = one_judge(judge, items=8, difference=0.0)
     c = tie_threshold(world, world.categories[0])
     rates = votes.groupby(["item_id", "position"]).vote.agg(
@@ -191,32 +209,48 @@ def test_position_bias_and_tie_width_come_back_exactly():
 
 
 def test_verbosity_comes_back_exactly():
-    """Two judges that differ in verbosity only: their logits differ by λ·verbosity·ln(length ratio)."""
-    plain = JudgeParameters(name="plain", discrimination=1.0, idiosyncrasy=0.0, runs=40_000, tie_width=0.3)
+    """Two judges that differ in verbosity only: their logits differ by λ·verbosity·ln(length
+    ratio).
+    """
+    plain = JudgeParameters(
+        name="plain", discrimination=1.0, idiosyncrasy=0.0, runs=40_000, tie_width=0.3
+    )
     world, _ = one_judge(plain, items=1)
     world = replace(world, judges=(plain, replace(plain, name="wordy", verbosity=0.7)))
     votes = simulate(world, items=3, rng=np.random.default_rng(8)).to_pandas()
     ratio = np.log(votes.length_a / votes.length_b).groupby(votes.item_id).first()
-    rate = votes.assign(plus=votes.vote == 1).pivot_table(index="item_id", columns="judge", values="plus")
+    rate = votes.assign(plus=votes.vote == 1).pivot_table(
+        index="item_id", columns="judge", values="plus"
+    )
     assert ratio.abs().max() > 0.3
     assert rate.min().min() > 0.05
     assert rate.max().max() < 0.95
     error = 4 * math.sqrt(2 / (80_000 * 0.05))
-    assert (logit(rate.wordy) - logit(rate.plain)).to_numpy() == pytest.approx(0.7 * ratio.to_numpy(), abs=error)
+    assert (logit(rate.wordy) - logit(rate.plain)).to_numpy() == pytest.approx(
+        0.7 * ratio.to_numpy(), abs=error
+    )
 
 
 def test_idiosyncrasy_is_a_lasting_error():
-    """Without noise between votes, repeats agree, yet the judge is wrong where its opinion crosses a line."""
+    """Without noise between votes, repeats agree, yet the judge is wrong where its opinion crosses
+    a line.
+    """
     judge = JudgeParameters(name="one", discrimination=1e6, idiosyncrasy=0.5)
     _, votes = one_judge(judge, items=500)
     assert votes.groupby("item_id").vote.nunique().eq(1).all()
     assert 0.05 < (votes.vote != votes.gold).mean() < 0.5
 
 
-@pytest.mark.parametrize(("overconfidence", "slope"), [(0.0, 1.0), (1.5, 1.0), (2.0, 0.5), (-0.5, 1.2)])
+@pytest.mark.parametrize(
+    ("overconfidence", "slope"), [(0.0, 1.0), (1.5, 1.0), (2.0, 0.5), (-0.5, 1.2)]
+)
 def test_accuracy_by_stated_confidence_is_the_planted_curve(overconfidence, slope):
     judge = JudgeParameters(
-        name="one", overconfidence=overconfidence, confidence_slope=slope, runs=20, position_bias=0.3
+        name="one",
+        overconfidence=overconfidence,
+        confidence_slope=slope,
+        runs=20,
+        position_bias=0.3,
     )
     _, votes = one_judge(judge, items=1500, seed=4)
     checked = 0
@@ -225,7 +259,9 @@ def test_accuracy_by_stated_confidence_is_the_planted_curve(overconfidence, slop
             continue
         accuracy = (rows.vote == rows.gold).mean()
         # A stated .70 stands for .675 to .725; given the confidence, votes are right independently.
-        low, high = expit((logit(np.array([stated - 0.025, stated + 0.025])) - overconfidence) / slope)
+        low, high = expit(
+            (logit(np.array([stated - 0.025, stated + 0.025])) - overconfidence) / slope
+        )
         noise = 4.5 * math.sqrt(0.25 / len(rows))
         assert low - noise <= accuracy <= high + noise, stated
         checked += 1
@@ -244,7 +280,8 @@ def test_demo_judges_have_their_planted_faults(demo):
     judges = {name.removeprefix("sim-judge-"): votes for name, votes in ok.groupby("judge")}
     tie = {name: (votes.vote == 0).mean() for name, votes in judges.items()}
     slot = {
-        n: (v.vote * np.where(v.position == "ab", 1, -1)).pipe(lambda x: x[x != 0].mean()) for n, v in judges.items()
+        n: (v.vote * np.where(v.position == "ab", 1, -1)).pipe(lambda x: x[x != 0].mean())
+        for n, v in judges.items()
     }
     gold_ties = (ok.drop_duplicates(COMPARISON).gold == 0).mean()
     assert abs(gold_ties - 0.5) < 0.03
@@ -261,12 +298,16 @@ def test_demo_judges_have_their_planted_faults(demo):
 
 
 def prompt_scores(votes: pd.DataFrame, anchor: str) -> pd.DataFrame:
-    """Mean score of each candidate against the anchor, items × candidates; within order, then across."""
+    """Mean score of each candidate against the anchor, items × candidates; within order, then
+    across.
+    """
     rows = votes[(votes.model_a == anchor) | (votes.model_b == anchor)]
     anchor_is_a = rows.model_a == anchor
     candidate = rows.model_b.where(anchor_is_a, rows.model_a).rename("candidate")
     score = (rows.vote.where(~anchor_is_a, -rows.vote) + 1) / 2
-    by_order = score.groupby([rows.item_id, candidate, rows.position]).mean().rename("score").reset_index()
+    by_order = (
+        score.groupby([rows.item_id, candidate, rows.position]).mean().rename("score").reset_index()
+    )
     return by_order.pivot_table(index="item_id", columns="candidate", values="score")
 
 
@@ -286,7 +327,9 @@ def test_each_anchor_recovers_the_planted_order(demo):
 
 
 def residual_z(scores: dict[str, pd.DataFrame], a: str, b: str, c: str) -> tuple[float, float]:
-    """Residual Δ(B,C) - Δ(B,A) - Δ(A,C) in Elo and its z over common prompts (docs/methods.md §6)."""
+    """Residual Δ(B,C) - Δ(B,A) - Δ(A,C) in Elo and its z over common prompts
+    (docs/methods.md §6).
+    """
     s = pd.concat([scores[c][b], scores[a][b], scores[c][a]], axis=1).dropna().to_numpy()
     p = (s.sum(axis=0) + 0.5) / (len(s) + 1)
     sign = np.array([1, -1, -1])
@@ -302,13 +345,22 @@ def test_the_cycle_is_the_triangle_that_does_not_add_up(demo):
     met = {frozenset(pair[:2]) for pair in matchups(world)}
     edges = {frozenset(pair) for pair in itertools.combinations(world.cycle, 2)}
     triangles = [
-        t for t in itertools.combinations(models, 3) if all(frozenset(e) in met for e in itertools.combinations(t, 2))
+        t
+        for t in itertools.combinations(models, 3)
+        if all(frozenset(e) in met for e in itertools.combinations(t, 2))
     ]
     assert len(triangles) == 13
     for _, votes in [("all", ok), *ok[ok.rater_type == "llm"].groupby("judge")]:
         scores = {model: prompt_scores(votes, model) for model in models}
         first, second, third = world.cycle
-        assert min(scores[second][first].mean(), scores[third][second].mean(), scores[first][third].mean()) > 0.5
+        assert (
+            min(
+                scores[second][first].mean(),
+                scores[third][second].mean(),
+                scores[first][third].mean(),
+            )
+            > 0.5
+        )
         found = {t: residual_z(scores, *t) for t in triangles}
         planted = next(t for t in triangles if set(t) == set(world.cycle))
         assert max(found, key=lambda t: abs(found[t][0])) == planted
@@ -328,7 +380,13 @@ def test_the_cycle_is_the_triangle_that_does_not_add_up(demo):
 def test_simulated_counts_have_btd_gold():
     """Gold shares of the commonest cells against the formula, worked out by hand here."""
     counts = simulate_counts(
-        beta=1.2, nu=3.0, gamma=0.8, comparisons=300_000, votes=4, comparisons_per_item=3, rng=np.random.default_rng(9)
+        beta=1.2,
+        nu=3.0,
+        gamma=0.8,
+        comparisons=300_000,
+        votes=4,
+        comparisons_per_item=3,
+        rng=np.random.default_rng(9),
     )
     assert (counts.plus + counts.tie + counts.minus == 4).all()
     assert len(np.unique(counts.item)) == 100_000
@@ -343,15 +401,23 @@ def test_simulated_counts_have_btd_gold():
 
 
 def test_random_votes_are_calibrated_and_balanced():
-    votes = random_votes(120_000, judges=2, models=5, runs=3, rng=np.random.default_rng(3)).to_pandas()
+    votes = random_votes(
+        120_000, judges=2, models=5, runs=3, rng=np.random.default_rng(3)
+    ).to_pandas()
     assert len(votes) == 120_000
     assert not votes.duplicated([*COMPARISON, "judge", "run", "position"]).any()
     assert (votes.model_a != votes.model_b).all()
     shares = votes.drop_duplicates("item_id").gold.value_counts()
-    assert stats.chisquare(shares[[-1, 0, 1]], np.array([0.25, 0.5, 0.25]) * shares.sum()).pvalue > 1e-4
+    assert (
+        stats.chisquare(shares[[-1, 0, 1]], np.array([0.25, 0.5, 0.25]) * shares.sum()).pvalue
+        > 1e-4
+    )
     assert (votes.position == "ab").mean() == 0.5
     for confidence, rows in votes.groupby("confidence"):
-        assert stats.binomtest(int((rows.vote == rows.gold).sum()), len(rows), confidence).pvalue > 1e-4
+        assert (
+            stats.binomtest(int((rows.vote == rows.gold).sum()), len(rows), confidence).pvalue
+            > 1e-4
+        )
 
 
 def test_a_reading_of_simulated_votes_has_the_schema_of_the_importers():
@@ -366,7 +432,11 @@ def test_a_reading_of_simulated_votes_has_the_schema_of_the_importers():
 
 @pytest.mark.parametrize(
     ("name", "options", "words"),
-    [("demo.xlsx", {}, "demo.xlsx"), ("demo.csv", {"items": 0}, "0 items"), ("demo.csv", {"seed": -1}, "--seed -1")],
+    [
+        ("demo.xlsx", {}, "demo.xlsx"),
+        ("demo.csv", {"items": 0}, "0 items"),
+        ("demo.csv", {"seed": -1}, "--seed -1"),
+    ],
 )
 def test_what_cannot_be_written_is_named(tmp_path, name, options, words):
     with pytest.raises(InvalidOption, match=words):
@@ -419,7 +489,9 @@ def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
     truth = dict(demo_world().strengths)
     llm = tuple(judge.name for judge in demo_world().judges if judge.rater_type == "llm")
     for judge, pairs in pair_scores(loaded, Selection(judges=llm), pooled=True).items():
-        rows = demo[(demo.status == "ok") & (demo.judge.isin(llm) if judge is None else demo.judge == judge)]
+        rows = demo[
+            (demo.status == "ok") & (demo.judge.isin(llm) if judge is None else demo.judge == judge)
+        ]
         for anchor in demo_world().anchors:
             result = board(pairs, anchor)
             assert inversions([row.model for row in result.rows], truth) <= 1
@@ -465,7 +537,9 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
     from core.store.vote_queries import outcomes
 
     found = outcomes(loaded, Selection())
-    careful, boaster = (found[f"sim-judge-{name}"].with_confidence() for name in ("careful", "boaster"))
+    careful, boaster = (
+        found[f"sim-judge-{name}"].with_confidence() for name in ("careful", "boaster")
+    )
     assert calibration(boaster).ece > 0.25
     assert calibration(careful).ece < noise_floor(careful, rng=np.random.default_rng(0)).ece.high
 
@@ -473,7 +547,9 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
 def test_btd_fit_recovers_the_parameters_of_simulated_counts():
     from core.aggregation.btd import fit
 
-    counts = simulate_counts(beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6))
+    counts = simulate_counts(
+        beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6)
+    )
     found = fit(counts.cells()[0])
     assert found.beta == pytest.approx(1.2, abs=0.03)
     assert math.log(found.nu) == pytest.approx(math.log(3.0), abs=0.06)

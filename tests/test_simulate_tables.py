@@ -1,4 +1,6 @@
-"""Simulated direct scores and rankings: what is planted is found, and files load as they were written."""
+"""Simulated direct scores and rankings: what is planted is found, and files load as they were
+written.
+"""
 
 from pathlib import Path
 
@@ -43,7 +45,9 @@ def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     assert (np.diff(pulled.win - pulled.expected) < 0).all()
     for name in ("sim-judge-careful", "sim-judge-boaster"):
         assert abs(slots[name].win - slots[name].expected).max() < 0.05
-    careful, noisy = (improvement(found[f"sim-judge-{name}"]).overall for name in ("careful", "boaster"))
+    careful, noisy = (
+        improvement(found[f"sim-judge-{name}"]).overall for name in ("careful", "boaster")
+    )
     assert careful.direct.value > noisy.direct.value
     assert noisy.improved > noisy.regressed
 

@@ -1,4 +1,6 @@
-"""What an audit may say: a reason for every null, alarms that are rarely false, intervals that cover."""
+"""What an audit may say: a reason for every null, alarms that are rarely false, intervals that
+cover.
+"""
 
 from __future__ import annotations
 
@@ -107,12 +109,17 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         else:
             row = document["anchor_swap"][path[1]]
             names = [f"{row['anchor_1']} and {row['anchor_2']}"]
-        if not any(REASONS[kind] in note and any(name in note for name in names) for note in document["notes"]):
+        if not any(
+            REASONS[kind] in note and any(name in note for name in names)
+            for note in document["notes"]
+        ):
             found.append(path)
     return found
 
 
-def document_of(readings: list[ImportResult], *, gold: str = "given", **options: Any) -> dict[str, Any]:
+def document_of(
+    readings: list[ImportResult], *, gold: str = "given", **options: Any
+) -> dict[str, Any]:
     with Store.open() as store:
         for one in readings:
             store.load(one)
@@ -132,13 +139,17 @@ def document_of(readings: list[ImportResult], *, gold: str = "given", **options:
         ("pandalm", "humans", {"splits": 5}),
     ],
 )
-def test_every_null_of_an_audit_has_its_reason(native: Path, tool: str, gold: str, options: dict[str, Any]) -> None:
+def test_every_null_of_an_audit_has_its_reason(
+    native: Path, tool: str, gold: str, options: dict[str, Any]
+) -> None:
     paths = sorted((native / tool).glob("*.json*"))
     readings = read([(path.name, path) for path in paths])
     assert unexplained(document_of(readings, gold=gold, **{"splits": 0, **options})) == []
 
 
-def test_every_null_of_a_real_audit_has_its_reason(shared_data: Path, subtests: pytest.Subtests) -> None:
+def test_every_null_of_a_real_audit_has_its_reason(
+    shared_data: Path, subtests: pytest.Subtests
+) -> None:
     for name, gold, options in (
         ("judgebench", "given", {}),
         ("judgebench", "given", {"correctness": "both_orders"}),
@@ -159,7 +170,10 @@ def rows(n: int, **columns: Any) -> list[dict[str, Any]]:
     """n votes of judge j for A, one an item, with the columns given by place or once for all."""
     usual = {"item_id": [f"i{k}" for k in range(n)], "judge": "j", "vote": 1}
     return [
-        {name: value[k % len(value)] if isinstance(value, list) else value for name, value in (usual | columns).items()}
+        {
+            name: value[k % len(value)] if isinstance(value, list) else value
+            for name, value in (usual | columns).items()
+        }
         for k in range(n)
     ]
 
@@ -170,11 +184,19 @@ MADE_UP = {
     "all ties": rows(40, vote=0, gold=[1, 0], position=["ab", "ba"], confidence=0.5),
     "certain and wrong": rows(40, gold=-1, confidence=[0.0, 1.0], position="ab"),
     "no confidence near the edges": rows(40, gold=[1, -1], confidence=0.5),
-    "repeats that never differ": rows(40, item_id=["a", "a", "b", "b"], run=list(range(40)), vote=[1, 1, -1, -1]),
+    "repeats that never differ": rows(
+        40, item_id=["a", "a", "b", "b"], run=list(range(40)), vote=[1, 1, -1, -1]
+    ),
     "repeats of one comparison": rows(10, item_id="a", run=list(range(10)), vote=[1, -1]),
-    "repeats that differ once": rows(8, item_id=list("aabbccdd"), run=[0, 1], vote=[1, 1, -1, -1, 1, 1, -1, 1]),
-    "failed outputs beside one vote": rows(3, status=["ok", "error", "refused"], vote=[1, None, None], gold=1),
-    "a judge with failed outputs only": rows(4, judge=["j", "k"], status=["ok", "error"], vote=[1, None], gold=1),
+    "repeats that differ once": rows(
+        8, item_id=list("aabbccdd"), run=[0, 1], vote=[1, 1, -1, -1, 1, 1, -1, 1]
+    ),
+    "failed outputs beside one vote": rows(
+        3, status=["ok", "error", "refused"], vote=[1, None, None], gold=1
+    ),
+    "a judge with failed outputs only": rows(
+        4, judge=["j", "k"], status=["ok", "error"], vote=[1, None], gold=1
+    ),
     "two judges that say one thing": [*rows(30, gold=1), *rows(30, judge="k", gold=1)],
     "judges that share nothing": [*rows(3), *rows(3, judge="k", item_id=["x", "y", "z"])],
     "a gold tie for all": rows(25, gold=0, vote=[0, 1]),
@@ -183,7 +205,9 @@ MADE_UP = {
         for a, b in (["am", "an", "ao", "bp", "bq", "br", "ab"][k] for k in range(7))
     ],
     "boards that tie all": [
-        {"item_id": "i", "judge": "j", "vote": 0, "model_a": a, "model_b": b} for a in "ab" for b in "mno"
+        {"item_id": "i", "judge": "j", "vote": 0, "model_a": a, "model_b": b}
+        for a in "ab"
+        for b in "mno"
     ],
 }
 
@@ -201,13 +225,20 @@ def test_every_null_of_an_edge_case_has_its_reason(name: str, correctness: str) 
 def single(confidence: np.ndarray, correct: np.ndarray) -> OutcomeCounts:
     n = len(correct)
     return OutcomeCounts(
-        item=np.arange(n), confidence=confidence, n=np.ones(n, np.int64), correct=correct.astype(np.int64)
+        item=np.arange(n),
+        confidence=confidence,
+        n=np.ones(n, np.int64),
+        correct=correct.astype(np.int64),
     )
 
 
 @pytest.mark.parametrize(("n", "confidence"), [(30, 0.97), (50, 0.95), (100, 0.9), (300, 0.8)])
-def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, confidence: float) -> None:
-    """A t interval without its added error calls 40 % of the first of these judges underconfident."""
+def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(
+    n: int, confidence: float
+) -> None:
+    """A t interval without its added error calls 40 % of the first of these judges
+    underconfident.
+    """
     rng, alarms, held = np.random.default_rng(1), 0, 0
     for _ in range(600):
         votes = single(np.full(n, confidence), rng.random(n) < confidence)
@@ -221,13 +252,19 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, conf
 
 def test_a_clearly_overconfident_judge_is_found() -> None:
     rng = np.random.default_rng(2)
-    found = [verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)]
+    found = [
+        verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7))
+        for _ in range(200)
+    ]
     assert np.mean([one.verdict in ("warn", "fail") for one in found]) > 0.95
 
 
 def test_one_item_shows_no_overconfidence_either_way() -> None:
     votes = OutcomeCounts(
-        item=np.zeros(1, np.int64), confidence=np.array([0.9]), n=np.array([40]), correct=np.array([20])
+        item=np.zeros(1, np.int64),
+        confidence=np.array([0.9]),
+        n=np.array([40]),
+        correct=np.array([20]),
     )
     said = verdicts.overconfidence("j", votes)
     assert said.verdict == "unknown"
@@ -277,7 +314,9 @@ def test_clustered_accuracy_covers(items: int, each: int, rate: float) -> None:
 
 
 def orders_of(rng: np.random.Generator, n: int, accuracy: float, push: float) -> OrderCounts:
-    """Four votes in each order: right with `accuracy`, else wrong; with chance `push` for the first shown."""
+    """Four votes in each order: right with `accuracy`, else wrong; with chance `push` for the first
+    shown.
+    """
     gold = rng.choice([-1, 1], n)
     counted = []
     for shown in (1, -1):
@@ -289,7 +328,9 @@ def orders_of(rng: np.random.Generator, n: int, accuracy: float, push: float) ->
 
 
 @pytest.mark.parametrize(("n", "accuracy", "push"), [(60, 0.8, 0.2), (300, 0.95, 0.05)])
-def test_errors_by_order_cover_even_where_few_are_wrong(n: int, accuracy: float, push: float) -> None:
+def test_errors_by_order_cover_even_where_few_are_wrong(
+    n: int, accuracy: float, push: float
+) -> None:
     """Mean ± t·SE of the second judge's error with all votes holds the truth one time in three."""
     rng = np.random.default_rng(5)
     truth = order_balance(orders_of(rng, 40_000, accuracy, push))
@@ -303,7 +344,9 @@ def test_errors_by_order_cover_even_where_few_are_wrong(n: int, accuracy: float,
 
 
 def paired_slots(rng: np.random.Generator, n: int) -> PositionCounts:
-    """One pair per comparison; a vote is pushed to the first shown one time in ten, and noise one in four."""
+    """One pair per comparison; a vote is pushed to the first shown one time in ten, and noise one
+    in four.
+    """
     better = rng.choice([-1, 1], n)
     votes = []
     for shown in (1, -1):

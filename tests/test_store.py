@@ -18,12 +18,27 @@ from core.store import vote_queries as queries
 from core.store.export import write_csv, write_file, write_parquet
 from tests.readings import reading
 
-VOTE = {"dataset": "d", "item_id": "i1", "model_a": "x", "model_b": "y", "judge": "j", "run": 0, "vote": 1}
+VOTE = {
+    "dataset": "d",
+    "item_id": "i1",
+    "model_a": "x",
+    "model_b": "y",
+    "judge": "j",
+    "run": 0,
+    "vote": 1,
+}
 VOTES = [
     VOTE | {"gold": 1, "category": "c"},
     VOTE | {"run": 1, "vote": 0, "gold": 1, "category": "c"},
     VOTE | {"item_id": "i2", "vote": -1, "position": "ab", "confidence": 0.7},
-    VOTE | {"item_id": "i2", "vote": None, "position": "ba", "status": "unparsed", "rationale": "no idea"},
+    VOTE
+    | {
+        "item_id": "i2",
+        "vote": None,
+        "position": "ba",
+        "status": "unparsed",
+        "rationale": "no idea",
+    },
 ]
 FULL = [
     {
@@ -70,9 +85,23 @@ def test_a_second_load_of_the_same_votes_changes_nothing_and_says_so():
         before = contents(store)
         again = store.load(reading(VOTES))
         other_bytes = store.load(reading(VOTES[::-1]))
-        assert (first.loaded, first.duplicates, first.conflicts, first.already_loaded) == (4, 0, 0, False)
-        assert (again.loaded, again.duplicates, again.already_loaded, again.datasets) == (0, 4, True, ("d",))
-        assert (other_bytes.loaded, other_bytes.duplicates, other_bytes.already_loaded) == (0, 4, False)
+        assert (first.loaded, first.duplicates, first.conflicts, first.already_loaded) == (
+            4,
+            0,
+            0,
+            False,
+        )
+        assert (again.loaded, again.duplicates, again.already_loaded, again.datasets) == (
+            0,
+            4,
+            True,
+            ("d",),
+        )
+        assert (other_bytes.loaded, other_bytes.duplicates, other_bytes.already_loaded) == (
+            0,
+            4,
+            False,
+        )
         assert contents(store) == before
         assert first.sentence == "4 votes loaded into d"
         assert again.sentence == "loaded before as d: nothing to do"
@@ -83,7 +112,10 @@ def test_the_same_file_can_go_into_another_data_set():
         store.load(reading(VOTES))
         assert store.load(reading(VOTES), dataset="e").loaded == 4
         assert store.load(reading(VOTES), dataset="e").already_loaded
-        assert [(info.name, info.votes, info.comparisons) for info in store.datasets()] == [("d", 4, 2), ("e", 4, 2)]
+        assert [(info.name, info.votes, info.comparisons) for info in store.datasets()] == [
+            ("d", 4, 2),
+            ("e", 4, 2),
+        ]
 
 
 def test_a_file_without_a_data_set_column_is_named_by_its_stem():
@@ -104,7 +136,12 @@ def test_other_content_under_a_taken_key_is_a_conflict(changed):
         assert (kept.loaded, kept.duplicates, kept.conflicts, kept.replaced) == (1, 1, 1, 0)
         assert [row for row in contents(store) if row["item_id"] != "i3"] == before
         replaced = store.load(other, on_conflict="replace")
-        assert (replaced.loaded, replaced.duplicates, replaced.conflicts, replaced.replaced) == (0, 2, 1, 1)
+        assert (replaced.loaded, replaced.duplicates, replaced.conflicts, replaced.replaced) == (
+            0,
+            2,
+            1,
+            1,
+        )
         assert not replaced.already_loaded
         first = next(row for row in contents(store) if row["item_id"] == "i1" and row["run"] == 0)
         assert {key: first.get(key) for key in changed} == changed
@@ -125,9 +162,15 @@ def test_gold_can_come_later():
     with Store.open() as store:
         store.load(reading(VOTES))
         report = store.load(reading(gold, name="gold.csv", gold_only=True))
-        assert (report.loaded, report.gold_filled, report.conflicts, report.rejected) == (0, 1, 1, 1)
-        assert (
-            report.sentence == "0 votes loaded into d, 1 comparison given gold, 1 conflict (kept as stored), 1 rejected"
+        assert (report.loaded, report.gold_filled, report.conflicts, report.rejected) == (
+            0,
+            1,
+            1,
+            1,
+        )
+        assert report.sentence == (
+            "0 votes loaded into d, 1 comparison given gold, 1 conflict "
+            "(kept as stored), 1 rejected"
         )
         assert {row["item_id"]: row["gold"] for row in contents(store)} == {"i1": 1, "i2": 0}
         again = store.load(reading(gold, name="gold.csv", gold_only=True), on_conflict="replace")
@@ -140,7 +183,9 @@ def test_gold_can_come_later():
 
 
 def test_gold_that_meets_nothing_or_too_much_is_an_error_and_changes_nothing():
-    gold = reading([{"item_id": "i1", "model_a": "x", "model_b": "y", "gold": 1}], name="g.csv", gold_only=True)
+    gold = reading(
+        [{"item_id": "i1", "model_a": "x", "model_b": "y", "gold": 1}], name="g.csv", gold_only=True
+    )
     with Store.open() as store:
         with pytest.raises(UnknownName, match="none yet"):
             store.load(gold)
@@ -151,7 +196,10 @@ def test_gold_that_meets_nothing_or_too_much_is_an_error_and_changes_nothing():
             store.load(gold)
         with pytest.raises(NoUsableVotes, match="item_id, model_a and model_b"):
             store.load(
-                reading([{"item_id": "zz", "model_a": "x", "model_b": "y", "gold": 1}], gold_only=True), dataset="d"
+                reading(
+                    [{"item_id": "zz", "model_a": "x", "model_b": "y", "gold": 1}], gold_only=True
+                ),
+                dataset="d",
             )
         assert store.version == version
         assert store.load(gold, dataset="e").datasets == ("e",)
@@ -219,7 +267,9 @@ def test_a_load_that_fails_half_way_leaves_the_store_as_it_was():
     with Store.open() as store:
         store.load(reading(VOTES))
         before, version = contents(store), store.version
-        broken = reading([VOTE | {"item_id": "new", "gold": 1}, VOTE | {"item_id": "newer", "vote": 1000}])
+        broken = reading(
+            [VOTE | {"item_id": "new", "gold": 1}, VOTE | {"item_id": "newer", "vote": 1000}]
+        )
         with pytest.raises(duckdb.Error):
             store.load(broken)
         assert contents(store) == before
@@ -252,7 +302,10 @@ def test_two_stores_of_one_process_may_share_a_file(tmp_path):
 
 def test_a_store_open_in_another_process_says_so(tmp_path):
     path = tmp_path / "s.duckdb"
-    hold = "import sys; from core.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True)"
+    hold = (
+        "import sys; from core.store import Store; s = Store.open(sys.argv[1]); "
+        "print('open', flush=True)"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", f"{hold}; input()", str(path)],
         cwd=Path(__file__).resolve().parent.parent,
@@ -308,7 +361,9 @@ def test_the_store_reaches_no_file_and_no_setting(tmp_path):
 
 def test_tests_and_what_they_start_never_see_the_default_store(tmp_path_factory):
     code = "from core.store import default_path; print(default_path())"
-    started = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    started = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     for path in (default_path(), Path(started.stdout.strip())):
         assert path.is_relative_to(tmp_path_factory.getbasetemp())
         assert not path.exists()
@@ -398,7 +453,21 @@ def test_csv_cells_and_headings_cannot_run_as_formulas():
     write_csv(table, target)
     lines = target.getvalue().decode().replace("\rx", "<CR>x").split("\n")
     cells = [line.rsplit(",", 1)[0].strip('"') for line in lines if line]
-    assert cells == ["'=cmd", "'=1", "'+1", "'-1", "'@a", "'\tx", "'<CR>x", "''=1", "'''+", "plain", "a=b", "", ""]
+    assert cells == [
+        "'=cmd",
+        "'=1",
+        "'+1",
+        "'-1",
+        "'@a",
+        "'\tx",
+        "'<CR>x",
+        "''=1",
+        "'''+",
+        "plain",
+        "a=b",
+        "",
+        "",
+    ]
     assert lines[1].endswith(",-1.5")
 
 
@@ -422,7 +491,14 @@ def test_votes_survive_import_export_and_import(native):
 
 
 def test_real_votes_survive_import_export_and_import(shared_data, subtests):
-    for name in ("judgebench", "judgeconf", "faireval", "pandalm", "pba_repeat", "wmt23_ende_humans"):
+    for name in (
+        "judgebench",
+        "judgeconf",
+        "faireval",
+        "pandalm",
+        "pba_repeat",
+        "wmt23_ende_humans",
+    ):
         with subtests.test(name):
             check_survival(shared_data / "votes" / f"{name}.csv.gz")
 

@@ -1,4 +1,6 @@
-"""All of a store taken over into another: all arrives, and what cannot be is said and changes nothing."""
+"""All of a store taken over into another: all arrives, and what cannot be is said and changes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,14 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("scores", "rankings")]
 VOTE = {"item_id": "i", "model_a": "x", "model_b": "y", "judge": "j", "vote": 1, "gold": -1}
 VOTES = [
-    VOTE | {"dataset": "d", "prompt": "=1+1", "rationale": "\U0001f986", "confidence": 0.1 + 0.2, "source": "s"},
+    VOTE
+    | {
+        "dataset": "d",
+        "prompt": "=1+1",
+        "rationale": "\U0001f986",
+        "confidence": 0.1 + 0.2,
+        "source": "s",
+    },
     VOTE | {"dataset": "d", "run": 1, "vote": None, "status": "unparsed", "rationale": "hm"},
     VOTE | {"dataset": "d", "run": 1, "position": "ba", "rater_type": "human", "cost": 1e-7},
     VOTE | {"dataset": "e", "vote": 0, "category": "c", "temperature": 0.7},
@@ -59,7 +68,11 @@ def test_everything_arrives_as_it_was(full, tmp_path, capsys):
     assert full.read_bytes() == before
     assert held(other) == held(full)
     with Store.open(other) as store:
-        assert {info.name: info.simulated for info in store.datasets()} == {"d": False, "e": False, "simulated": True}
+        assert {info.name: info.simulated for info in store.datasets()} == {
+            "d": False,
+            "e": False,
+            "simulated": True,
+        }
     assert take(full, "--store", other) == 0
     assert capsys.readouterr().out.count("nothing to do") == 4
 
@@ -103,7 +116,9 @@ def test_a_store_whose_process_was_killed_is_taken_over(tmp_path):
         store = Store.open({str(path)!r})
         store.load(read([("scores.csv.gz", Path({str(DEMO[0])!r}))])[0])
         os.kill(os.getpid(), signal.SIGKILL)"""
-    assert subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=False).returncode == -9
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=False).returncode == -9
+    )
     assert path.with_name("killed.duckdb.wal").exists()
     assert take(path, "--store", tmp_path / "other.duckdb") == 0
     with Store.open(tmp_path / "other.duckdb") as store:
@@ -122,7 +137,11 @@ def make(path: Path, *statements: str) -> None:
         (),
         ("create table t (a integer)",),
         ("create table settings (key varchar, value varchar)",),
-        ("create table settings (a integer)", "create table votes (a integer)", "create table datasets (a integer)"),
+        (
+            "create table settings (a integer)",
+            "create table votes (a integer)",
+            "create table datasets (a integer)",
+        ),
     ],
     ids=["empty", "tables", "settings", "names only"],
 )
@@ -140,8 +159,13 @@ def test_a_database_that_is_no_store_is_refused_and_kept(tmp_path, capsys, state
 
 
 def test_a_store_in_use_elsewhere_is_said(full, tmp_path, capsys):
-    code = f"import duckdb, sys; c = duckdb.connect({str(full)!r}); print(1, flush=True); sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    code = (
+        f"import duckdb, sys; c = duckdb.connect({str(full)!r}); print(1, "
+        "flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         process.stdout.readline()
         assert take(full, "--store", tmp_path / "other.duckdb") == 2
         process.stdin.close()

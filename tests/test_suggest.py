@@ -47,8 +47,16 @@ def test_a_suggestion_is_never_taken_by_read() -> None:
         ("item_id,judge,vote,order\n1,j,1,7\n2,j,-1,8\n3,j,1,9\n", "position", None),
         ("item_id,judge,vote,order\n1,j,1,b first\n2,j,-1,a first\n", "position", "order"),
         ("task no,rating person,my pick\n1,x,A\n2,x,B\n3,x,tie\n4,x,A\n", "vote", "my pick"),
-        ("item_id,judge,winner,expertLabel\n1,j,A,B\n2,j,B,A\n3,j,A,A\n4,j,A,B\n", "gold", "expertLabel"),
-        ("item_id,judge,winner,the reasoning\n1,j,A,so\n2,j,B,thus\n", "rationale", "the reasoning"),
+        (
+            "item_id,judge,winner,expertLabel\n1,j,A,B\n2,j,B,A\n3,j,A,A\n4,j,A,B\n",
+            "gold",
+            "expertLabel",
+        ),
+        (
+            "item_id,judge,winner,the reasoning\n1,j,A,so\n2,j,B,thus\n",
+            "rationale",
+            "the reasoning",
+        ),
         ("item_id,judge,winner,answer_left\n1,j,A,so\n2,j,B,thus\n", "response_a", "answer_left"),
     ],
 )
@@ -63,12 +71,18 @@ def test_the_only_column_of_verdicts_is_suggested_whatever_its_name() -> None:
 
 
 def test_a_file_in_known_words_has_no_suggestion() -> None:
-    assert suggested("item_id,judge,vote,gold,confidence,note\n1,j,1,1,0.5,x\n2,j,-1,1,0.7,y\n") == {}
+    assert (
+        suggested("item_id,judge,vote,gold,confidence,note\n1,j,1,1,0.5,x\n2,j,-1,1,0.7,y\n") == {}
+    )
 
 
 def sides(**options) -> list[int | None]:
     mapping = tuple(inspect(SIDES, "sides.csv").suggested.items())
-    return read([("sides.csv", SIDES)], ReadOptions(mapping=mapping, **options))[0].votes["vote"].to_pylist()
+    return (
+        read([("sides.csv", SIDES)], ReadOptions(mapping=mapping, **options))[0]
+        .votes["vote"]
+        .to_pylist()
+    )
 
 
 def test_left_beside_columns_named_left_is_a_question() -> None:
@@ -99,7 +113,9 @@ def test_explained_labels_follow_the_order_shown_where_they_name_slots() -> None
 def test_a_judge_per_column_may_have_labels_of_its_own_words() -> None:
     text = b"item_id,gpt,claude\n1,yes,no\n2,no,fail\n"
     meant = (("yes", "A"), ("no", "B"), ("fail", "failed"))
-    (found,) = read([("t.csv", text)], ReadOptions(label_map=meant, layout="wide", judges=("gpt", "claude")))
+    (found,) = read(
+        [("t.csv", text)], ReadOptions(label_map=meant, layout="wide", judges=("gpt", "claude"))
+    )
     assert found.votes["vote"].to_pylist() == [1, -1, -1, None]
 
 
@@ -109,7 +125,9 @@ def test_a_meaning_that_is_none_is_refused() -> None:
 
 
 def test_the_command_line_takes_the_meanings(tmp_path, capsys) -> None:
-    (tmp_path / "t.csv").write_text("item_id,judge,vote\n1,j,good one\n2,j,bad one\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text(
+        "item_id,judge,vote\n1,j,good one\n2,j,bad one\n", encoding="utf-8"
+    )
     command = ["import", str(tmp_path / "t.csv"), "--store", str(tmp_path / "s.duckdb")]
     assert main([*command, "--label-map", "good one=A", "bad one=B"]) == 0
     assert "2 votes loaded" in capsys.readouterr().out
@@ -142,12 +160,16 @@ def test_labels_that_also_say_what_was_shown_first_are_names_of_the_models() -> 
 
 
 def test_two_words_without_a_sign_of_models_are_not_taken_for_names() -> None:
-    looks = inspect(b"id,judge,outcome,truth\n1,j,pass,pass\n2,j,fail,pass\n3,j,pass,fail\n", "t.csv")
+    looks = inspect(
+        b"id,judge,outcome,truth\n1,j,pass,pass\n2,j,fail,pass\n3,j,pass,fail\n", "t.csv"
+    )
     assert not {"model_a", "model_b"} & looks.suggested.keys()
 
 
 def test_models_named_in_the_headers_are_the_labels_meaning() -> None:
-    looks = inspect(b"id,judge,winner,Alpha answer,Beta answer\n1,j,Alpha,x,y\n2,j,Beta,z,w\n", "t.csv")
+    looks = inspect(
+        b"id,judge,winner,Alpha answer,Beta answer\n1,j,Alpha,x,y\n2,j,Beta,z,w\n", "t.csv"
+    )
     assert (looks.suggested["model_a"], looks.suggested["model_b"]) == ("=Alpha", "=Beta")
 
 

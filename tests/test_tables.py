@@ -1,11 +1,19 @@
-"""Frames that pages show: they hold the results' numbers, and what is unknown stays a number column."""
+"""Frames that pages show: they hold the results' numbers, and what is unknown stays a number
+column.
+"""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core.confidence.calibration_error import by_chance, calibration, calibration_intervals, confidence_gap, noise_floor
+from core.confidence.calibration_error import (
+    by_chance,
+    calibration,
+    calibration_intervals,
+    confidence_gap,
+    noise_floor,
+)
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
 from core.confidence.th_scores import th_score
@@ -63,7 +71,8 @@ def test_calibrations(judged):
 
 def test_a_threshold_that_nobody_has_is_a_column_of_numbers(judged):
     found = {
-        name: (threshold_for_risk(one, alpha=0.001, delta=0.1), risk_coverage(one)) for name, one in judged.items()
+        name: (threshold_for_risk(one, alpha=0.001, delta=0.1), risk_coverage(one))
+        for name, one in judged.items()
     }
     frame = frame_of(THRESHOLDS, found)
     assert frame["threshold"].dtype.kind == "f"
@@ -90,11 +99,21 @@ def test_before_and_after_a_map(judged):
     before, after = one.intervals_before, one.intervals_after
     frame = before_and_after(one).set_index("measure")
     assert {"accuracy", "stated", "ECE", "ACE", "MCE", "Brier", "NLL"} == set(frame.index)
-    assert (frame.loc["ECE", "before low"], frame.loc["ECE", "before high"]) == (before.ece.low, before.ece.high)
-    assert (frame.loc["NLL", "after"], frame.loc["NLL", "after high"]) == (found.after.nll, after.nll.high)
+    assert (frame.loc["ECE", "before low"], frame.loc["ECE", "before high"]) == (
+        before.ece.low,
+        before.ece.high,
+    )
+    assert (frame.loc["NLL", "after"], frame.loc["NLL", "after high"]) == (
+        found.after.nll,
+        after.nll.high,
+    )
     assert frame.loc["MCE"].isna().sum() == 4
     row = frame_of(RECALIBRATIONS, {"boaster": one}).iloc[0]
-    assert (row["ECE after"], row["after low"], row["after high"]) == (found.after.ece, after.ece.low, after.ece.high)
+    assert (row["ECE after"], row["after low"], row["after high"]) == (
+        found.after.ece,
+        after.ece.low,
+        after.ece.high,
+    )
     assert row["by chance up to"] == by_chance(one.floor)
 
 
@@ -104,7 +123,10 @@ def test_columns_that_may_be_left_out_and_ends_that_come_last():
         Column("n", "n", ",d"),
         Column("note", "note", TEXT, optional=True),
     )
-    rows = [SimpleNamespace(rate=Estimate(0.5, 0.4, 0.6), n=3, note=None), SimpleNamespace(rate=None, n=0, note=None)]
+    rows = [
+        SimpleNamespace(rate=Estimate(0.5, 0.4, 0.6), n=3, note=None),
+        SimpleNamespace(rate=None, n=0, note=None),
+    ]
     frame = tables.frame(columns, rows)
     assert list(frame) == ["rate", "n", "rate low", "rate high"]
     assert frame["rate low"].tolist()[0] == 0.4

@@ -1,4 +1,6 @@
-"""Boards by category against a published meta-analysis and simulation; outside boards, hostile or real."""
+"""Boards by category against a published meta-analysis and simulation; outside boards, hostile or
+real.
+"""
 
 from pathlib import Path
 
@@ -12,7 +14,13 @@ from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
 from core.interpretation.leaderboard_checks import outside
 from core.leaderboard.anchored import ELO_PER_NAT, board
 from core.leaderboard.robustness import between_tasks, heterogeneity
-from core.leaderboard.standings import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
+from core.leaderboard.standings import (
+    _kendalls,
+    _spearmans,
+    compare_outside,
+    rank_agreement,
+    read_outside,
+)
 from core.records import PairScores
 
 BCG = (
@@ -40,8 +48,8 @@ def star(scores: dict[str, np.ndarray]) -> PairScores:
 
 
 def test_der_simonian_and_laird_on_the_bcg_trials():
-    """Thirteen vaccine trials, log relative risks (Berkey 1995; metafor's dat.bcg): Q 152.23, I² 92.12 %,
-    τ² 0.3088 and mean −0.7141 by DL, Q-profile interval of τ² 0.1197 to 1.1115."""
+    """Thirteen vaccine trials, log relative risks (Berkey 1995; metafor's dat.bcg): Q 152.23, I²
+    92.12 %, τ² 0.3088 and mean −0.7141 by DL, Q-profile interval of τ² 0.1197 to 1.1115."""
     a, b, c, d = np.array(BCG, dtype=float).T
     y = np.log(a / (a + b)) - np.log(c / (c + d))
     v = 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
@@ -69,8 +77,8 @@ def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
         covered += found.mean.low <= 100 <= found.mean.high
         profiled += found.tau2.low <= tau**2 <= found.tau2.high
     assert 0.935 <= covered / repeats <= 1
-    # At τ = 0 the lower end is 0 in 97.5 % of draws: the interval is one-sided there. Nor is a τ missed from
-    # above that chance alone could hide.
+    # At τ = 0 the lower end is 0 in 97.5 % of draws: the interval is one-sided there. Nor is a τ
+    # missed from above that chance alone could hide.
     assert 0.96 <= profiled / repeats <= 0.99
     if tau:
         assert np.mean(estimates) == pytest.approx(tau**2, rel=0.06)
@@ -79,11 +87,16 @@ def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
 
 @pytest.mark.parametrize(("tasks", "prompts"), [(2, 10), (2, 30), (4, 20)])
 def test_tasks_that_look_alike_by_chance_are_not_known_to_be_alike(tasks, prompts):
-    """True SD 100: the plain Q-profile interval is 0 to 0 for one model in six with two tasks of ten."""
+    """True SD 100: the plain Q-profile interval is 0 to 0 for one model in six with two tasks of
+    ten.
+    """
     rng, held, points = np.random.default_rng(8), 0, 0
     for _ in range(300):
         p = 1 / (1 + np.exp(-(60 + 100 * rng.standard_normal(tasks)) / ELO_PER_NAT))
-        by_task = {f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)}) for k, share in enumerate(p)}
+        by_task = {
+            f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)})
+            for k, share in enumerate(p)
+        }
         (row,) = between_tasks(by_task, "ref").rows
         held += row.tau.low <= 100 <= row.tau.high
         points += row.tau.high < 1
@@ -209,16 +222,24 @@ def test_the_board_itself_is_a_perfect_partner_on_every_scale(here, scale):
     assert (found.jaccard, found.only_here, found.only_outside) == (1, (), ())
     assert len(found.models) == 15
     reversed_ = {name: -value for name, value in rows.items()}
-    turned = compare_outside(here, read_outside(written(reversed_), name="x"), rng=np.random.default_rng(0))
+    turned = compare_outside(
+        here, read_outside(written(reversed_), name="x"), rng=np.random.default_rng(0)
+    )
     assert turned.kendall.value == pytest.approx(-1)
 
 
 def test_numbers_against_plain_ones_and_names_without_a_partner(here):
     rng = np.random.default_rng(1)
-    rows = {row.model: row.elo.value + 80 * rng.standard_normal() for row in here.rows[2:]} | {"other": 3.0, "M01": 1.0}
+    rows = {row.model: row.elo.value + 80 * rng.standard_normal() for row in here.rows[2:]} | {
+        "other": 3.0,
+        "M01": 1.0,
+    }
     found = compare_outside(here, read_outside(written(rows), name="x"), rng=rng)
     matched = [row for row in here.rows if row.model in rows]
-    x, y = np.array([row.elo.value for row in matched]), np.array([rows[row.model] for row in matched])
+    x, y = (
+        np.array([row.elo.value for row in matched]),
+        np.array([rows[row.model] for row in matched]),
+    )
     assert found.kendall.value == pytest.approx(kendalltau(x, y).statistic)
     assert found.spearman.value == pytest.approx(spearmanr(x, y).statistic)
     assert found.kendall.low < found.kendall.value < found.kendall.high
@@ -235,7 +256,9 @@ def test_few_models_and_perfect_orders_have_no_interval_of_their_agreement():
     rng, above = np.random.default_rng(3), {3: 0, 5: 0, 6: 0, 12: 0}
     for models in above:
         for _ in range(100):
-            found = rank_agreement(rng.random(models), rng.random(models), rng=rng, level=0.95, resamples=300)
+            found = rank_agreement(
+                rng.random(models), rng.random(models), rng=rng, level=0.95, resamples=300
+            )
             assert models >= 6 or not any(one.has_interval for one in found)
             above[models] += any(one.low > 0 for one in found)
     # Unrelated boards lie wholly above 0 in one case of forty.
@@ -250,10 +273,14 @@ def test_few_models_and_perfect_orders_have_no_interval_of_their_agreement():
 
 def test_a_missing_interval_of_an_order_is_explained(here):
     rows = {row.model: row.elo.value for row in here.rows}
-    same = compare_outside(here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0))
+    same = compare_outside(
+        here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0)
+    )
     assert "Kendall τ is 1.00 (no interval: a perfect order" in outside(same)
     few = compare_outside(
-        here, read_outside(written(dict(list(rows.items())[:4])), name="x"), rng=np.random.default_rng(0)
+        here,
+        read_outside(written(dict(list(rows.items())[:4])), name="x"),
+        rng=np.random.default_rng(0),
     )
     assert "(no interval: it needs 6 models)" in outside(few)
 
@@ -272,17 +299,25 @@ def test_resampled_rank_correlations_are_those_of_the_resample():
 def test_scales_that_cannot_be_and_scores_without_an_elo(here):
     rows = {row.model: row.elo.value for row in here.rows}
     with pytest.raises(InvalidOption, match="no win rates"):
-        compare_outside(here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0), scale="share")
+        compare_outside(
+            here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0), scale="share"
+        )
     certain = {row.model: k / 13 for k, row in enumerate(reversed(here.rows))}
-    found = compare_outside(here, read_outside(written(certain), name="x"), rng=np.random.default_rng(0))
+    found = compare_outside(
+        here, read_outside(written(certain), name="x"), rng=np.random.default_rng(0)
+    )
     assert np.isnan(found.outside_elo).sum() == 2
     # Two models of the board are tied, and the file ranks them.
     assert 0.95 < found.kendall.value < 1
     assert found.mean_abs_elo > 0
-    few = compare_outside(here, read_outside(written({"m00": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0))
+    few = compare_outside(
+        here, read_outside(written({"m00": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0)
+    )
     assert (few.models, few.kendall, few.jaccard) == (("m00",), None, None)
     assert few.mean_abs_elo == 0
-    none = compare_outside(here, read_outside(written({"y": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0))
+    none = compare_outside(
+        here, read_outside(written({"y": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0)
+    )
     assert (none.models, none.mean_abs_elo, none.mean_abs_p) == ((), None, None)
 
 

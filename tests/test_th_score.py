@@ -13,7 +13,9 @@ from core.errors import InvalidOption
 from tests.outcomes import of_judge, of_votes
 
 verdicts = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()),
+    st.tuples(
+        st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()
+    ),
     min_size=1,
     max_size=60,
 )
@@ -27,7 +29,8 @@ def check_judgebench_reward_model(shared_data):
 
 
 def test_published_table(golden):
-    """[TH] Table 4: half of the formula gives the printed value, within what its rounded inputs allow.
+    """[TH] Table 4: half of the formula gives the printed value, within what its rounded inputs
+    allow.
 
     The one row that no rounding explains is Qwen3-235B at ε = .05: 1.93 against at most 1.895.
     """
@@ -35,7 +38,9 @@ def test_published_table(golden):
 
     table = pd.read_csv(golden / "th_score_by_epsilon.csv")
     accuracy = table["accuracy"].to_numpy()[:, None] + np.array([-0.005, -0.005, 0.005, 0.005])
-    share = table["share_percent"].to_numpy()[:, None] / 100 + np.array([-0.0005, 0.0005, -0.0005, 0.0005])
+    share = table["share_percent"].to_numpy()[:, None] / 100 + np.array(
+        [-0.0005, 0.0005, -0.0005, 0.0005]
+    )
     corners = th_from_rates(np.minimum(accuracy, 1), share, scale="published")
     low, high = corners.min(axis=1) - 0.005, corners.max(axis=1) + 0.005
     outside = table[(table["th_published"] < low) | (table["th_published"] > high)]
@@ -45,7 +50,9 @@ def test_published_table(golden):
 
 
 def test_worked_example():
-    """[TH] Table 4, first row: accuracy 1.00 and share 37.4 % give 24.26 by the formula, printed 12.14."""
+    """[TH] Table 4, first row: accuracy 1.00 and share 37.4 % give 24.26 by the formula, printed
+    12.14.
+    """
     assert th_from_rates(1.0, 0.374) == pytest.approx(24.2622, abs=5e-5)
     assert th_from_rates(1.0, 0.374, scale="published") == pytest.approx(24.2622 / 2, abs=5e-5)
     assert th_from_rates(0.5, 1.0) == 0
@@ -54,7 +61,9 @@ def test_worked_example():
 
 def slow_th(rows, epsilon):
     """The definition in exact hundredths; `epsilon` in hundredths."""
-    inside = [right for _, c, right in rows if round(100 * c) > 100 - epsilon or round(100 * c) < epsilon]
+    inside = [
+        right for _, c, right in rows if round(100 * c) > 100 - epsilon or round(100 * c) < epsilon
+    ]
     if not inside:
         return 0.0
     return (math.exp(sum(inside) / len(inside) - 0.5) - 1) * 100 * len(inside) / len(rows)
@@ -65,7 +74,9 @@ def slow_th(rows, epsilon):
 def test_sweep_follows_the_definition(rows, epsilons):
     outcomes = of_votes(*zip(*rows, strict=True))
     found = th_sweep(outcomes, np.array(epsilons) / 100)
-    np.testing.assert_allclose(found.th.value, [slow_th(rows, epsilon) for epsilon in epsilons], atol=1e-9)
+    np.testing.assert_allclose(
+        found.th.value, [slow_th(rows, epsilon) for epsilon in epsilons], atol=1e-9
+    )
     single = [th_score(outcomes, epsilon / 100).th.value for epsilon in epsilons]
     np.testing.assert_array_equal(found.th.value, single)
     assert (np.diff(found.n[np.argsort(epsilons, kind="stable")]) >= 0).all()
@@ -99,14 +110,18 @@ def test_unknown_scale_is_refused():
 
 @pytest.mark.slow
 def test_band_covers_the_truth():
-    """Items of two equal verdicts; the true TH of a known judge lies in the band 95 times in 100."""
+    """Items of two equal verdicts; the true TH of a known judge lies in the band 95 times
+    in 100.
+    """
     rng = np.random.default_rng(0)
     truth = (math.exp(0.8 - 0.5) - 1) * 40
     hits = []
     for _ in range(250):
         sure = rng.random(200) < 0.4
         right = rng.random(200) < np.where(sure, 0.8, 0.6)
-        outcomes = of_votes(np.arange(400) // 2, np.repeat(np.where(sure, 0.97, 0.7), 2), np.repeat(right, 2))
+        outcomes = of_votes(
+            np.arange(400) // 2, np.repeat(np.where(sure, 0.97, 0.7), 2), np.repeat(right, 2)
+        )
         band = th_sweep(outcomes, [0.1])
         hits.append(band.th.low[0] <= truth <= band.th.high[0])
     assert 0.90 <= np.mean(hits) <= 0.99
@@ -121,7 +136,8 @@ def slow_band(item, confidence, right, epsilon):
     c = np.array([np.sum((inside & (right == 1))[item == one]) for one in items], float)
     mean = n.mean()
     n, m, c = (
-        np.append(each, np.multiply(more, mean)) for each, more in ((n, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
+        np.append(each, np.multiply(more, mean))
+        for each, more in ((n, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
     )
     a, s = c.sum() / m.sum(), m.sum() / n.sum()
     moved = (math.exp(a - 0.5) * (c - a * m) + math.expm1(a - 0.5) * (m - s * n)) / n.sum()

@@ -44,7 +44,9 @@ def test_boards_of_equal_models_have_one_tier(models: int, boards: int, kind: st
 
 @pytest.mark.parametrize("models", [7, 20])
 def test_a_planted_gap_still_starts_a_tier(models: int) -> None:
-    """One model wins 80 % of 200 prompts, the others half of them: it is alone in nine of ten boards."""
+    """One model wins 80 % of 200 prompts, the others half of them: it is alone in nine of ten
+    boards.
+    """
     rng, found = np.random.default_rng(22), 0
     for _ in range(40):
         pairs = equal_models(rng, models, 200)
@@ -68,7 +70,9 @@ def test_a_lead_says_which_pairs_its_interval_allows_for() -> None:
 
 
 def test_a_lead_on_one_prompt_each_stays_within_what_shares_can_differ_by() -> None:
-    """Of 1,000 models that met at random, a few met the anchor, once each: t(1) has no ends to speak of."""
+    """Of 1,000 models that met at random, a few met the anchor, once each: t(1) has no ends to
+    speak of.
+    """
     pairs = equal_models(np.random.default_rng(24), 7, 1)
     pairs.item[:] = np.arange(len(pairs))
     shown = board(pairs, "z")

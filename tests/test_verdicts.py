@@ -1,4 +1,6 @@
-"""What is said of a judge: every case in which an earlier rule misled, and sentences follow from figures."""
+"""What is said of a judge: every case in which an earlier rule misled, and sentences follow from
+figures.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def outcomes(confidence: Any, right: Any, *, each: int = 1) -> OutcomeCounts:
 def positions(n: int, **columns: Any) -> PositionCounts:
     """Comparisons of one item each."""
     given: dict[str, Any] = {
-        field.name: np.zeros(n, np.int64) for field in fields(PositionCounts) if field.name != "categories"
+        field.name: np.zeros(n, np.int64)
+        for field in fields(PositionCounts)
+        if field.name != "categories"
     }
     given |= {
         "comparison": np.arange(n),
@@ -67,11 +71,14 @@ def swapped(flips: int, pairs: int, *, towards: int = 0) -> PositionCounts:
 
 
 def counted(n: int, failed: int = 0) -> JudgeSummary:
-    numbers = dict.fromkeys(("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0)
+    numbers = dict.fromkeys(
+        ("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0
+    )
     return JudgeSummary(name="j", rater_type="llm", n=n, failed=failed, **numbers)
 
 
-# The cases of the table. -----------------------------------------------------------------------------------
+# The cases of the table.
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("items", [30, 50, 100])
@@ -79,7 +86,9 @@ def test_a_good_judge_does_not_fail_because_gold_is_always_the_first_name(items:
     """Chosen and rejected: the commonest label is what no judge can see."""
     rng, right = np.random.default_rng(items), []
     for _ in range(200):
-        right.append(verdicts.accuracy("j", votes(np.where(rng.random(items) < 0.95, 1, -1), np.ones(items))))
+        right.append(
+            verdicts.accuracy("j", votes(np.where(rng.random(items) < 0.95, 1, -1), np.ones(items)))
+        )
     assert {one.verdict for one in right} <= {"ok", "unclear", "warn"}
     assert np.mean([one.verdict == "ok" for one in right]) >= 0.90
     assert "no judge" not in right[0].sentence
@@ -122,7 +131,9 @@ def test_no_kappa_where_one_label_dominates() -> None:
     gold = np.ones(200, dtype=np.int64)
     almost = gold.copy()
     almost[:6] = -1
-    (pair,) = agreement_matrix({"a": votes(almost, gold), "b": votes(np.roll(almost, 6), gold)}).pairs
+    (pair,) = agreement_matrix(
+        {"a": votes(almost, gold), "b": votes(np.roll(almost, 6), gold)}
+    ).pairs
     assert "κ" not in verdicts.agreement("a", pair, 1, one_label=0.97).sentence
 
 
@@ -144,8 +155,14 @@ def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
 
 def test_one_flip_more_or_less_changes_no_grade() -> None:
     """21 of 419 failed and 20 did not; ECE .161 failed and .159 was ok."""
-    assert verdicts.position("j", swapped(20, 419)).verdict == verdicts.position("j", swapped(21, 419)).verdict
-    assert verdicts.stability("j", swapped(20, 419)).verdict == verdicts.stability("j", swapped(21, 419)).verdict
+    assert (
+        verdicts.position("j", swapped(20, 419)).verdict
+        == verdicts.position("j", swapped(21, 419)).verdict
+    )
+    assert (
+        verdicts.stability("j", swapped(20, 419)).verdict
+        == verdicts.stability("j", swapped(21, 419)).verdict
+    )
     right = np.arange(200) < 158
     below, above = (verdicts.calibration("j", outcomes(stated, right)) for stated in (0.949, 0.951))
     assert below.estimate == pytest.approx(0.159)
@@ -164,10 +181,9 @@ def test_alike_votes_of_few_items_are_not_graded() -> None:
 def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
     rng, warned = np.random.default_rng(3), 0
     for _ in range(400):
-        warned += verdicts.overconfidence("j", outcomes(0.95, rng.random(40) < 0.95, each=8)).verdict in (
-            "warn",
-            "fail",
-        )
+        warned += verdicts.overconfidence(
+            "j", outcomes(0.95, rng.random(40) < 0.95, each=8)
+        ).verdict in ("warn", "fail")
     assert warned / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
@@ -175,7 +191,9 @@ def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
 def test_a_coin_is_seldom_called_worse_than_guessing(items: int) -> None:
     rng, worse = np.random.default_rng(items), 0
     for _ in range(1000):
-        found = verdicts.accuracy("j", votes(rng.choice([-1, 1], items), rng.choice([-1, 1], items)))
+        found = verdicts.accuracy(
+            "j", votes(rng.choice([-1, 1], items), rng.choice([-1, 1], items))
+        )
         worse += "worse than guessing" in found.sentence
     assert worse / 1000 <= 0.025 + 2 * np.sqrt(0.025 * 0.975 / 1000)
 
@@ -184,7 +202,9 @@ def test_stating_less_than_it_is_right_is_a_caution_not_a_failure() -> None:
     always = outcomes(0.7, np.ones(200))
     assert verdicts.overconfidence("j", always).verdict == "warn"
     surely = outcomes(0.9, np.ones(100))
-    assert {check("j", surely).verdict for check in (verdicts.overconfidence, verdicts.calibration)} <= {"ok", "warn"}
+    assert {
+        check("j", surely).verdict for check in (verdicts.overconfidence, verdicts.calibration)
+    } <= {"ok", "warn"}
 
 
 def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
@@ -195,7 +215,9 @@ def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
         "many": Estimate(0.90, 0.87, 0.93, n=400),
     }
     said = summary.best_supported(credits, people=("person",))
-    assert said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
+    assert said == (
+        "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
+    )
     assert summary.best_supported({"lucky": credits["lucky"]}) is None
 
 
@@ -220,12 +242,15 @@ def test_votes_that_follow_length_are_found() -> None:
 
 
 def test_position_cannot_be_known_from_one_order() -> None:
-    found = verdicts.position("j", positions(90, pairs=np.zeros(90, np.int64), first=np.ones(90, np.int64)))
+    found = verdicts.position(
+        "j", positions(90, pairs=np.zeros(90, np.int64), first=np.ones(90, np.int64))
+    )
     assert found.verdict == "unknown"
     assert verdicts.position("j", None).verdict == "unknown"
 
 
-# Further rules. --------------------------------------------------------------------------------------------
+# Further rules.
+# --------------------------------------------------------------------------------------------
 
 
 def test_bias_to_a_slot_fails_with_its_direction() -> None:
@@ -250,7 +275,10 @@ def test_a_constant_confidence_is_called_one() -> None:
     found = verdicts.discrimination("j", outcomes(0.9, np.arange(100) < 80))
     assert found.verdict == "warn"
     assert "separates nothing" in found.sentence
-    assert "no wrong verdict" in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
+    assert (
+        "no wrong verdict"
+        in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
+    )
 
 
 def test_a_judge_that_reaches_people_is_not_failed() -> None:
@@ -269,12 +297,16 @@ def test_the_weakest_category_is_named_with_an_interval_for_its_choice() -> None
     judge = votes(np.ones(200), np.ones(200))
     weak = votes(np.where(np.arange(100) < 55, 1, -1), np.ones(100))
     few = votes(-np.ones(20), np.ones(20))
-    said = verdicts.accuracy("j", judge, categories={"easy": judge, "hard": weak, "few": few}).sentence
+    said = verdicts.accuracy(
+        "j", judge, categories={"easy": judge, "hard": weak, "few": few}
+    ).sentence
     assert "Weakest of 2 categories with 30 items or more: hard, 55 %" in said
     assert "at least 60 % in 1 of them" in said
 
 
-@pytest.mark.parametrize(("judge", "gold", "grade"), [(0.0, 0.5, "warn"), (0.5, 0.5, "ok"), (0.9, 0.5, "warn")])
+@pytest.mark.parametrize(
+    ("judge", "gold", "grade"), [(0.0, 0.5, "warn"), (0.5, 0.5, "ok"), (0.9, 0.5, "warn")]
+)
 def test_ties_are_compared_with_those_of_gold(judge: float, gold: float, grade: str) -> None:
     place = np.arange(200) / 200
     counts = votes(np.where(place < judge, 0, 1), np.where(place < gold, 0, 1))
@@ -291,7 +323,9 @@ def test_repeatability_is_graded_by_its_whole_interval() -> None:
     assert verdicts.repeatability("j", None).verdict == "unknown"
 
 
-@pytest.mark.parametrize(("failed", "grade"), [(0, "ok"), (22, "unclear"), (60, "warn"), (200, "fail")])
+@pytest.mark.parametrize(
+    ("failed", "grade"), [(0, "ok"), (22, "unclear"), (60, "warn"), (200, "fail")]
+)
 def test_outputs_without_a_verdict(failed: int, grade: str) -> None:
     from core.interpretation.estimates import missing_outputs
 
@@ -304,7 +338,9 @@ def test_outputs_without_a_verdict(failed: int, grade: str) -> None:
 def test_other_limits_change_the_grade_and_stand_in_the_verdict() -> None:
     counts = swapped(26, 400, towards=1)
     strict = {**LIMITS, "position": replace(LIMITS["position"], caution=0.01, failure=0.03)}
-    by_default, strictly = (verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict))
+    by_default, strictly = (
+        verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict)
+    )
     assert (by_default.verdict, strictly.verdict) == ("ok", "fail")
     assert (strictly.caution, strictly.failure) == (0.01, 0.03)
     assert "±3 points" in strictly.sentence

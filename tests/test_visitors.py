@@ -103,11 +103,9 @@ def test_ones_own_changes_are_no_other_visitors(place: Path) -> None:
 def test_an_empty_store_shows_three_steps_and_gives_the_demo_back(place: Path) -> None:
     app = opened()
     assert [title.value for title in app.title] == ["Can I trust this judge?"]
-    assert [head for head in ("1.", "2.", "3.") if any(head in each.value for each in app.markdown)] == [
-        "1.",
-        "2.",
-        "3.",
-    ]
+    assert [
+        head for head in ("1.", "2.", "3.") if any(head in each.value for each in app.markdown)
+    ] == ["1.", "2.", "3."]
     app.button(key="load-demo").click().run()
     assert [title.value for title in app.title] == ["Overview"]
     assert app.session_state["selection"].datasets == ("demo (simulated)",)
@@ -139,7 +137,10 @@ def test_the_examples_are_those_that_the_recipe_makes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "judge", "check"),
-    [(FIRST_SHOWN, "sim-judge-first-slot", "position"), (OVERCONFIDENT, "sim-judge-boaster", "overconfidence")],
+    [
+        (FIRST_SHOWN, "sim-judge-first-slot", "position"),
+        (OVERCONFIDENT, "sim-judge-boaster", "overconfidence"),
+    ],
 )
 def test_the_planted_fault_of_an_example_is_found_and_the_honest_judge_has_none(
     name: str, judge: str, check: str

@@ -1,4 +1,6 @@
-"""How far a file walks before its votes are in the store: our functions on the way, counted as they run."""
+"""How far a file walks before its votes are in the store: our functions on the way, counted as they
+run.
+"""
 
 import sys
 from collections import Counter
@@ -10,7 +12,10 @@ from core.store import Store
 
 CORE = str(Path(__file__).resolve().parent.parent / "core")
 HEADER = "item_id,model_a,model_b,judge,run,position,vote,confidence,gold"
-ROWS = [f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}" for i in range(40)]
+ROWS = [
+    f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}"
+    for i in range(40)
+]
 FUNCTIONS, MODULES = 107, 16
 """The most distinct functions and modules on the way."""
 
@@ -21,7 +26,11 @@ def walk() -> Counter[tuple[str, str, int]]:
 
     def count(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(CORE) and not code.co_name.startswith("<"):
+        if (
+            event == "call"
+            and code.co_filename.startswith(CORE)
+            and not code.co_name.startswith("<")
+        ):
             calls[code.co_filename[len(CORE) + 1 :], code.co_qualname, code.co_firstlineno] += 1
 
     data = "\n".join([HEADER, *ROWS, ""]).encode()

@@ -1,4 +1,6 @@
-"""The audit of a table on another engine is that of the same rows in a file, and fails with a remedy."""
+"""The audit of a table on another engine is that of the same rows in a file, and fails with a
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +37,22 @@ SERVERS = [name for name in HERE if name not in ("parquet", "s3")]
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
 OPTIONS = AuditOptions(splits=5)
 REAL = ("pba_repeat", "judgebench", "ko_arena_hard", "rewardbench2_pairs")
-"""Real files; Spark, which needs seconds for each statement however few the votes, takes the first."""
+"""Real files; Spark, which needs seconds for each statement however few the votes, takes the first.
+"""
 
 ODD = ReadOptions(
-    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")), labels="A/B", label_refers="slot"
+    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")),
+    labels="A/B",
+    label_refers="slot",
 )
 
 
 def odd_votes() -> str:
     """Votes as people write them, with what cannot be read among them, and `lang` besides."""
     rng = np.random.default_rng(3)
-    lines = ["Prompt no.,model_a,model_b,who,run,position,says,confidence,gold,status,rater_type,lang"]
+    lines = [
+        "Prompt no.,model_a,model_b,who,run,position,says,confidence,gold,status,rater_type,lang"
+    ]
     for i in range(60):
         for judge in ("Jü's", "k\\2", "mensch"):
             for run in range(3):
@@ -122,7 +129,9 @@ def tables(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("tables")
     for name, data in files.items():
         table = as_text(data)
-        pq.write_table(typed(table) if name in ("demo", "judgebench") else table, folder / f"{name}.parquet")
+        pq.write_table(
+            typed(table) if name in ("demo", "judgebench") else table, folder / f"{name}.parquet"
+        )
     return folder
 
 
@@ -165,7 +174,9 @@ def plain(document: str) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False)
 
 
-def opened(engine: Running, name: str, options: ReadOptions | None = None, **given: Selection) -> Warehouse:
+def opened(
+    engine: Running, name: str, options: ReadOptions | None = None, **given: Selection
+) -> Warehouse:
     return Warehouse.open(engine.url, engine.table.format(name), options, **given)
 
 
@@ -179,9 +190,15 @@ def test_engines_that_are_not_installed(name: str) -> None:
 @pytest.mark.parametrize("name", HERE)
 @pytest.mark.parametrize("table", ["odd", "demo", *REAL])
 def test_the_audit_is_that_of_the_file(
-    table: str, name: str, engines: dict[str, Running], files: dict[str, bytes], of_files: dict[str, str]
+    table: str,
+    name: str,
+    engines: dict[str, Running],
+    files: dict[str, bytes],
+    of_files: dict[str, str],
 ) -> None:
-    if table not in files or (name == "spark" and table != (REAL[0] if REAL[0] in files else "odd")):
+    if table not in files or (
+        name == "spark" and table != (REAL[0] if REAL[0] in files else "odd")
+    ):
         return
     if name == "s3" and table not in ("odd", "demo"):
         # DuckDB reads the same files of a folder.
@@ -190,7 +207,10 @@ def test_the_audit_is_that_of_the_file(
     with opened(engines[name], table, options) as warehouse:
         found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
         assert plain(to_json(found)) == of_files[table]
-        assert warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates == warehouse.table.rows
+        assert (
+            warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates
+            == warehouse.table.rows
+        )
 
 
 def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]:
@@ -200,7 +220,12 @@ def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]
     yield "names", browse.comparison_names(source, selection).to_pylist()
     yield "models", browse.values(source, selection, "model_a", limit=5)
     yield "columns", browse.filter_columns(source, selection.datasets)
-    for ask in (queries.order_counts, queries.confidence_counts, queries.pair_doubts, queries.outputs):
+    for ask in (
+        queries.order_counts,
+        queries.confidence_counts,
+        queries.pair_doubts,
+        queries.outputs,
+    ):
         yield ask.__name__, ask(source, selection)
     for column in ("category", "run", "judge"):
         yield column, queries.vote_counts_by(source, selection, column)
@@ -239,7 +264,9 @@ def same(one: Any, two: Any) -> bool:
 @pytest.mark.filterwarnings("ignore")
 # Spark takes minutes for so many questions; its audits are compared above.
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
-def test_pages_get_the_answers_of_a_store(name: str, engines: dict[str, Running], files: dict[str, bytes]) -> None:
+def test_pages_get_the_answers_of_a_store(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
     selection = Selection(judges=("Jü's", "k\\2"))
     with opened(engines[name], "odd", ODD) as warehouse, Store.open() as store:
         store.load(read([("odd.csv", files["odd"])], ODD)[0])
@@ -253,20 +280,29 @@ def test_pages_get_the_answers_of_a_store(name: str, engines: dict[str, Running]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
-def test_selections_and_other_columns(name: str, engines: dict[str, Running], files: dict[str, bytes]) -> None:
+def test_selections_and_other_columns(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
     for selection in (
         Selection(where=(("lang", "de"),), gold="humans"),
-        Selection(judges=("Jü's", "k\\2"), rater_types=("llm",), where=(("run", "1"), ("model_a", "m2"))),
+        Selection(
+            judges=("Jü's", "k\\2"), rater_types=("llm",), where=(("run", "1"), ("model_a", "m2"))
+        ),
         Selection(gold="k\\2", where=(("confidence", ""),)),
     ):
-        with opened(engines[name], "odd", ODD, selection=selection) as warehouse, Store.open() as store:
+        with (
+            opened(engines[name], "odd", ODD, selection=selection) as warehouse,
+            Store.open() as store,
+        ):
             store.load(read([("odd.csv", files["odd"])], ODD)[0])
             found, wanted = (audit(source, selection, OPTIONS) for source in (warehouse, store))
             assert plain(to_json(found)) == plain(to_json(wanted))
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_is_counted_as_in_a_file(engines: dict[str, Running], files: dict[str, bytes]) -> None:
+def test_what_cannot_be_read_is_counted_as_in_a_file(
+    engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
     (reading,) = read([("odd.csv", files["odd"])], ODD)
     with opened(engines["parquet"], "odd", ODD) as warehouse:
         table = warehouse.table
@@ -281,9 +317,15 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(engines: dict[str, Running]
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.filterwarnings("ignore")
 def test_only_counts_cross_the_network(
-    name: str, table: str, engines: dict[str, Running], files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    table: str,
+    engines: dict[str, Running],
+    files: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of every question at most 1.2 rows per judge and comparison, however many confidences were stated."""
+    """Of every question at most 1.2 rows per judge and comparison, however many confidences were
+    stated.
+    """
     if name == "spark" or table not in files:
         return
     with opened(engines[name], table) as warehouse:
@@ -304,7 +346,9 @@ def test_only_counts_cross_the_network(
 
 
 def catalogue(name: str, engine: Running, warehouse: Warehouse | None = None) -> set[str]:
-    """Every table and view of an engine, as its owner sees it; of Spark and ClickHouse, in this session."""
+    """Every table and view of an engine, as its owner sees it; of Spark and ClickHouse, in this
+    session.
+    """
     if name == "postgresql":
         with owner_of(engine) as cursor:
             cursor.execute(
@@ -313,7 +357,10 @@ def catalogue(name: str, engine: Running, warehouse: Warehouse | None = None) ->
                    and n.nspname not like 'pg_toast%'"""
             )
             return {str(name) for (name,) in cursor.fetchall()}
-    asked = "select concat(database, '.', name, if(is_temporary, ' temporary', '')) as name from system.tables"
+    asked = (
+        "select concat(database, '.', name, if(is_temporary, ' temporary', "
+        "'')) as name from system.tables"
+    )
     if name == "clickhouse":
         if warehouse is not None:
             found = warehouse._engine._fetch(asked)
@@ -324,7 +371,9 @@ def catalogue(name: str, engine: Running, warehouse: Warehouse | None = None) ->
         return {str(name) for name in found["name"].to_pylist()}
     assert warehouse is not None
     tables: Any = warehouse._engine
-    kept = {f"{one.name} temporary" for one in tables._session.catalog.listTables() if one.isTemporary}
+    kept = {
+        f"{one.name} temporary" for one in tables._session.catalog.listTables() if one.isTemporary
+    }
     lasting = {one.name for one in tables._session.catalog.listTables() if not one.isTemporary}
     return kept | lasting | {str(path) for path in (engine.folder / "warehouse").rglob("*")}
 
@@ -358,7 +407,10 @@ def test_an_object_store_that_fails(
     tables: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running("s3", tables) as store:
-        for table, wanted in (("nowhere", "Name one with --table"), ("../odd", "name a file of the folder")):
+        for table, wanted in (
+            ("nowhere", "Name one with --table"),
+            ("../odd", "name a file of the folder"),
+        ):
             assert main(["audit", "--warehouse", store.url, "--table", table]) == 2
             assert wanted in capsys.readouterr().err
         assert audited_until("s3", store, monkeypatch, lambda _: store.kill()) == 0
@@ -373,25 +425,43 @@ def test_an_object_store_that_fails(
 FAILURES = {
     "no table": ("{url}", "nowhere", (), "has no table"),
     "no column": ("{url}", "odd", ("--map", "vote=nope"), "there is no column 'nope'"),
-    "no label": ("{url}", "odd", ("--map", "vote=lang", "judge=who", "item_id=Prompt no."), "--labels"),
+    "no label": (
+        "{url}",
+        "odd",
+        ("--map", "vote=lang", "judge=who", "item_id=Prompt no."),
+        "--labels",
+    ),
     "no password": ("{wrong}", "odd", (), "refuses the login"),
     "no database": ("{elsewhere}", "odd", (), "no such database"),
     "nobody there": ("{nobody}", "odd", (), "lost or never made"),
     "no rights": ("{stranger}", "odd", ("{odd}",), "needs SELECT"),
     "no temporary tables": ("{strict}", "odd", ("{odd}",), "the right to make temporary tables"),
 }
-ODD_GIVEN = ("--map", "item_id=Prompt no.", "vote=says", "judge=who", "--labels", "A/B", "--label-refers", "slot")
+ODD_GIVEN = (
+    "--map",
+    "item_id=Prompt no.",
+    "vote=says",
+    "judge=who",
+    "--labels",
+    "A/B",
+    "--label-refers",
+    "slot",
+)
 HAVE = {
     "postgresql": {*FAILURES},
     "clickhouse": {*FAILURES} - {"no temporary tables"},
     "spark": {*FAILURES} - {"no temporary tables", "no database", "no rights"},
 }
-"""Failures that an engine has: Spark Connect knows no databases of a URL and no roles, only a token."""
+"""Failures that an engine has: Spark Connect knows no databases of a URL and no roles, only a
+token.
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("name", "case"), [(name, case) for name in SERVERS for case in sorted(HAVE[name])])
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for name in SERVERS for case in sorted(HAVE[name])]
+)
 def test_failures_end_with_exit_2_and_a_remedy(
     case: str, name: str, engines: dict[str, Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -400,7 +470,11 @@ def test_failures_end_with_exit_2_and_a_remedy(
     host = place.partition("/")[0]
     scheme = engine.url.partition("://")[0]
     url, table, more, wanted = FAILURES[case]
-    wrong = f"sc://{host}/;token=guess1234" if name == "spark" else f"{scheme}://auditor:guess1234@{place}"
+    wrong = (
+        f"sc://{host}/;token=guess1234"
+        if name == "spark"
+        else f"{scheme}://auditor:guess1234@{place}"
+    )
     signed = engine.url.rpartition("@")[0]
     urls = {
         "url": engine.url,
@@ -420,14 +494,18 @@ def test_failures_end_with_exit_2_and_a_remedy(
 def assert_hidden(said: str) -> None:
     """No password is in what was said."""
     assert said.count("\n") <= 3
-    assert not any(secret in said for secret in ("guess1234", PASSWORD, PASSWORD.replace(" ", "%20")))
+    assert not any(
+        secret in said for secret in ("guess1234", PASSWORD, PASSWORD.replace(" ", "%20"))
+    )
 
 
 def cut(name: str, engine: Running, warehouse: Any) -> None:
     """End the session as an administrator, a gateway or a restart would; the engine goes on."""
     if name == "postgresql":
         with owner_of(engine) as cursor:
-            cursor.execute("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'auditor'")
+            cursor.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'auditor'"
+            )
     elif name == "clickhouse":
         from core.warehouse.engines import connect
 
@@ -437,7 +515,10 @@ def cut(name: str, engine: Running, warehouse: Any) -> None:
 
 
 def audited_until(
-    name: str, engine: Running, monkeypatch: pytest.MonkeyPatch, happens: Callable[[Warehouse], None]
+    name: str,
+    engine: Running,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Warehouse], None],
 ) -> int:
     """The command's exit code if something happens as soon as the table was read."""
     derived = Warehouse.open
@@ -456,7 +537,10 @@ def audited_until(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_session_that_is_cut_ends_with_exit_2(
-    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     engine = engines[name]
     assert audited_until(name, engine, monkeypatch, lambda opened: cut(name, engine, opened)) == 2
@@ -469,7 +553,10 @@ def test_a_session_that_is_cut_ends_with_exit_2(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SERVERS if name != "spark"])
 def test_user_and_password_come_from_the_environment(
-    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     engine = engines[name]
     scheme, _, rest = engine.url.partition("://")
@@ -502,7 +589,9 @@ def test_files_beside_each_other_are_one_table(tmp_path: Path) -> None:
     rows = "item_id,model_a,model_b,judge,run,vote\n1,a,b,j,0,1\n2,a,b,j,0,-1\n"
     for part in range(2):
         (tmp_path / "votes").mkdir(exist_ok=True)
-        (tmp_path / "votes" / f"{part}.csv").write_text(rows.replace(",0,", f",{part},"), encoding="utf-8")
+        (tmp_path / "votes" / f"{part}.csv").write_text(
+            rows.replace(",0,", f",{part},"), encoding="utf-8"
+        )
     with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
         assert warehouse.table.n_read == 4
         # Nothing but the folder can be read.
@@ -511,7 +600,9 @@ def test_files_beside_each_other_are_one_table(tmp_path: Path) -> None:
 
 
 def test_repeated_votes_without_a_run_are_numbered_and_that_is_said(tmp_path: Path) -> None:
-    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3))
+    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(
+        f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3)
+    )
     (tmp_path / "votes.csv").write_text(rows, encoding="utf-8")
     with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
         assert warehouse.table.n_read == 6
@@ -521,8 +612,12 @@ def test_repeated_votes_without_a_run_are_numbered_and_that_is_said(tmp_path: Pa
 
 
 def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "gold.csv").write_text("item_id,model_a,model_b,gold\n1,a,b,1\n2,a,b,-1\n", encoding="utf-8")
-    (tmp_path / "bad.csv").write_text("item_id,judge,vote,run\n1,j,1,x\n2,j,-1,y\n", encoding="utf-8")
+    (tmp_path / "gold.csv").write_text(
+        "item_id,model_a,model_b,gold\n1,a,b,1\n2,a,b,-1\n", encoding="utf-8"
+    )
+    (tmp_path / "bad.csv").write_text(
+        "item_id,judge,vote,run\n1,j,1,x\n2,j,-1,y\n", encoding="utf-8"
+    )
     with pytest.raises(InvalidOption, match="no votes"):
         Warehouse.open(f"csv://{tmp_path}", "gold")
     with pytest.raises(NoUsableVotes, match="not a whole number"):
@@ -533,7 +628,10 @@ def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_an_engine_that_dies_in_the_middle(
-    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     # The last test: the engine is gone after it.
     engine = engines[name]

@@ -1,7 +1,8 @@
 """ClickHouse's HTTP interface in front of chdb: `python warehouse_clickhouse.py PORT FOLDER`.
 
-Each Parquet file of the folder is a table. One session at a time: a new session forgets the temporary tables
-of the one before, as a server does. User `auditor` has a password, the others none; `stranger` may only read.
+Each Parquet file of the folder is a table. One session at a time: a new session forgets the
+temporary tables of the one before, as a server does. User `auditor` has a password, the others
+none; `stranger` may only read.
 """
 
 from __future__ import annotations
@@ -17,8 +18,23 @@ from urllib.parse import parse_qs, urlsplit
 from chdb import session
 
 NOT_SETTINGS = {
-    *("query", "session_id", "database", "query_id", "session_timeout", "session_check", "compress"),
-    *("wait_end_of_query", "client_protocol_version", "role", "buffer_size", "quota_key", "decompress"),
+    *(
+        "query",
+        "session_id",
+        "database",
+        "query_id",
+        "session_timeout",
+        "session_check",
+        "compress",
+    ),
+    *(
+        "wait_end_of_query",
+        "client_protocol_version",
+        "role",
+        "buffer_size",
+        "quota_key",
+        "decompress",
+    ),
 }
 USERS = {"default": "", "stranger": "", "auditor": "correct horse"}
 
@@ -38,7 +54,9 @@ class Endpoint(BaseHTTPRequestHandler):
         sql = "\n".join(filter(None, (given.get("query", ""), body))).strip()
         user, _, password = self.signed_in().partition(":")
         if USERS.get(user) != password:
-            return self.answer(403, f"Code: 516. DB::Exception: {user}: Authentication failed".encode())
+            return self.answer(
+                403, f"Code: 516. DB::Exception: {user}: Authentication failed".encode()
+            )
         try:
             with Endpoint.lock:
                 return self.answer(200, self.run(sql, given, readonly=user == "stranger"))
@@ -53,7 +71,11 @@ class Endpoint(BaseHTTPRequestHandler):
         engine = Endpoint.engine
         if given.get("session_id", "") != Endpoint.current:
             Endpoint.current = given.get("session_id", "")
-            names = engine.query("select name from system.tables where is_temporary", "TSV").bytes().decode()
+            names = (
+                engine.query("select name from system.tables where is_temporary", "TSV")
+                .bytes()
+                .decode()
+            )
             for name in names.split():
                 engine.query(f"drop temporary table {name}")
         if given.get("database", "default") != "default":
@@ -81,7 +103,9 @@ class Endpoint(BaseHTTPRequestHandler):
 
 def main(port: int, folder: Path) -> None:
     for path in folder.glob("*.parquet"):
-        Endpoint.engine.query(f"create table {path.stem} engine = File(Parquet, '{path.absolute()}')")
+        Endpoint.engine.query(
+            f"create table {path.stem} engine = File(Parquet, '{path.absolute()}')"
+        )
     server = ThreadingHTTPServer(("127.0.0.1", port), Endpoint)
     print(server.server_port, flush=True)
     server.serve_forever()

@@ -1,6 +1,8 @@
-"""Engines that tests start for themselves: PostgreSQL, ClickHouse (chdb behind HTTP), Spark, and plain files.
+"""Engines that tests start for themselves: PostgreSQL, ClickHouse (chdb behind HTTP), Spark, and
+plain files.
 
-Each has the tables of a folder of Parquet files, and can be killed. What is not installed has a reason.
+Each has the tables of a folder of Parquet files, and can be killed. What is not installed has a
+reason.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-_MOTO = shutil.which("moto_server", path=f"{HERE.parent}/.venv-objects/bin{os.pathsep}{os.environ['PATH']}")
+_MOTO = shutil.which(
+    "moto_server", path=f"{HERE.parent}/.venv-objects/bin{os.pathsep}{os.environ['PATH']}"
+)
 PASSWORD = "correct horse"
 """Of the role `auditor`, which may only read."""
 
@@ -64,10 +68,16 @@ def absent(name: str) -> str | None:
 
 @contextmanager
 def running(name: str, tables: Path, **more: Any) -> Iterator[Running]:
-    """Start an engine with each Parquet file of a folder as a table.  more : `settings` of Spark."""
-    start = {"parquet": _files, "postgresql": _postgresql, "clickhouse": _clickhouse, "spark": _spark, "s3": _objects}[
-        name
-    ]
+    """Start an engine with each Parquet file of a folder as a table.  more : `settings` of
+    Spark.
+    """
+    start = {
+        "parquet": _files,
+        "postgresql": _postgresql,
+        "clickhouse": _clickhouse,
+        "spark": _spark,
+        "s3": _objects,
+    }[name]
     with start(tables, **more) as engine:
         try:
             yield engine
@@ -105,10 +115,16 @@ def _objects(tables: Path) -> Iterator[Running]:
     assert _MOTO is not None
     port = free_port()
     server = subprocess.Popen(
-        [_MOTO, "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [_MOTO, "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     place = f"127.0.0.1:{port}"
-    signed = {"AWS_ACCESS_KEY_ID": "auditor", "AWS_SECRET_ACCESS_KEY": PASSWORD, "AWS_REGION": "us-east-1"}
+    signed = {
+        "AWS_ACCESS_KEY_ID": "auditor",
+        "AWS_SECRET_ACCESS_KEY": PASSWORD,
+        "AWS_REGION": "us-east-1",
+    }
     before = {name: os.environ.get(name) for name in (*signed, "AWS_ENDPOINT_URL")}
     try:
         wait_for(port, server)
@@ -140,17 +156,41 @@ def _postgresql(tables: Path) -> Iterator[Running]:
     binaries = _binaries()
     assert binaries is not None
     # PostgreSQL refuses to run as root; Debian's package makes a user for it.
-    as_user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    as_user: dict[str, Any] = (
+        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    )
     folder = Path(tempfile.mkdtemp(prefix="appellate-pg-"))
     folder.chmod(0o755)
     if as_user:
         shutil.chown(folder, "postgres")
     data, port = folder / "data", free_port()
-    make = [binaries / "initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+    make = [
+        binaries / "initdb",
+        "-D",
+        data,
+        "-U",
+        "owner",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+    ]
     subprocess.run([*make, "--no-sync"], check=True, capture_output=True, cwd=folder, **as_user)
     trusted = (data / "pg_hba.conf").read_text(encoding="utf-8")
-    (data / "pg_hba.conf").write_text(f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8")
-    options = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
+    (data / "pg_hba.conf").write_text(
+        f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8"
+    )
+    options = [
+        "-c",
+        "listen_addresses=127.0.0.1",
+        "-p",
+        str(port),
+        "-k",
+        str(folder),
+        "-c",
+        "fsync=off",
+    ]
     server = subprocess.Popen(
         [binaries / "postgres", "-D", data, *options],
         cwd=folder,
@@ -165,7 +205,10 @@ def _postgresql(tables: Path) -> Iterator[Running]:
         while server.poll() is None and subprocess.run(ready, check=False).returncode:
             time.sleep(0.2)
         place = f"127.0.0.1:{port}/postgres"
-        with dbapi.connect(f"postgresql://owner@{place}", autocommit=True) as owner, owner.cursor() as cursor:
+        with (
+            dbapi.connect(f"postgresql://owner@{place}", autocommit=True) as owner,
+            owner.cursor() as cursor,
+        ):
             for path in sorted(tables.glob("*.parquet")):
                 cursor.adbc_ingest(path.stem, pq.read_table(path), mode="create")
             cursor.execute(f"create role auditor login password '{PASSWORD}'")
@@ -174,7 +217,11 @@ def _postgresql(tables: Path) -> Iterator[Running]:
             # A database in which nobody but its owner makes temporary tables.
             cursor.execute("create database strict template postgres")
             cursor.execute("revoke temporary on database strict from public")
-        yield Running(url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder)
+        yield Running(
+            url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}",
+            process=server,
+            folder=folder,
+        )
     finally:
         server.terminate()
         server.wait()
@@ -185,11 +232,15 @@ def _postgresql(tables: Path) -> Iterator[Running]:
 def _clickhouse(tables: Path) -> Iterator[Running]:
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, HERE / "warehouse_clickhouse.py", str(port), tables], stdout=subprocess.DEVNULL
+        [sys.executable, HERE / "warehouse_clickhouse.py", str(port), tables],
+        stdout=subprocess.DEVNULL,
     )
     try:
         wait_for(port, server)
-        yield Running(url=f"clickhouse://auditor:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}", process=server)
+        yield Running(
+            url=f"clickhouse://auditor:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}",
+            process=server,
+        )
     finally:
         server.kill()
         server.wait()
@@ -226,8 +277,15 @@ def _spark(tables: Path, settings: Mapping[str, str] | None = None) -> Iterator[
     # Executors write below Spark's home, which is not ours.
     for part in ("bin", "jars", "python"):
         (folder / part).symlink_to(installed / part)
-    conf = _SPARK | {"spark.connect.grpc.binding.port": str(port), "spark.sql.warehouse.dir": str(folder / "warehouse")}
-    given = [part for name, value in (conf | dict(settings or {})).items() for part in ("--conf", f"{name}={value}")]
+    conf = _SPARK | {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    given = [
+        part
+        for name, value in (conf | dict(settings or {})).items()
+        for part in ("--conf", f"{name}={value}")
+    ]
     server = subprocess.Popen(
         [
             *(folder / "bin" / "spark-submit", "--class"),

@@ -1,7 +1,9 @@
-"""Bradley–Terry–Davidson aggregation: the votes of a comparison become one label, calibrated on few labels.
+"""Bradley–Terry–Davidson aggregation: the votes of a comparison become one label, calibrated on few
+labels.
 
-Votes enter through their counts only, so a fit works on distinct vote patterns (c⁺, c⁰, c⁻) whatever the
-number of comparisons, and a hundred calibration sets are fitted in one batched solve. Source: [BTD] §4.
+Votes enter through their counts only, so a fit works on distinct vote patterns (c⁺, c⁰, c⁻)
+whatever the number of comparisons, and a hundred calibration sets are fitted in one batched solve.
+Source: [BTD] §4.
 """
 
 from __future__ import annotations
@@ -40,9 +42,13 @@ class Bounds:
         for name in PARAMETERS:
             low, high = getattr(self, name)
             if not (np.isfinite(low) and np.isfinite(high) and low < high):
-                raise InvalidOption(f"Bounds of {name}: {low:g} to {high:g}; the first must be below the second.")
+                raise InvalidOption(
+                    f"Bounds of {name}: {low:g} to {high:g}; the first must be below the second."
+                )
         if self.nu[0] <= 0:
-            raise InvalidOption(f"Bounds of nu: {self.nu[0]:g} to {self.nu[1]:g}; nu must be above 0.")
+            raise InvalidOption(
+                f"Bounds of nu: {self.nu[0]:g} to {self.nu[1]:g}; nu must be above 0."
+            )
 
     @property
     def box(self) -> FloatArray:
@@ -53,7 +59,9 @@ class Bounds:
 def check_smoothing(alpha: float, kappa: float) -> None:
     """Raise InvalidOption unless α > 0 and κ > 0."""
     if not (np.isfinite(alpha) and np.isfinite(kappa) and alpha > 0 and kappa > 0):
-        raise InvalidOption(f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0.")
+        raise InvalidOption(
+            f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +93,8 @@ class BTDFit:
 
     beta : weight of the vote margin.  nu, eta0 : tie propensity, eta0 = ln nu.
     gamma : weight of the log tie share.
-    drps : value of the minimised loss, a mean over the calibration set (DRPS unless `loss` says otherwise).
+    drps : value of the minimised loss, a mean over the calibration set (DRPS unless `loss` says
+        otherwise).
     n_items : labelled comparisons fitted on.  at_bounds : parameters that ended on their box.
     """
 
@@ -111,7 +120,9 @@ class BTDFit:
     def to_frame(self) -> DataFrame:
         """One row."""
         row = flat(self, names=(*PARAMETERS, "drps", "n_items"))
-        return data_frame([row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}])
+        return data_frame(
+            [row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -120,7 +131,8 @@ class BTDFits:
 
     theta : (sets, 3) as β, η₀, γ.  at_bounds : (sets, 3), the parameter ended on its box.
     labels : (sets, 3), labelled comparisons by gold -1, 0, +1.
-    gamma_fixed, beta_fixed : the votes could not identify the parameter and it was set, see `fit_many`.
+    gamma_fixed, beta_fixed : the votes could not identify the parameter and it was set, see
+        `fit_many`.
     """
 
     theta: FloatArray
@@ -143,7 +155,9 @@ class BTDFits:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DecisionMap:
-    """What a fit decides for each way n votes can fall, beside majority; one row per (plus, tie, minus)."""
+    """What a fit decides for each way n votes can fall, beside majority; one row per (plus, tie,
+    minus).
+    """
 
     n: int
     plus: IntArray
@@ -164,7 +178,9 @@ def natural(theta: FloatArray) -> FloatArray:
     return np.stack([theta[..., 0], np.exp(theta[..., 1]), theta[..., 2]], axis=-1)
 
 
-def features(votes: VoteCells | VoteCounts, options: BTDOptions = DEFAULTS) -> tuple[FloatArray, FloatArray]:
+def features(
+    votes: VoteCells | VoteCounts, options: BTDOptions = DEFAULTS
+) -> tuple[FloatArray, FloatArray]:
     """Vote margin and tie share of each row: s = ½·ln((c⁺+α)/(c⁻+α)), t = ln((c⁰+κ)/(n+κ)) ≤ 0.
 
     Both in natural-log units, shape (rows,). Source: [BTD] §4.
@@ -177,7 +193,8 @@ def features(votes: VoteCells | VoteCounts, options: BTDOptions = DEFAULTS) -> t
 
 
 def drps(p: FloatArray, gold: IntArray) -> FloatArray:
-    """Discrete ranked probability score of each row: (F₋₁ − 1{y ≤ −1})² + (F₀ − 1{y ≤ 0})², in [0, 2].
+    """Discrete ranked probability score of each row: (F₋₁ − 1{y ≤ −1})² + (F₀ − 1{y ≤ 0})², in [0,
+    2].
 
     `p` is (…, rows, 3) in the order -1, 0, +1. Source: [BTD] §4.
     """
@@ -225,7 +242,13 @@ def fit(cells: VoteCells, options: BTDOptions = DEFAULTS) -> BTDFit:
 
 
 def single_fit(
-    theta: FloatArray, options: BTDOptions, *, drps: float, n_items: int, at_bounds: BoolArray, notes: tuple[str, ...]
+    theta: FloatArray,
+    options: BTDOptions,
+    *,
+    drps: float,
+    n_items: int,
+    at_bounds: BoolArray,
+    notes: tuple[str, ...],
 ) -> BTDFit:
     """θ = (β, η₀, γ) as a fit to apply; a bound of ν is returned as the number that was given."""
     beta, eta0, gamma = theta.tolist()
@@ -252,30 +275,39 @@ def fit_many(
     minimum: int = MINIMUM_LABELS,
     starts: FloatArray | None = None,
 ) -> BTDFits:
-    """Fit (β, ν, γ) on many calibration sets in one solve, each by least weighted mean DRPS in the box.
+    """Fit (β, ν, γ) on many calibration sets in one solve, each by least weighted mean DRPS in the
+    box.
 
-    weights : (sets, cells), comparisons of each cell in a calibration set; unlabelled cells count nothing.
-    penalty : θ₀, (3,) or (sets, 3), and P, (3, 3) or (sets, 3, 3), positive semidefinite: (1/m)·(θ − θ₀)ᵀP(θ − θ₀)
-    is added to the mean loss of m labelled comparisons (ours); `drps` of the result then holds it too.
+    weights : (sets, cells), comparisons of each cell in a calibration set; unlabelled cells count
+        nothing.
+    penalty : θ₀, (3,) or (sets, 3), and P, (3, 3) or (sets, 3, 3), positive semidefinite: (1/m)·(θ
+        − θ₀)ᵀP(θ − θ₀)
+    is added to the mean loss of m labelled comparisons (ours); `drps` of the result then holds it
+    too.
     minimum : fewest labels of a set; a penalised fit needs none, and answers with its centre.
     starts : (sets, k, 3), where to begin instead of looking over the box, for fits near known ones.
 
-    Starts are one fixed point and the lowest local minima of a fixed grid over the box, so a fit needs no
-    seed (ours). With every t of a set equal, η₀ and γ are not identified apart and γ is 0; with every s zero,
-    β is not identified and is 1 (ours); either moves to the nearest bound if the box does not hold it. A
-    penalty identifies both, and neither is set.
+    Starts are one fixed point and the lowest local minima of a fixed grid over the box, so a fit
+    needs no seed (ours). With every t of a set equal, η₀ and γ are not identified apart and γ is 0;
+    with every s zero, β is not identified and is 1 (ours); either moves to the nearest bound if the
+    box does not hold it. A penalty identifies both, and neither is set.
 
-    Raises TooFewLabels below `minimum` labelled comparisons, NotConverged if the best start did not reach a minimum.
+    Raises TooFewLabels below `minimum` labelled comparisons, NotConverged if the best start did not
+    reach a minimum.
     Source: [BTD] §4 for loss and box; the solver is ours.
     """
     if not len(cells):
-        raise TooFewLabels(f"BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are 0.")
+        raise TooFewLabels(
+            f"BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are 0."
+        )
     s, t, by_label = _patterns(cells, weights, options)
     labels = by_label.sum(axis=2).T
     fewest = float(labels.sum(axis=1).min(initial=np.inf))
     # Weights may be sums of chances, which miss a whole number by rounding.
     if fewest < minimum - 1e-6:
-        raise TooFewLabels(f"BTD needs at least {minimum} labelled comparisons to fit; there are {fewest:g}.")
+        raise TooFewLabels(
+            f"BTD needs at least {minimum} labelled comparisons to fit; there are {fewest:g}."
+        )
 
     size = np.maximum(labels.sum(axis=1), 1.0)
     seen = by_label.sum(axis=0) > 0
@@ -317,24 +349,35 @@ def fit_many(
 
 
 def not_identified(s: FloatArray, t: FloatArray, seen: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Sets, (sets,) each, that cannot identify β, as every s seen is 0, and γ, as every t seen is the same.
+    """Sets, (sets,) each, that cannot identify β, as every s seen is 0, and γ, as every t seen is
+    the same.
 
     seen : (sets, rows).  s, t : (rows,) or (sets, rows).
     """
     least, most = np.where(seen, t, np.inf).min(axis=1), np.where(seen, t, -np.inf).max(axis=1)
-    return np.asarray(~(seen & (np.abs(s) > SAME)).any(axis=1)), np.asarray(np.abs(most - least) <= SAME)
+    return np.asarray(~(seen & (np.abs(s) > SAME)).any(axis=1)), np.asarray(
+        np.abs(most - least) <= SAME
+    )
 
 
-def boxes(bounds: Bounds, beta_fixed: BoolArray, gamma_fixed: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Lowest and highest (β, η₀, γ) of each set, (sets, 3): β at 1 and γ at 0 where they are fixed."""
+def boxes(
+    bounds: Bounds, beta_fixed: BoolArray, gamma_fixed: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest (β, η₀, γ) of each set, (sets, 3): β at 1 and γ at 0 where they
+    are fixed.
+    """
     low, high = (np.tile(end, (len(beta_fixed), 1)) for end in bounds.box.T)
     low[beta_fixed, 0] = high[beta_fixed, 0] = np.clip(1.0, *bounds.beta)
     low[gamma_fixed, 2] = high[gamma_fixed, 2] = np.clip(0.0, *bounds.gamma)
     return low, high
 
 
-def _patterns(cells: VoteCells, weights: FloatArray, options: BTDOptions) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Distinct (s, t) of the cells, and each set's weight on them by gold -1, 0, +1, (3, sets, patterns)."""
+def _patterns(
+    cells: VoteCells, weights: FloatArray, options: BTDOptions
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Distinct (s, t) of the cells, and each set's weight on them by gold -1, 0, +1, (3, sets,
+    patterns).
+    """
     s, t = features(cells, options)
     order = np.lexsort([t, s])
     s, t, gold = s[order], t[order], cells.gold[order]
@@ -345,30 +388,42 @@ def _patterns(cells: VoteCells, weights: FloatArray, options: BTDOptions) -> tup
 
 
 def decision_map(fit: BTDFit, n: int) -> DecisionMap:
-    """Decide every (c⁺, c⁰, c⁻) with c⁺ + c⁰ + c⁻ = n, beside the majority label; C(n + 2, 2) rows."""
+    """Decide every (c⁺, c⁰, c⁻) with c⁺ + c⁰ + c⁻ = n, beside the majority label; C(n + 2,
+    2) rows.
+    """
     if n < 1:
         raise InvalidOption(f"n = {n}: a decision map needs at least one vote.")
     plus, minus = (grid.ravel() for grid in np.mgrid[0 : n + 1, 0 : n + 1])
-    plus, minus = plus[plus + minus <= n].astype(np.int64), minus[plus + minus <= n].astype(np.int64)
+    plus, minus = (
+        plus[plus + minus <= n].astype(np.int64),
+        minus[plus + minus <= n].astype(np.int64),
+    )
     votes = state_cells(np.column_stack([minus, n - plus - minus, plus]))
     p = fit.probabilities(votes)
-    return DecisionMap(n=n, plus=plus, tie=votes.tie, minus=minus, decision=decide(p), majority=votes.label, p=p)
+    return DecisionMap(
+        n=n, plus=plus, tie=votes.tie, minus=minus, decision=decide(p), majority=votes.label, p=p
+    )
 
 
 def state_cells(votes: IntArray) -> VoteCells:
     """Ways that votes can fall, (rows, 3) by vote -1, 0, +1, as cells without gold."""
     minus, tie, plus = votes.T
     nothing = np.zeros(len(votes))
-    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(votes), NO_GOLD), weight=nothing)
+    return VoteCells(
+        plus=plus, tie=tie, minus=minus, gold=np.full(len(votes), NO_GOLD), weight=nothing
+    )
 
 
 def _notes(fits: BTDFits) -> tuple[str, ...]:
     missing = [name for name, count in zip(LABEL_NAMES, fits.labels[0], strict=True) if count == 0]
-    notes = [f"No comparison is labelled {name}, so the fit has not seen that label." for name in missing]
+    notes = [
+        f"No comparison is labelled {name}, so the fit has not seen that label." for name in missing
+    ]
     gamma = fits.theta[0, 2]
     if fits.gamma_fixed[0]:
         notes.append(
-            f"Every comparison has the same share of ties, so ν and γ are not identified separately: γ = {gamma:g}."
+            "Every comparison has the same share of ties, so ν and γ are not identified "
+            f"separately: γ = {gamma:g}."
         )
     if fits.beta_fixed[0]:
         notes.append("Every comparison has as many votes for A as for B, so β cannot be learned.")
@@ -378,19 +433,23 @@ def _notes(fits: BTDFits) -> tuple[str, ...]:
 def held_out_labels(
     counts: VoteCounts, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator, folds: int = 10
 ) -> IntArray:
-    """BTD label of each comparison, labelled or not, in {-1, 0, +1}: `decide` on `held_out_forecast`."""
+    """BTD label of each comparison, labelled or not, in {-1, 0, +1}: `decide` on
+    `held_out_forecast`.
+    """
     return decide(held_out_forecast(counts, options, rng=rng, folds=folds))
 
 
 def held_out_forecast(
     counts: VoteCounts, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator, folds: int = 10
 ) -> FloatArray:
-    """p(-1), p(0), p(+1) of each comparison, by a fit on the labelled comparisons of all other items (ours).
+    """p(-1), p(0), p(+1) of each comparison, by a fit on the labelled comparisons of all other
+    items (ours).
 
-    Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the forecast
-    of a comparison comes from the fit without its fold. (comparisons, 3), labelled or not.
+    Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the
+    forecast of a comparison comes from the fit without its fold. (comparisons, 3), labelled or not.
 
-    Raises TooFewLabels if without a fold fewer than 20 labelled comparisons remain, InvalidOption for folds below 2.
+    Raises TooFewLabels if without a fold fewer than 20 labelled comparisons remain, InvalidOption
+    for folds below 2.
     Source: [BTD] §4 for the fit.
     """
     if folds < 2:
@@ -402,6 +461,8 @@ def held_out_forecast(
     folds = min(folds, items)
     fold = (rng.permutation(items) % folds)[item]
     cells, cell = counts.cells()
-    inside = np.bincount(fold * len(cells) + cell, minlength=folds * len(cells)).reshape(folds, len(cells))
+    inside = np.bincount(fold * len(cells) + cell, minlength=folds * len(cells)).reshape(
+        folds, len(cells)
+    )
     weights = np.where(cells.gold == NO_GOLD, 0.0, cells.weight - inside)
     return np.asarray(fit_many(cells, weights, options).probabilities(cells)[fold, cell])

@@ -1,6 +1,7 @@
 """BTD on votes weighted by calibrated confidence: does confidence help to aggregate votes?
 
-A vote counts w(c), the evidence of its calibrated confidence; w is learned on calibration labels only.
+A vote counts w(c), the evidence of its calibrated confidence; w is learned on calibration labels
+only.
 """
 
 from __future__ import annotations
@@ -12,15 +13,34 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, ConfidenceCounts, FloatArray, IntArray, VoteCounts
-from ..stats.splits import HeldOut, HeldOutScores, calibration_rows, held_out_losses, held_out_scores
-from .btd import DEFAULTS, MINIMUM_LABELS, Bounds, BTDOptions, boxes, decide, drps, fit_many, not_identified
+from ..stats.splits import (
+    HeldOut,
+    HeldOutScores,
+    calibration_rows,
+    held_out_losses,
+    held_out_scores,
+)
+from .btd import (
+    DEFAULTS,
+    MINIMUM_LABELS,
+    Bounds,
+    BTDOptions,
+    boxes,
+    decide,
+    drps,
+    fit_many,
+    not_identified,
+)
 from .rules import confidence_labels
 from .solver import FIXED_START, Objective, minimise, probabilities
 
 CLIP = 0.01
-"""Confidences within this of 0 or 1 count as it: a stated certainty is no infinite evidence (ours)."""
+"""Confidences within this of 0 or 1 count as it: a stated certainty is no infinite evidence (ours).
+"""
 PRECISIONS = (1.0, 0.1)
-"""Weights of slope²/2 and intercept²/2 against one comparison's likelihood: a weak prior on equal weights."""
+"""Weights of slope²/2 and intercept²/2 against one comparison's likelihood: a weak prior on equal
+weights.
+"""
 CUT = 1.645
 """A smaller score statistic, one-sided at 5 %, leaves all weights equal (ours)."""
 MAX_SLOPE = 20.0
@@ -29,12 +49,14 @@ STARTS = (FIXED_START, (0.5, 0.0, 0.5), (3.0, 4.0, 2.0), (2.0, -1.0, 0.0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighing:
-    """w(c) = max(0, ln p(c)/(1 − p(c)) + ln 2)/scale, p(c) = σ(slope·(logit c − centre) + intercept).
+    """w(c) = max(0, ln p(c)/(1 − p(c)) + ln 2)/scale, p(c) = σ(slope·(logit c − centre) +
+    intercept).
 
-    p(c) is the calibrated chance that a vote with stated confidence c is right, and ln p/(1 − p) + ln 2 its
-    log odds against each of the two other labels if errors fall on both alike: what a vote adds to its label.
-    `scale` makes the mean weight of the judge's votes 1; 0 for equal weights.  z : score statistic of
-    the slope, standard normal where confidence says nothing about which votes are right.
+    p(c) is the calibrated chance that a vote with stated confidence c is right, and ln p/(1 − p) +
+    ln 2 its log odds against each of the two other labels if errors fall on both alike: what a vote
+    adds to its label. `scale` makes the mean weight of the judge's votes 1; 0 for equal weights.  z
+    : score statistic of the slope, standard normal where confidence says nothing about which votes
+        are right.
     """
 
     slope: float
@@ -49,15 +71,22 @@ class Weighing:
 
 
 def learn_weighings(
-    confidence: FloatArray, right: FloatArray, comparison: IntArray, sets: Sequence[IntArray], *, n_votes: IntArray
+    confidence: FloatArray,
+    right: FloatArray,
+    comparison: IntArray,
+    sets: Sequence[IntArray],
+    *,
+    n_votes: IntArray,
 ) -> list[Weighing]:
     """Learn w from the votes of each set of comparisons.
 
-    Slope and intercept by logistic regression with the prior precisions 1 and 0.1, over comparisons. The slope is 0,
-    all votes alike, unless z = Σg/√Σg² over comparisons reaches 1.645, g = Σ(logit c − centre)·(right − share right)
-    over the votes of one: a confidence that says nothing must not decide between equal votes.
+    Slope and intercept by logistic regression with the prior precisions 1 and 0.1, over
+    comparisons. The slope is 0, all votes alike, unless z = Σg/√Σg² over comparisons reaches 1.645,
+    g = Σ(logit c − centre)·(right − share right) over the votes of one: a confidence that says
+    nothing must not decide between equal votes.
 
-    confidence, right, comparison, n_votes : (rows,), `right` 1 or 0 and `comparison` from 0 up without gaps;
+    confidence, right, comparison, n_votes : (rows,), `right` 1 or 0 and `comparison` from 0 up
+        without gaps;
     only its set's own votes are learned from, the others' confidences enter the scale.
     """
     value, code = np.unique(confidence, return_inverse=True)
@@ -89,15 +118,25 @@ def learn_weighings(
 
 
 def fit_weighted(
-    s: Sequence[FloatArray], t: Sequence[FloatArray], gold: Sequence[IntArray], base: FloatArray, bounds: Bounds
+    s: Sequence[FloatArray],
+    t: Sequence[FloatArray],
+    gold: Sequence[IntArray],
+    base: FloatArray,
+    bounds: Bounds,
 ) -> FloatArray:
     """(β, η₀, γ) of least mean DRPS for sets of comparisons with features of their own, (sets, 3).
 
-    base : (sets, 3), fits of the same comparisons with equal weights, as a start beside four fixed ones. Equal shares
-    of ties leave γ unknown and equal sums for A and B leave β unknown, as in `core.aggregation.btd.fit_many`.
+    base : (sets, 3), fits of the same comparisons with equal weights, as a start beside four fixed
+        ones. Equal shares
+    of ties leave γ unknown and equal sums for A and B leave β unknown, as in
+    `core.aggregation.btd.fit_many`.
     """
     sets, width = len(s), max(len(own) for own in s)
-    own_s, own_t, weight = np.zeros((sets, width)), np.zeros((sets, width)), np.zeros((3, sets, width))
+    own_s, own_t, weight = (
+        np.zeros((sets, width)),
+        np.zeros((sets, width)),
+        np.zeros((3, sets, width)),
+    )
     for i, (margin, ties, labels) in enumerate(zip(s, t, gold, strict=True)):
         own_s[i, : len(margin)], own_t[i, : len(ties)] = margin, ties
         weight[labels + 1, i, np.arange(len(labels))] = 1 / len(labels)
@@ -107,10 +146,13 @@ def fit_weighted(
     return minimise(objective, np.concatenate([base[None], fixed]), low, high)[0]
 
 
-def _logistic(x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArray, free: BoolArray) -> FloatArray:
+def _logistic(
+    x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArray, free: BoolArray
+) -> FloatArray:
     """Slope and intercept of each set, (sets, 2): k of n votes right at x, all (sets, values)."""
     total = n.sum(axis=1)
-    # Votes of one comparison are not independent, so the prior is set against comparisons, not votes.
+    # Votes of one comparison are not independent, so the prior is set against comparisons, not
+    # votes.
     ridge = np.array(PRECISIONS) / comparisons[:, None]
 
     def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -120,7 +162,10 @@ def _logistic(x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArr
         many = total[row]
         value = (n[row] * np.logaddexp(0, log_odds) - k[row] * log_odds).sum(axis=1) / many
         value += (ridge[row] * theta**2).sum(axis=1) / 2
-        gradient = np.einsum("fv,fiv->fi", n[row] * p - k[row], design) / many[:, None] + ridge[row] * theta
+        gradient = (
+            np.einsum("fv,fiv->fi", n[row] * p - k[row], design) / many[:, None]
+            + ridge[row] * theta
+        )
         bend = n[row] * p * (1 - p)
         hessian = np.einsum("fv,fiv,fjv->fij", bend, design, design) / many[:, None, None]
         return value, gradient, hessian + ridge[row][:, :, None] * np.eye(2)
@@ -146,14 +191,17 @@ NAMES = ("Confidence-weighted BTD", "BTD", "CI-SC", "Majority (SC)")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConfidenceWeighted(HeldOut):
-    """What weighing votes by confidence gains on held-out items, and the weights learned on all labels.
+    """What weighing votes by confidence gains on held-out items, and the weights learned on all
+    labels.
 
-    scores : confidence-weighted BTD, plain BTD, CI-SC and majority, all on the votes with a confidence.
-    confidence, weight : w(c) on a grid of stated confidences, from all labels; the mean vote has weight 1.
+    scores : confidence-weighted BTD, plain BTD, CI-SC and majority, all on the votes with a
+        confidence.
+    confidence, weight : w(c) on a grid of stated confidences, from all labels; the mean vote has
+        weight 1.
     slope : of w's logistic; 0 where confidence says nothing about which votes are right.
     without : votes left out because they carry no confidence.
-    votes_per_comparison : mean of those used.  unanimous : share of the comparisons with two of them or more
-        on which all are equal, NaN if there is none: high at a low temperature.
+    votes_per_comparison : mean of those used.  unanimous : share of the comparisons with two of
+        them or more on which all are equal, NaN if there is none: high at a low temperature.
     """
 
     scores: HeldOutScores
@@ -167,7 +215,9 @@ class ConfidenceWeighted(HeldOut):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Rows:
-    """Labelled comparisons, and their votes with a confidence: `n` of each vote and confidence on a `row`."""
+    """Labelled comparisons, and their votes with a confidence: `n` of each vote and confidence on a
+    `row`.
+    """
 
     item: IntArray
     gold: IntArray
@@ -197,23 +247,32 @@ def confidence_weighted(
 ) -> ConfidenceWeighted:
     """Compare BTD on votes weighted by calibrated confidence with BTD on the same votes unweighted.
 
-    In each split the weights (`Weighing`) and the fit are learned on the calibration comparisons alone; the
-    other comparisons are decided and scored. Votes without a confidence are left out for every rule.
-    counts, votes : of one judge and one selection. If all confidences are equal so are the weights, and the
+    In each split the weights (`Weighing`) and the fit are learned on the calibration comparisons
+    alone; the other comparisons are decided and scored. Votes without a confidence are left out for
+    every rule.
+    counts, votes : of one judge and one selection. If all confidences are equal so are the weights,
+        and the
     two rules are the same.
 
     Raises NoUsableVotes if nothing has gold, or no vote on it has a confidence, TooFewLabels as
-    `core.stats.splits.splits`, InvalidOption for a `minimum` below 20. Source: ours, docs/methods.md §9.4.
+    `core.stats.splits.splits`, InvalidOption for a `minimum` below 20. Source: ours,
+    docs/methods.md §9.4.
     """
     if minimum < MINIMUM_LABELS:
-        raise InvalidOption(f"minimum = {minimum}: BTD needs at least {MINIMUM_LABELS} labelled comparisons")
+        raise InvalidOption(
+            f"minimum = {minimum}: BTD needs at least {MINIMUM_LABELS} labelled comparisons"
+        )
     rows = _rows(counts, votes)
     chosen = calibration_rows(rows.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
     ones = np.ones(len(rows.vote))
     whole = rows.counted(ones).astype(np.int64).T
-    unweighted = VoteCounts.of(whole, comparison=np.arange(len(rows.gold)), item=rows.item, gold=rows.gold)
+    unweighted = VoteCounts.of(
+        whole, comparison=np.arange(len(rows.gold)), item=rows.item, gold=rows.gold
+    )
     cells, cell = unweighted.cells()
-    weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
+    weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(
+        np.float64
+    )
     base = fit_many(cells, weights, options)
     s, t = _features(rows.counted(ones), options)
     sums = {"stated": rows.counted(ones).T, "total": rows.counted(rows.confidence).T}
@@ -228,7 +287,9 @@ def confidence_weighted(
         if weighing.scale:
             p = probabilities(own, *_features(rows.counted(weighing(rows.confidence)), options))
         errors = [np.abs(decide(forecast) - rows.gold) for forecast in (p, p_base)]
-        return np.stack([*errors, *fixed, drps(p, rows.gold), drps(p_base, rows.gold), *unknown], axis=1)
+        return np.stack(
+            [*errors, *fixed, drps(p, rows.gold), drps(p_base, rows.gold), *unknown], axis=1
+        )
 
     scores = held_out_scores(
         held_out_losses(rows.item, chosen, map(losses, weighings, base.theta, theta)),
@@ -253,13 +314,16 @@ def confidence_weighted(
 def _rows(counts: VoteCounts, votes: ConfidenceCounts) -> _Rows:
     known = counts.labelled()
     if not len(known):
-        raise NoUsableVotes("No comparison has a gold label, so the confidence cannot be compared with it.")
+        raise NoUsableVotes(
+            "No comparison has a gold label, so the confidence cannot be compared with it."
+        )
     row = np.minimum(np.searchsorted(known.comparison, votes.comparison), len(known) - 1)
     labelled = known.comparison[row] == votes.comparison
     stated = labelled & ~np.isnan(votes.confidence)
     if not stated.any():
         raise NoUsableVotes(
-            "Weighing by confidence needs the confidence of votes on comparisons with gold; none was given."
+            "Weighing by confidence needs the confidence of votes on comparisons with gold; none "
+            "was given."
         )
     kept, row = np.unique(row[stated], return_inverse=True)
     return _Rows(
@@ -275,13 +339,19 @@ def _rows(counts: VoteCounts, votes: ConfidenceCounts) -> _Rows:
 
 def _unanimous(counts: VoteCounts) -> float:
     repeated = counts.n > 1
-    return float((counts.votes.max(axis=1) == counts.n)[repeated].mean()) if repeated.any() else float("nan")
+    return (
+        float((counts.votes.max(axis=1) == counts.n)[repeated].mean())
+        if repeated.any()
+        else float("nan")
+    )
 
 
 def _learn(
     rows: _Rows, chosen: list[IntArray], base: FloatArray, options: BTDOptions
 ) -> tuple[list[Weighing], FloatArray]:
-    """Weights and (β, η₀, γ) from the comparisons of each set; those of `base` where weights are equal."""
+    """Weights and (β, η₀, γ) from the comparisons of each set; those of `base` where weights are
+    equal.
+    """
     right = (rows.vote == rows.gold[rows.row]).astype(np.float64)
     weighings = learn_weighings(rows.confidence, right, rows.row, chosen, n_votes=rows.n)
     theta = base.copy()
@@ -290,12 +360,18 @@ def _learn(
         parts = [chosen[i] for i in unequal]
         made = [_features(rows.counted(weighings[i](rows.confidence)), options) for i in unequal]
         s, t = ([one[k][part] for one, part in zip(made, parts, strict=True)] for k in (0, 1))
-        theta[unequal] = fit_weighted(s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds)
+        theta[unequal] = fit_weighted(
+            s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds
+        )
     return weighings, theta
 
 
 def _features(votes: FloatArray, options: BTDOptions) -> tuple[FloatArray, FloatArray]:
-    """Those of `core.aggregation.btd.features`, for counts that are no whole numbers: (3, rows) → s, t."""
+    """Those of `core.aggregation.btd.features`, for counts that are no whole numbers: (3, rows) →
+    s, t.
+    """
     minus, tie, plus = votes
     alpha, kappa = options.alpha, options.kappa
-    return 0.5 * np.log((plus + alpha) / (minus + alpha)), np.log((tie + kappa) / (votes.sum(axis=0) + kappa))
+    return 0.5 * np.log((plus + alpha) / (minus + alpha)), np.log(
+        (tie + kappa) / (votes.sum(axis=0) + kappa)
+    )

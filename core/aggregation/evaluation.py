@@ -1,4 +1,5 @@
-"""How good is an aggregator on labels that it did not see: MAE and PA over splits, regret, top cluster.
+"""How good is an aggregator on labels that it did not see: MAE and PA over splits, regret, top
+cluster.
 
 `shrinkage_gain` says what a prior gains: shrunken BTD beside other rules on the same splits.
 """
@@ -37,11 +38,13 @@ SIGNIFICANCE = 0.05
 class MethodScore:
     """One method over the splits: mean absolute error (0 to 2) and pairwise accuracy (0 to 1).
 
-    *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
+    *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not
+        sampling error.
     *_item_low, *_item_high : over items (`core.stats.splits`).
     regret : MAE minus that of BTD fitted on every label.
     top_cluster : not distinguished from the best method.
-    p_value : least p against the methods above it in the top cluster; None for the best, and below the first
+    p_value : least p against the methods above it in the top cluster; None for the best, and below
+        the first
     method that differs, where the test stops.
     Without resamples *_item_low, *_item_high are NaN and top_cluster is None: not known.
     """
@@ -75,7 +78,9 @@ class ParameterTable:
 
     def to_frame(self) -> DataFrame:
         """One row per parameter."""
-        return data_frame({"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3})
+        return data_frame(
+            {"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3}
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,13 +88,16 @@ class Evaluation:
     """Methods compared on the same splits.
 
     scores : by key, best MAE first.  not_applicable : key → why.
-    n, n_items : labelled comparisons and their items.  calibration : mean comparisons of a calibration set.
+    n, n_items : labelled comparisons and their items.  calibration : mean comparisons of a
+        calibration set.
     mae_all_labels : MAE of BTD fitted on every label, on the same evaluation sets.
-    majority_p_value : of the paired test of majority against the best method, whatever is between them; None
-        if majority is the best or not among them, or without resamples.
+    majority_p_value : of the paired test of majority against the best method, whatever is between
+        them; None if majority is the best or not among them, or without resamples.
     theta : BTD parameters (β, η₀, γ) of each split, (splits, 3).
-    shrunken : parameters of shrunken BTD and what its prior contributed; None if it is not compared.
-    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None without resamples.
+    shrunken : parameters of shrunken BTD and what its prior contributed; None if it is not
+        compared.
+    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None
+        without resamples.
     """
 
     scores: dict[str, MethodScore]
@@ -127,18 +135,21 @@ def evaluate(
     resamples: int = 10_000,
     prior: Prior | PriorOfSplits = WEAK,
 ) -> Evaluation:
-    """Compare methods on `n_splits` random splits of the labelled comparisons, the same splits for all.
+    """Compare methods on `n_splits` random splits of the labelled comparisons, the same splits for
+    all.
 
     MAE = mean |ŷ − y|, PA = mean 1{ŷ = y} over the evaluation part; mean ± z·SE over splits, and an
-    interval over items. Top cluster: rank 1 goes down the table until the first method that differs (p ≤ .05)
-    from any already in, by paired sign flips of per-item loss, one sign per item;
+    interval over items. Top cluster: rank 1 goes down the table until the first method that differs
+    (p ≤ .05) from any already in, by paired sign flips of per-item loss, one sign per item;
     p = (1 + #{|T_r| ≥ |T|})/(R + 1). Both leave out the variance of the calibration draw.
 
-    methods : keys of RULES, None for all.  given : labels by method and row of `counts` for methods that
+    methods : keys of RULES, None for all.  given : labels by method and row of `counts` for methods
+        that
     need confidences or lengths; without them such a method is listed in `not_applicable`.
     resamples : sign flips R. 0 leaves them and the intervals over items out, for an answer in a
     fraction of the time; every other number is the same, whatever the resamples.
-    prior : of shrunken BTD, see `core.aggregation.shrinkage`; one that asks for the splits has items drawn by
+    prior : of shrunken BTD, see `core.aggregation.shrinkage`; one that asks for the splits has
+        items drawn by
     name. A prior that learns its λ takes most of a second.
 
     Raises UnknownName for a method that does not exist, else as `splits` and `fit_many`.
@@ -150,17 +161,29 @@ def evaluate(
     wanted = list(RULES if methods is None else dict.fromkeys(methods))
     check_known(wanted)
     given = {key: labels for key, labels in (given or {}).items() if key in wanted}
-    skipped = {key: REASONS[RULES[key].needs] for key in wanted if RULES[key].forecast is None and key not in given}
+    skipped = {
+        key: REASONS[RULES[key].needs]
+        for key in wanted
+        if RULES[key].forecast is None and key not in given
+    }
     used = [key for key in wanted if key not in skipped]
 
     drawn = splits(
-        counts, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given=given, by_name=callable(prior)
+        counts,
+        rng=rng,
+        n_splits=n_splits,
+        share=share,
+        minimum=minimum,
+        given=given,
+        by_name=callable(prior),
     )
     # The last calibration set is all labels: what regret is measured against.
     together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
     fits = fit_many(drawn.cells, together, options)
     decided = one_hot(decide(fits.probabilities(drawn.cells)))
-    forecasts = {key: one_hot(labels)[None] for key, labels in drawn.given.items()} | {"btd": decided[:-1]}
+    forecasts = {key: one_hot(labels)[None] for key, labels in drawn.given.items()} | {
+        "btd": decided[:-1]
+    }
     shrunken_fits = None
     if "btd_shrunk" in used:
         own_prior = prior(drawn) if callable(prior) else prior
@@ -173,7 +196,9 @@ def evaluate(
     losses = [forecast_losses(forecasts[key], drawn.cells.gold) for key in used]
     errors_and_hits = [error for error, _ in losses] + [hit for _, hit in losses]
     by_split = mean_losses(drawn, errors_and_hits)
-    reference = float(mean_losses(drawn, forecast_losses(decided[-1:], drawn.cells.gold)[:1]).mean())
+    reference = float(
+        mean_losses(drawn, forecast_losses(decided[-1:], drawn.cells.gold)[:1]).mean()
+    )
     estimate, half = by_split.mean(axis=0), half_width(by_split, level).tolist()
     order = np.argsort(estimate[: len(used)], kind="stable")
     over_items = Estimates(estimate, *np.full((2, len(estimate)), np.nan))
@@ -188,14 +213,22 @@ def evaluate(
         top, p_values = _top_cluster(on_errors, order, resamples, rng)
         if "majority" in used and order[0] != used.index("majority"):
             apart = on_errors.loss[:, used.index("majority")] - on_errors.loss[:, order[0]]
-            majority_p_value = sign_flip_p_value(apart, on_errors.items, resamples=resamples, rng=rng)
+            majority_p_value = sign_flip_p_value(
+                apart, on_errors.items, resamples=resamples, rng=rng
+            )
     scores = {}
     for m in order.tolist():
         columns: dict[str, float] = {}
         for name, place in (("mae", m), ("pa", len(used) + m)):
             mean = float(by_split[:, place].mean())
-            columns |= {name: mean, f"{name}_low": mean - half[place], f"{name}_high": mean + half[place]}
-            columns |= {f"{name}_item_{end}": getattr(over_items[place], end) for end in ("low", "high")}
+            columns |= {
+                name: mean,
+                f"{name}_low": mean - half[place],
+                f"{name}_high": mean + half[place],
+            }
+            columns |= {
+                f"{name}_item_{end}": getattr(over_items[place], end) for end in ("low", "high")
+            }
         scores[used[m]] = MethodScore(
             key=used[m],
             name=RULES[used[m]].name,
@@ -225,7 +258,8 @@ def evaluate(
 
 
 def regime(nu_q1: float, nu_q3: float) -> str:
-    """How much the fits correct towards ties: high if Q1(ν) ≥ 100, low if Q3(ν) ≤ 10, else mismatched.
+    """How much the fits correct towards ties: high if Q1(ν) ≥ 100, low if Q3(ν) ≤ 10, else
+    mismatched.
 
     The cut-offs are ours; they reproduce [BTD] Table 9.
     """
@@ -237,12 +271,17 @@ def regime(nu_q1: float, nu_q3: float) -> str:
 def _top_cluster(
     losses: ItemLosses, order: IntArray, resamples: int, rng: np.random.Generator
 ) -> tuple[list[int], dict[int, float]]:
-    """Methods of rank 1, and for every method tested the least p against those above it in rank 1."""
+    """Methods of rank 1, and for every method tested the least p against those above it in
+    rank 1.
+    """
     top, p_values = [int(order[0])], {}
     for method in order[1:].tolist():
         p_values[method] = min(
             sign_flip_p_value(
-                losses.loss[:, method] - losses.loss[:, member], losses.items, resamples=resamples, rng=rng
+                losses.loss[:, method] - losses.loss[:, member],
+                losses.items,
+                resamples=resamples,
+                rng=rng,
             )
             for member in top
         )
@@ -267,7 +306,8 @@ FEWEST = 1e-9
 class PairedChange(OneRow):
     """One method's mean absolute error and pairwise accuracy minus another's, on the same splits.
 
-    mae below 0, pa above 0: `key` is better than `beside`.  Intervals are over items; they leave out which
+    mae below 0, pa above 0: `key` is better than `beside`.  Intervals are over items; they leave
+    out which
     items calibrate, and are NaN with one item.  n, n_items : comparisons and items.
     """
 
@@ -298,24 +338,30 @@ class ShrinkageGain:
         """One row per method that shrunken BTD is compared with."""
         import pandas as pd
 
-        rows = pd.concat([self.beside_btd.to_frame(), self.beside_threshold.to_frame()], ignore_index=True)
+        rows = pd.concat(
+            [self.beside_btd.to_frame(), self.beside_threshold.to_frame()], ignore_index=True
+        )
         return rows.assign(calibration=self.evaluation.calibration)
 
 
 def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
-    """Difference of two methods' MAE and PA as the evaluation has them, with an interval paired by item.
+    """Difference of two methods' MAE and PA as the evaluation has them, with an interval paired by
+    item.
 
-    Δ = MAE(key) − MAE(beside), mean over splits; the interval is that of `change_intervals`, each item's loss
-    averaged over the splits that hold it out.
+    Δ = MAE(key) − MAE(beside), mean over splits; the interval is that of `change_intervals`, each
+    item's loss averaged over the splits that hold it out.
 
-    Raises UnknownName for a method that was not compared, InvalidOption for an evaluation without resamples.
+    Raises UnknownName for a method that was not compared, InvalidOption for an evaluation without
+    resamples.
     Source: ours.
     """
     for name in (key, beside):
         if name not in value.scores:
             raise UnknownName(f"{name!r} was not compared; there are {', '.join(value.scores)}.")
     if value.by_item is None:
-        raise InvalidOption("An evaluation with resamples = 0 has no errors by item; use 100 or more.")
+        raise InvalidOption(
+            "An evaluation with resamples = 0 has no errors by item; use 100 or more."
+        )
     methods, losses = len(value.columns), value.by_item
     one, other = ([at, methods + at] for at in map(value.columns.index, (key, beside)))
     first, second = value.scores[key], value.scores[beside]
@@ -323,7 +369,13 @@ def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
     change = replace(losses, loss=losses.loss[:, one] - losses.loss[:, other])
     changes = change_intervals(change, [mae, pa], level=value.level)
     return PairedChange(
-        key=key, beside=beside, mae=changes[0], pa=changes[1], n=value.n, n_items=value.n_items, level=value.level
+        key=key,
+        beside=beside,
+        mae=changes[0],
+        pa=changes[1],
+        n=value.n,
+        n_items=value.n_items,
+        level=value.level,
     )
 
 
@@ -341,7 +393,8 @@ def shrinkage_gain(
     """Compare shrunken BTD with BTD, threshold and majority, and say how often ν ends on a bound.
 
     share : of the items; FEWEST for sets of 20 comparisons, or what whole items make of 20.
-    Scores are those of `evaluate` with the same `rng`; errors as there. Source: ours, docs/methods.md §9.
+    Scores are those of `evaluate` with the same `rng`; errors as there. Source: ours,
+    docs/methods.md §9.
     """
     found = evaluate(
         counts,

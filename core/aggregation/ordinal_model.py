@@ -1,4 +1,5 @@
-"""BTD for K ordered levels (Likert scales, direct scores): many noisy levels become one, on a rater's scale.
+"""BTD for K ordered levels (Likert scales, direct scores): many noisy levels become one, on a
+rater's scale.
 
 The two features of BTD carry over: how far the votes tend to one end of the scale moves cumulative
 thresholds, and the share of them in its middle spreads the thresholds.
@@ -12,19 +13,35 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, kept_rows
+from ..records import (
+    NO_GOLD,
+    BoolArray,
+    DirectScores,
+    FloatArray,
+    IntArray,
+    InvalidCounts,
+    kept_rows,
+)
 from ..stats.estimate import DataFrame, data_frame
-from ..stats.splits import HeldOut, HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from ..stats.splits import (
+    HeldOut,
+    HeldOutScores,
+    calibration_rows,
+    held_out_losses,
+    held_out_scores,
+)
 from .btd import MINIMUM_LABELS, check_smoothing, not_identified
 from .solver import minimise
 
 MAX_LEVELS = 21
-"""More whole numbers than this between the least and the greatest score are no Likert scale (ours)."""
+"""More whole numbers than this between the least and the greatest score are no Likert scale (ours).
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LevelCounts:
-    """Votes of one judge on K ordered levels, one row per thing rated, with the level that gold gives it.
+    """Votes of one judge on K ordered levels, one row per thing rated, with the level that gold
+    gives it.
 
     levels : (rows, K), votes on each level, lowest first.  gold : 0 … K − 1, or NO_GOLD.
     scale : what the K levels are called, ascending, e.g. -2 … 2 or 1 … 10.
@@ -45,7 +62,9 @@ class LevelCounts:
             raise InvalidCounts("LevelCounts: a row without a vote, or a count below zero")
         known = self.gold[self.gold != NO_GOLD]
         if len(known) and (known.min() < 0 or known.max() >= k):
-            raise InvalidCounts(f"LevelCounts.gold: {known.min()} to {known.max()} is not within 0 to {k - 1}")
+            raise InvalidCounts(
+                f"LevelCounts.gold: {known.min()} to {known.max()} is not within 0 to {k - 1}"
+            )
 
     def __len__(self) -> int:
         return len(self.item)
@@ -54,23 +73,30 @@ class LevelCounts:
         return replace(self, **kept_rows(self, keep))
 
 
-def of_scores(judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None) -> LevelCounts:
-    """Levels of one judge's repeated scores, one row per answer, and the median score of another rater.
+def of_scores(
+    judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None
+) -> LevelCounts:
+    """Levels of one judge's repeated scores, one row per answer, and the median score of another
+    rater.
 
-    A score stands on the nearest level, a half on the one nearer the middle of the scale; so does the median
-    over the runs of `gold`. Answers that `gold` did not score have no gold.
-    scale : levels, ascending; None for the whole numbers from the least to the greatest score of both.
+    A score stands on the nearest level, a half on the one nearer the middle of the scale; so does
+    the median over the runs of `gold`. Answers that `gold` did not score have no gold.
+    scale : levels, ascending; None for the whole numbers from the least to the greatest score of
+        both.
     judge, gold : of one selection, so that their codes are shared.
 
-    Raises NoUsableVotes if the two raters scored no answer in common, InvalidOption for a score outside `scale`, or
-    without a scale for more than 21 whole numbers. Source: ours, docs/methods.md §9.3.
+    Raises NoUsableVotes if the two raters scored no answer in common, InvalidOption for a score
+    outside `scale`, or without a scale for more than 21 whole numbers. Source: ours,
+    docs/methods.md §9.3.
     """
     if judge.models != gold.models:
         raise InvalidCounts("of_scores: the two raters come from different selections")
     key, place = np.unique(_answer(judge), return_inverse=True)
     rated, of_gold = np.unique(_answer(gold), return_inverse=True)
     if not np.isin(key, rated).any():
-        raise NoUsableVotes("The two raters scored no answer in common, so one cannot be gold for the other.")
+        raise NoUsableVotes(
+            "The two raters scored no answer in common, so one cannot be gold for the other."
+        )
     scale = scale or _whole_numbers(judge, gold)
     levels = np.zeros((len(key), len(scale)), dtype=np.int64)
     np.add.at(levels, (place, _level(judge.score, scale)), 1)
@@ -96,7 +122,8 @@ def _whole_numbers(*raters: DirectScores) -> tuple[float, ...]:
     high = int(np.ceil(max(rater.score.max() for rater in raters)))
     if high - low + 1 > MAX_LEVELS:
         raise InvalidOption(
-            f"scale: scores go from {low} to {high}, more than {MAX_LEVELS} whole numbers; give the levels"
+            f"scale: scores go from {low} to {high}, more than {MAX_LEVELS} whole numbers; give "
+            "the levels"
         )
     return tuple(float(x) for x in range(low, max(high, low + 1) + 1))
 
@@ -113,15 +140,19 @@ def _level(score: FloatArray, scale: tuple[float, ...]) -> IntArray:
 
 
 GAP_PRECISION = 1.0
-"""Weight of Σ(gap − mean gap)²/m in the loss, m rows fitted on: a weak prior on equal gaps (ours)."""
+"""Weight of Σ(gap − mean gap)²/m in the loss, m rows fitted on: a weak prior on equal gaps (ours).
+"""
 SLOPE_PRECISION = 0.02
-"""Weight of (γ² + location²)/m: keeps what a few labels cannot tell from running to a bound (ours)."""
+"""Weight of (γ² + location²)/m: keeps what a few labels cannot tell from running to a bound (ours).
+"""
 BOX = {"beta": (1e-3, 30.0), "gamma": (-3.0, 3.0), "location": (-30.0, 30.0), "gap": (0.0, 30.0)}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sets:
-    """Calibration sets side by side, padded with rows of weight 0: all (sets, rows), gold as a level."""
+    """Calibration sets side by side, padded with rows of weight 0: all (sets, rows), gold as a
+    level.
+    """
 
     s: FloatArray
     t: FloatArray
@@ -132,10 +163,19 @@ class Sets:
 
     @classmethod
     def of(
-        cls, s: FloatArray, t: FloatArray, gold: IntArray, chosen: Sequence[IntArray], k: int, *, symmetric: bool
+        cls,
+        s: FloatArray,
+        t: FloatArray,
+        gold: IntArray,
+        chosen: Sequence[IntArray],
+        k: int,
+        *,
+        symmetric: bool,
     ) -> Sets:
         """Rows of each set out of one table, equal rows of a set collapsed to one."""
-        pattern, place = np.unique(np.column_stack([s, t, gold]).round(12), axis=0, return_inverse=True)
+        pattern, place = np.unique(
+            np.column_stack([s, t, gold]).round(12), axis=0, return_inverse=True
+        )
         parts = [np.unique(place[rows], return_counts=True) for rows in chosen]
         width = max(len(code) for code, _ in parts)
         row, weight = np.zeros((len(parts), width), dtype=np.int64), np.zeros((len(parts), width))
@@ -147,7 +187,9 @@ class Sets:
 
 
 def chances_below(theta: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray:
-    """P(level ≤ k) = σ(location + τ_k·e^{γ·t} − β·s), (rows, K − 1), from (β, γ, location, gaps)."""
+    """P(level ≤ k) = σ(location + τ_k·e^{γ·t} − β·s), (rows, K − 1), from (β, γ, location,
+    gaps).
+    """
     from scipy.special import expit
 
     return np.asarray(expit(_log_odds(theta[None], _design(len(theta) - 3), s[None], t[None])[0]))
@@ -167,8 +209,8 @@ def _log_odds(theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray) 
 def fit_sets(sets: Sets) -> FloatArray:
     """(β, γ, location, K − 2 gaps) of least mean DRPS plus the weak priors, (sets, K + 1).
 
-    Symmetric sets have location 0 and gaps that read the same from both ends. Where a set's t are all equal
-    γ is not identified and is 0; where all its s are 0, β is 1.
+    Symmetric sets have location 0 and gaps that read the same from both ends. Where a set's t are
+    all equal γ is not identified and is 0; where all its s are 0, β is 1.
     """
     # Columns are the free gaps: each its own, or with its mirror image.
     mirror = np.eye(sets.k - 2)
@@ -210,18 +252,29 @@ def fit_sets(sets: Sets) -> FloatArray:
     prior[1, 1] = prior[2, 2] = SLOPE_PRECISION
 
     def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        value, gradient, hessian = _derivatives(theta, tau, sets.s[row], sets.t[row], weight[row], reached[row])
+        value, gradient, hessian = _derivatives(
+            theta, tau, sets.s[row], sets.t[row], weight[row], reached[row]
+        )
         scale = 1 / total[row, 0]
         pull = theta @ prior
         value += scale * (theta * pull).sum(axis=1)
-        return value, gradient + 2 * scale[:, None] * pull, hessian + 2 * scale[:, None, None] * prior
+        return (
+            value,
+            gradient + 2 * scale[:, None] * pull,
+            hessian + 2 * scale[:, None, None] * prior,
+        )
 
     theta, _ = minimise(derivatives, np.stack(starts), low, high)
     return np.concatenate([theta[:, :3], theta[:, 3:] @ mirror.T], axis=1)
 
 
 def _derivatives(
-    theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray, weight: FloatArray, reached: FloatArray
+    theta: FloatArray,
+    tau: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+    weight: FloatArray,
+    reached: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted mean DRPS, gradient and Hessian; the log odds a are linear but for τ·e^{γt}."""
     from scipy.special import expit
@@ -236,7 +289,10 @@ def _derivatives(
     spread = np.exp(theta[:, 1, None] * t)
     by_gamma = (theta[:, 3:] @ tau.T)[:, None, :] * (spread * t)[:, :, None]
     rows = np.broadcast_to(spread[:, :, None, None] * tau, (*below.shape, tau.shape[1]))
-    plain = [np.broadcast_to(part, below.shape) for part in (-s[:, :, None], by_gamma, np.ones((1, 1, 1)))]
+    plain = [
+        np.broadcast_to(part, below.shape)
+        for part in (-s[:, :, None], by_gamma, np.ones((1, 1, 1)))
+    ]
     jacobian = np.concatenate([np.stack(plain, axis=-1), rows], axis=-1)
     gradient = np.einsum("frc,frcp->fp", g, jacobian)
     hessian = np.einsum("frc,frcp,frcq->fpq", h, jacobian, jacobian, optimize=True)
@@ -280,10 +336,12 @@ class OrdinalFit:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Ordinal(HeldOut):
-    """The fit on all labels, and what it gains on held-out items over mode, rounded mean and median.
+    """The fit on all labels, and what it gains on held-out items over mode, rounded mean and
+    median.
 
     scores : errors and DRPS in levels.
-    gold_share, said_share : (K,), share of labelled rows on each level by gold and by the fit on all labels.
+    gold_share, said_share : (K,), share of labelled rows on each level by gold and by the fit on
+        all labels.
     """
 
     fit: OrdinalFit
@@ -292,11 +350,15 @@ class Ordinal(HeldOut):
     said_share: FloatArray
 
 
-def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Direction and middle share of each row: s = ½·ln((U + α)/(L + α)), t = ln((M + κ)/(n + κ)) ≤ 0.
+def features(
+    levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Direction and middle share of each row: s = ½·ln((U + α)/(L + α)), t = ln((M + κ)/(n + κ)) ≤
+    0.
 
-    A vote on level k lies at x_k = −1 + 2k/(K − 1) and counts max(x, 0) in U, max(−x, 0) in L and 1 − |x| in
-    M; n = U + L + M. With K = 3 these are c⁺, c⁻ and c⁰, so s and t are those of BTD. Reversing the scale
+    A vote on level k lies at x_k = −1 + 2k/(K − 1) and counts max(x, 0) in U, max(−x, 0) in L and 1
+    − |x| in M; n = U + L + M. With K = 3 these are c⁺, c⁻ and c⁰, so s and t are those of BTD.
+    Reversing the scale
     negates s and leaves t. levels : (rows, K).
 
     Raises InvalidOption unless α > 0 and κ > 0. Source: ours, docs/methods.md §9.3.
@@ -309,19 +371,26 @@ def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tup
     return s, np.log((middle + kappa) / (levels.sum(axis=1) + kappa))
 
 
-def fit(counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetric: bool = False) -> OrdinalFit:
+def fit(
+    counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetric: bool = False
+) -> OrdinalFit:
     """Fit (β, γ, location, K − 2 gaps between thresholds) on all labelled rows by least mean DRPS.
 
-    DRPS = Σ_k (P(level ≤ k) − 1{gold ≤ k})² over K − 1 cut points. A weak prior, precision 1 over rows,
-    draws the gaps to each other, so that a level that few labels name gets a place. Reversing the scale
-    mirrors the fit. symmetric : location 0 and gaps alike from both ends, for comparisons of A with B, whose
+    DRPS = Σ_k (P(level ≤ k) − 1{gold ≤ k})² over K − 1 cut points. A weak prior, precision 1 over
+    rows, draws the gaps to each other, so that a level that few labels name gets a place. Reversing
+    the scale
+    mirrors the fit. symmetric : location 0 and gaps alike from both ends, for comparisons of A with
+        B, whose
     names are arbitrary; with K = 3 it has the three parameters of BTD.
 
     Raises TooFewLabels below 20 labelled rows. Source: ours, docs/methods.md §9.3; DRPS [BTD] §4.
     """
     known = counts.rows(counts.gold != NO_GOLD)
     if len(known) < MINIMUM_LABELS:
-        raise TooFewLabels(f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are {len(known)}.")
+        raise TooFewLabels(
+            f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are "
+            f"{len(known)}."
+        )
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
     chosen = [np.arange(len(known))]
     theta = fit_sets(Sets.of(s, t, known.gold, chosen, len(known.scale), symmetric=symmetric))[0]
@@ -362,7 +431,9 @@ def apply(fit: OrdinalFit, levels: IntArray) -> IntArray:
 
 
 def median_level(below: FloatArray) -> IntArray:
-    """Level of least expected absolute error from P(level ≤ k), (rows, K − 1); ties go to the middle."""
+    """Level of least expected absolute error from P(level ≤ k), (rows, K − 1); ties go to the
+    middle.
+    """
     low, high = (below < 0.5 - 1e-12).sum(axis=1), (below <= 0.5 + 1e-12).sum(axis=1)
     return nearest(np.clip(below.shape[1] / 2, low, high), below.shape[1] / 2)
 
@@ -376,7 +447,8 @@ def drps(below: FloatArray, gold: IntArray) -> FloatArray:
 def plain_levels(levels: IntArray) -> dict[str, IntArray]:
     """Level of each row by `Mode`, `Mean, rounded` and `Median` of its votes, without any label.
 
-    No unique mode: the median, so that K = 3 gives the majority label. A half goes to the middle of the scale (ours).
+    No unique mode: the median, so that K = 3 gives the majority label. A half goes to the middle of
+    the scale (ours).
     """
     n = levels.sum(axis=1)
     centre = (levels.shape[1] - 1) / 2
@@ -401,13 +473,16 @@ def ordinal(
 ) -> Ordinal:
     """Fit on all labels, and compare with mode, rounded mean and median on held-out items.
 
-    Errors are in levels. The plain rules take the judge's scale for gold's; the fit learns how they differ.
+    Errors are in levels. The plain rules take the judge's scale for gold's; the fit learns how they
+    differ.
 
-    Raises NoUsableVotes if nothing is labelled, TooFewLabels as `core.stats.splits.splits`, InvalidOption for a
-    `minimum` below 20. Source: ours, docs/methods.md §9.3.
+    Raises NoUsableVotes if nothing is labelled, TooFewLabels as `core.stats.splits.splits`,
+    InvalidOption for a `minimum` below 20. Source: ours, docs/methods.md §9.3.
     """
     if minimum < MINIMUM_LABELS:
-        raise InvalidOption(f"minimum = {minimum}: the fit needs at least {MINIMUM_LABELS} labelled rows")
+        raise InvalidOption(
+            f"minimum = {minimum}: the fit needs at least {MINIMUM_LABELS} labelled rows"
+        )
     known = counts.rows(counts.gold != NO_GOLD)
     if not len(known):
         raise NoUsableVotes("No rated answer has a gold level to calibrate on.")

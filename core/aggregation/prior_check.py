@@ -1,7 +1,8 @@
-"""May a calibration set use a prior: do its labels look as the prior forecasts, and are its tasks alike?
+"""May a calibration set use a prior: do its labels look as the prior forecasts, and are its tasks
+alike?
 
-Shrunken BTD weighs a prior by cross-validation, which 20 labels are too few for: they cannot reject a prior
-of unlike tasks. These checks can, and where one fails the plain fit is used.
+Shrunken BTD weighs a prior by cross-validation, which 20 labels are too few for: they cannot reject
+a prior of unlike tasks. These checks can, and where one fails the plain fit is used.
 Source: ours, docs/methods.md §9.
 """
 
@@ -17,18 +18,19 @@ from .btd import DEFAULTS, MINIMUM_LABELS, BTDOptions, decide, drps, features
 from .solver import probabilities
 
 FORECAST = 2.7
-"""Largest misfit T at 20 labels. It grows with √m, for a misfit of one size: more labels find smaller ones,
-which cost less, as cross-validation weighs the prior better.
+"""Largest misfit T at 20 labels. It grows with √m, for a misfit of one size: more labels find
+smaller ones, which cost less, as cross-validation weighs the prior better.
 
-This and the next two were chosen by simulation (benchmarks/shrinkage.py), on other seeds than its table.
+This and the next two were chosen by simulation (benchmarks/shrinkage.py), on other seeds than its
+table.
 """
 
 TRANSFER = 0.04
 """Largest MAE that the tasks of a prior lose on average when the others decide them."""
 
 EVIDENCE = 1.0
-"""Least log likelihood ratio of the decided labels, the prior's forecast of their sides against a coin's: it
-asks that this judge's votes, and the prior's, tell which response is better."""
+"""Least log likelihood ratio of the decided labels, the prior's forecast of their sides against a
+coin's: it asks that this judge's votes, and the prior's, tell which response is better."""
 
 FEWEST_TASKS = 3
 """Tasks or judges that the transfer is known from."""
@@ -43,9 +45,10 @@ class PriorChecks:
     """What each calibration set says of a prior, (sets,) each.
 
     misfit : T, in standard deviations.  limit : what T must be below.
-    evidence : ln L, the likelihood of the decided labels' sides under the prior over that under a coin.
-    transfer : mean loss in MAE of the tasks that the prior is pooled from, each decided by the others; NaN
-        where there are fewer than FEWEST_TASKS, or their votes are not given.
+    evidence : ln L, the likelihood of the decided labels' sides under the prior over that under a
+        coin.
+    transfer : mean loss in MAE of the tasks that the prior is pooled from, each decided by the
+        others; NaN where there are fewer than FEWEST_TASKS, or their votes are not given.
     """
 
     misfit: FloatArray
@@ -88,7 +91,8 @@ class PriorChecks:
             )
         if self.no_better_than_a_coin[place]:
             found.append(
-                f"it does not forecast which response is better (ln L {self.evidence[place]:.1f} against "
+                f"it does not forecast which response is better (ln L {self.evidence[place]:.1f} "
+                "against "
                 f"a coin, at least {EVIDENCE:g} needed)"
             )
         return "; ".join(found)
@@ -103,10 +107,11 @@ def check_prior(
 ) -> PriorChecks:
     """Compare the m labels of each set with what θ₀ forecasts of them.
 
-    T = max(z_DRPS, |z_tie|, |z_dir|): ΣDRPS, gold ties and Σ sign(s)·y, each minus its expectation under θ₀
-    in its standard deviations, ¼ added to the variances of the last two. The limit is FORECAST·√(m/20).
-    ln L = Σ ln(2·p(y)/(p(−1) + p(+1))) over the labels that are no ties.
-    weights : (sets, cells).  theta0 : (3,) or (sets, 3).  transfer : (sets,) or one for all, None: not known.
+    T = max(z_DRPS, |z_tie|, |z_dir|): ΣDRPS, gold ties and Σ sign(s)·y, each minus its expectation
+    under θ₀ in its standard deviations, ¼ added to the variances of the last two. The limit is
+    FORECAST·√(m/20). ln L = Σ ln(2·p(y)/(p(−1) + p(+1))) over the labels that are no ties.
+    weights : (sets, cells).  theta0 : (3,) or (sets, 3).  transfer : (sets,) or one for all, None:
+        not known.
     """
     s, t = features(cells, options)
     n_sets = len(weights)
@@ -132,22 +137,31 @@ def check_prior(
 
 
 def _evidence(p: FloatArray, gold: IntArray) -> FloatArray:
-    """ln of the forecast chance of a label's side, given that it is decided, over ½; 0 for a tie."""
+    """ln of the forecast chance of a label's side, given that it is decided, over ½; 0 for
+    a tie.
+    """
     of_label = np.where(gold > 0, p[..., 2], p[..., 0])
     side = of_label / np.maximum(p[..., 0] + p[..., 2], 1e-12)
     return np.asarray(np.where(gold == 0, 0.0, np.log(2 * np.maximum(side, _RAREST))))
 
 
 def _z(weights: FloatArray, away: FloatArray, variance: FloatArray) -> FloatArray:
-    return np.asarray((weights * away).sum(axis=1) / np.sqrt((weights * variance).sum(axis=1) + _ADDED))
+    return np.asarray(
+        (weights * away).sum(axis=1) / np.sqrt((weights * variance).sum(axis=1) + _ADDED)
+    )
 
 
 def transfer_loss(
-    cells: Sequence[VoteCells], weights: Sequence[FloatArray], theta: FloatArray, options: BTDOptions = DEFAULTS
+    cells: Sequence[VoteCells],
+    weights: Sequence[FloatArray],
+    theta: FloatArray,
+    options: BTDOptions = DEFAULTS,
 ) -> FloatArray | None:
-    """Mean over tasks of the MAE of a task decided by the mean θ of the others, minus that of its own fit.
+    """Mean over tasks of the MAE of a task decided by the mean θ of the others, minus that of its
+    own fit.
 
-    cells, weights : of each task, (sets, cells).  theta : fits, (sets, tasks, 3).  A task without labels in a
+    cells, weights : of each task, (sets, cells).  theta : fits, (sets, tasks, 3).  A task without
+        labels in a
     set counts nothing there. (sets,), None for fewer than FEWEST_TASKS. Source: ours.
     """
     n = theta.shape[1]
@@ -157,7 +171,9 @@ def transfer_loss(
     loss = np.full(theta.shape[:2], np.nan)
     for k in range(n):
         s, t = features(cells[k], options)
-        theirs, own = (np.abs(decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta))
+        theirs, own = (
+            np.abs(decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta)
+        )
         size = weights[k].sum(axis=1)
         total = (weights[k] * (theirs - own)).sum(axis=1)
         np.divide(total, size, out=loss[:, k], where=size > 0)

@@ -1,7 +1,9 @@
-"""Every rule that turns the votes of a comparison into one label, in one registry, and the labels they give.
+"""Every rule that turns the votes of a comparison into one label, in one registry, and the labels
+they give.
 
-A rule answers with a forecast: the probability that it gives -1, 0, +1. Most rules are sure; the random dummy
-is not, and its expected error is then exact. Rules that need more than counts get their labels from outside.
+A rule answers with a forecast: the probability that it gives -1, 0, +1. Most rules are sure; the
+random dummy is not, and its expected error is then exact. Rules that need more than counts get
+their labels from outside.
 """
 
 from __future__ import annotations
@@ -36,20 +38,24 @@ from .shrinkage import WEAK, shrunken, shrunken_fit
 Needs = Literal["votes", "labels", "orders", "derived", "lengths", "confidence"]
 REASONS: dict[str, str] = {
     "orders": "needs a vote in each order of every comparison; the orders were not given",
-    "derived": "needs the votes of a judge named for it, as usc(judge) or gsa(judge); none were given",
+    "derived": (
+        "needs the votes of a judge named for it, as usc(judge) or gsa(judge); none were given"
+    ),
     "lengths": "needs the lengths of both answers; none were given",
     "confidence": "needs the confidence of each vote; none was given",
 }
 
 Forecast = Callable[[VoteCells, FloatArray, BTDOptions], FloatArray]
-"""(cells, calibration weights (sets, cells), options) → p(-1), p(0), p(+1), (sets or 1, cells, 3)."""
+"""(cells, calibration weights (sets, cells), options) → p(-1), p(0), p(+1), (sets or 1, cells, 3).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule of aggregation.
 
-    forecast : None where labels must be given, by comparison.  fitted : learns the parameters of BTD.
+    forecast : None where labels must be given, by comparison.  fitted : learns the parameters of
+        BTD.
     dummy : uses no vote, a baseline.
     """
 
@@ -83,27 +89,40 @@ def _majority(cells: VoteCells, calibration: FloatArray, options: BTDOptions) ->
 def thresholds(cells: VoteCells, calibration: FloatArray) -> FloatArray:
     """τ of the threshold rule for each calibration set, shape (sets,), in [0, 1).
 
-    The rule says sign(m) where |m| > τ, else 0, with m the mean vote. Between neighbouring values of |m| (0
-    and those observed in the set) the calibration MAE is constant; τ is the middle of the widest run of such
-    stretches that has the least MAE. Equal widths: the lowest run. Source: ours, docs/methods.md §2.
+    The rule says sign(m) where |m| > τ, else 0, with m the mean vote. Between neighbouring values
+    of |m| (0 and those observed in the set) the calibration MAE is constant; τ is the middle of the
+    widest run of such stretches that has the least MAE. Equal widths: the lowest run. Source: ours,
+    docs/methods.md §2.
     """
     mean = (cells.plus - cells.minus) / cells.n
     size = np.abs(mean)
     cuts = np.unique(np.append(size, 0.0))
-    loss = np.where(size[:, None] > cuts, np.abs(np.sign(mean) - cells.gold)[:, None], np.abs(cells.gold)[:, None])
+    loss = np.where(
+        size[:, None] > cuts,
+        np.abs(np.sign(mean) - cells.gold)[:, None],
+        np.abs(cells.gold)[:, None],
+    )
     largest = np.where(calibration > 0, size, 0.0).max(axis=1)
     inside = cuts < largest[:, None]
     error = np.where(inside, calibration @ loss, np.inf)
     # Weights are whole numbers of comparisons, so equal errors are equal in floating point too.
     least = inside & (error == error.min(axis=1, keepdims=True))
     sets = len(calibration)
-    start, width, best_start, best_width = np.zeros(sets), np.zeros(sets), np.zeros(sets), np.zeros(sets)
+    start, width, best_start, best_width = (
+        np.zeros(sets),
+        np.zeros(sets),
+        np.zeros(sets),
+        np.zeros(sets),
+    )
     for j in range(len(cuts) - 1):
         goes_on = least[:, j] & least[:, j - 1] if j else np.zeros(sets, dtype=bool)
         start = np.where(goes_on, start, cuts[j])
         width = np.where(least[:, j], np.where(goes_on, width, 0.0) + cuts[j + 1] - cuts[j], 0.0)
         wider = width > best_width + 1e-12
-        best_start, best_width = np.where(wider, start, best_start), np.where(wider, width, best_width)
+        best_start, best_width = (
+            np.where(wider, start, best_start),
+            np.where(wider, width, best_width),
+        )
     return np.asarray(best_start + best_width / 2)
 
 
@@ -135,21 +154,25 @@ def greedy_pair(first_ab: IntArray, first_ba: IntArray) -> IntArray:
 
 
 DERIVED = ("usc", "gsa")
-"""Rules by which another model call reads a judge's votes and decides (universal self-consistency; generative
-self-aggregation). What it decides arrives as votes of a judge of its own. Source: [BTD] §5."""
+"""Rules by which another model call reads a judge's votes and decides (universal self-consistency;
+generative self-aggregation). What it decides arrives as votes of a judge of its own. Source: [BTD]
+§5."""
 
 
 def derived_name(rule: str, judge: str) -> str:
-    """Name of the judge that carries what a rule of DERIVED decided from a judge's votes: `usc(judge)`."""
+    """Name of the judge that carries what a rule of DERIVED decided from a judge's votes:
+    `usc(judge)`.
+    """
     return f"{rule}({judge})"
 
 
 def confidence_labels(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray:
     """Label of each comparison by the confidences of its votes: the largest of three scores wins.
 
-    The score of a label is the `min`, `mean` or `product` (Soft-SC) or the `sum` (CI-SC) of the confidences
-    of its votes; a label without a vote has none. Equal largest scores: 0 (ours).
-    votes : `stated`, `lowest`, `total` and `product` as in WeighedVotes, (rows, 3); `sum` and `mean` need the
+    The score of a label is the `min`, `mean` or `product` (Soft-SC) or the `sum` (CI-SC) of the
+    confidences of its votes; a label without a vote has none. Equal largest scores: 0 (ours).
+    votes : `stated`, `lowest`, `total` and `product` as in WeighedVotes, (rows, 3); `sum` and
+        `mean` need the
     first and the third alone. Source: [BTD] §5.
     """
     stated, total = votes["stated"], votes["total"]
@@ -165,7 +188,9 @@ def confidence_labels(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray
 
 RULES: dict[str, Rule] = {
     "btd": Rule(name="BTD", source="[BTD] §4", needs="labels", forecast=_btd, fitted=True),
-    "btd_shrunk": Rule(name="Shrunken BTD", source="ours", needs="labels", forecast=_shrunken, fitted=True),
+    "btd_shrunk": Rule(
+        name="Shrunken BTD", source="ours", needs="labels", forecast=_shrunken, fitted=True
+    ),
     "majority": Rule(name="Majority (SC)", source="[BTD] §5", forecast=_majority),
     "threshold": Rule(name="Threshold", source="ours", needs="labels", forecast=_threshold),
     "greedy_pair": Rule(name="Greedy pair (GD, FS)", source="[BTD] §5", needs="orders"),
@@ -175,14 +200,18 @@ RULES: dict[str, Rule] = {
     "soft_sc_mean": Rule(name="Soft-SC (mean)", source="[BTD] §5", needs="confidence"),
     "soft_sc_product": Rule(name="Soft-SC (product)", source="[BTD] §5", needs="confidence"),
     "ci_sc": Rule(name="CI-SC", source="[BTD] §5", needs="confidence"),
-    "constant": Rule(name="Constant", source="ours", needs="labels", forecast=_constant, dummy=True),
+    "constant": Rule(
+        name="Constant", source="ours", needs="labels", forecast=_constant, dummy=True
+    ),
     "random": Rule(name="Random", source="ours", forecast=_random, dummy=True),
     "longest": Rule(name="Longest answer", source="ours", needs="lengths", dummy=True),
 }
 """Rules by key, in the order of tables."""
 
 
-def forecast_by(key: str, cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
+def forecast_by(
+    key: str, cells: VoteCells, calibration: FloatArray, options: BTDOptions
+) -> FloatArray:
     """Forecast of a rule that needs no labels from outside."""
     rule = RULES[key].forecast
     assert rule is not None  # callers sort the others out
@@ -205,12 +234,15 @@ def check_known(keys: Iterable[str]) -> None:
 def dummies(
     counts: Mapping[str, VoteCounts], lengths: Mapping[str, LengthCounts], *, level: float = 0.95
 ) -> dict[str, Estimate]:
-    """Accuracy of each dummy, by name, on every comparison with gold that any judge saw, each counted once.
+    """Accuracy of each dummy, by name, on every comparison with gold that any judge saw, each
+    counted once.
 
-    constant : gold's commonest label, chosen with all labels known, so a ceiling for every constant.
+    constant : gold's commonest label, chosen with all labels known, so a ceiling for every
+        constant.
     random : each label with probability ⅓, hence ⅓ exactly, without an interval.
-    longest : the longer response; only on comparisons whose responses have known, different lengths, and left
-        out where there are none. Intervals: Wilson clustered by item. Empty without gold.
+    longest : the longer response; only on comparisons whose responses have known, different
+        lengths, and left out where there are none. Intervals: Wilson clustered by item. Empty
+        without gold.
 
     Source: docs/methods.md §2.
     """
@@ -240,7 +272,9 @@ def _distinct(columns: list[tuple[IntArray, IntArray, IntArray]]) -> tuple[IntAr
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LabelTable:
-    """Majority and calibrated label of each row of `counts`, and p(-1), p(0), p(+1), shape (rows, 3)."""
+    """Majority and calibrated label of each row of `counts`, and p(-1), p(0), p(+1), shape (rows,
+    3).
+    """
 
     counts: VoteCounts
     calibrated: IntArray
@@ -267,9 +301,10 @@ def label_table(counts: VoteCounts, fit: BTDFit) -> LabelTable:
 def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
     """Label that a rule gives each comparison when it is calibrated on every label that there is.
 
-    key : of RULES; `btd` is `fit`, and `btd_shrunk` is shrunk towards the weak prior with the smoothing and
-    loss of `fit`, in the default bounds. None for a rule that is not sure of its labels (random) or needs
-    more than counts. Raises UnknownName for any other key.
+    key : of RULES; `btd` is `fit`, and `btd_shrunk` is shrunk towards the weak prior with the
+        smoothing and
+    loss of `fit`, in the default bounds. None for a rule that is not sure of its labels (random) or
+    needs more than counts. Raises UnknownName for any other key.
     """
     check_known([key])
     if key == "btd":
@@ -280,35 +315,55 @@ def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
     if forecast is None:
         return None
     cells, cell = counts.cells()
-    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None], fit.options)[0]
+    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None], fit.options)[
+        0
+    ]
     if (chance.max(axis=1) < 1).any():
         return None
     return np.asarray(chance.argmax(axis=1) - 1)[cell]
 
 
-WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "product", "ci_sc": "sum"}
+WEIGHINGS = {
+    "soft_sc_min": "min",
+    "soft_sc_mean": "mean",
+    "soft_sc_product": "product",
+    "ci_sc": "sum",
+}
 
 
 def given_labels(
-    counts: VoteCounts, votes: WeighedVotes, *, judge: str | None = None, judges: Mapping[str, VoteCounts] | None = None
+    counts: VoteCounts,
+    votes: WeighedVotes,
+    *,
+    judge: str | None = None,
+    judges: Mapping[str, VoteCounts] | None = None,
 ) -> tuple[dict[str, IntArray], dict[str, str]]:
-    """Labels by rules that need more than counts, one per row of `counts`, and why others have none.
+    """Labels by rules that need more than counts, one per row of `counts`, and why others have
+    none.
 
-    A rule needs its input on every comparison of `counts`, so that all rules are judged on the same ones.
+    A rule needs its input on every comparison of `counts`, so that all rules are judged on the same
+    ones.
     votes : of the same judge and selection; votes on other comparisons are left out.
-    judge, judges : its name and the votes of all judges, among whom USC and GSA are sought as `usc(judge)`
+    judge, judges : its name and the votes of all judges, among whom USC and GSA are sought as
+        `usc(judge)`
     and `gsa(judge)`.
     """
     own = np.isin(votes.comparison, counts.comparison)
     if own.sum() != len(counts):
-        raise InvalidOption("A comparison has no vote here; take counts and votes of one selection.")
+        raise InvalidOption(
+            "A comparison has no vote here; take counts and votes of one selection."
+        )
     votes = WeighedVotes(**kept_rows(votes, own))
     n, stated = int(votes.n.sum()), int(votes.stated.sum())
     found: dict[str, IntArray | str] = {}
     without = _lacking(n - stated, n, "none of its votes has one", "votes have none")
     by_label = {name: getattr(votes, name) for name in ("stated", "lowest", "total", "product")}
     for key, weigh in WEIGHINGS.items():
-        found[key] = f"needs the confidence of each vote; {without}" if without else confidence_labels(by_label, weigh)
+        found[key] = (
+            f"needs the confidence of each vote; {without}"
+            if without
+            else confidence_labels(by_label, weigh)
+        )
     if votes.first is not None:
         found["greedy_pair"] = _by_orders(votes.first)
     if judge is not None and judges is not None:
@@ -341,12 +396,19 @@ def _by_derived(name: str, judges: Mapping[str, VoteCounts], counts: VoteCounts)
     derived = judges[name]
     row = np.searchsorted(derived.comparison, counts.comparison)
     row[row == len(derived)] = 0
-    missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
+    missing = (
+        int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
+    )
     if missing:
         return f"needs a vote of {name} on every comparison; {missing:,} have none"
     return derived.label[row]
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
-    """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
-    return {source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS) for source, label in labels.items()}
+    """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item
+    (ours).
+    """
+    return {
+        source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS)
+        for source, label in labels.items()
+    }

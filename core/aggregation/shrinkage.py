@@ -1,9 +1,11 @@
-"""Shrunken BTD: with few labels, a fit is shrunk towards a prior from other tasks, other judges or none.
+"""Shrunken BTD: with few labels, a fit is shrunk towards a prior from other tasks, other judges or
+none.
 
-The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds θ₀ and D²; its
-weight λ is fixed with the prior or learned by cross-validation within the calibration set, where λ = 0 is the plain fit
-and λ = ∞ is θ₀. A learned prior is used only on the calibration sets whose labels do not speak against it
-(`prior_check`); the others get the plain fit. `candidate_priors` are those that a judge's votes allow.
+The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds
+θ₀ and D²; its weight λ is fixed with the prior or learned by cross-validation within the
+calibration set, where λ = 0 is the plain fit and λ = ∞ is θ₀. A learned prior is used only on the
+calibration sets whose labels do not speak against it (`prior_check`); the others get the plain fit.
+`candidate_priors` are those that a judge's votes allow.
 Source: ours, docs/methods.md §9.
 """
 
@@ -27,10 +29,10 @@ from .solver import FIXED_START, label_losses, probabilities
 STRENGTHS = (0.0, 0.1, 30.0, 100.0, float("inf"))
 """λ that cross-validation weighs: the plain fit and close to it, the prior itself and close to it.
 
-None lies halfway: where tasks are of two kinds, a fit halfway between them is like neither. This grid and the
-weights exp(−H) were chosen among thirty by simulation and on RewardBench 2 (benchmarks/rewardbench2.py): of
-those within .002 of the better of plain fit and prior where judges differ, it does best where they are alike
-and was in the top cluster everywhere.
+None lies halfway: where tasks are of two kinds, a fit halfway between them is like neither. This
+grid and the weights exp(−H) were chosen among thirty by simulation and on RewardBench 2
+(benchmarks/rewardbench2.py): of those within .002 of the better of plain fit and prior where judges
+differ, it does best where they are alike and was in the top cluster everywhere.
 """
 
 FOLDS = 5
@@ -49,7 +51,8 @@ class Prior:
     theta0 : (β, η₀, γ), (3,) or (sets, 3).  precision : D², (3, 3) or (sets, 3, 3).
     source : in words, for the reader.
     strength : λ; None is learned by cross-validation within each calibration set.
-    transfer : MAE that the tasks pooled lose when the others decide them, one or (sets,); None: not known.
+    transfer : MAE that the tasks pooled lose when the others decide them, one or (sets,); None: not
+        known.
     checked : use it only where `check_prior` finds nothing against it; a fixed λ is never checked.
     """
 
@@ -64,9 +67,13 @@ class Prior:
         if self.theta0.shape[-1] != 3 or not np.isfinite(self.theta0).all():
             raise InvalidOption("Prior.theta0: needs a finite β, η₀ and γ.")
         if self.precision.shape[-2:] != (3, 3) or np.linalg.eigvalsh(self.precision).min() < 0:
-            raise InvalidOption("Prior.precision: needs a 3 × 3 matrix without negative eigenvalues.")
+            raise InvalidOption(
+                "Prior.precision: needs a 3 × 3 matrix without negative eigenvalues."
+            )
         if self.strength is not None and not self.strength >= 0:
-            raise InvalidOption(f"Prior.strength {self.strength:g}: use 0 or more, or None to learn it.")
+            raise InvalidOption(
+                f"Prior.strength {self.strength:g}: use 0 or more, or None to learn it."
+            )
 
 
 WEAK = Prior(
@@ -85,9 +92,11 @@ PriorOfSplits = Callable[[Splits], Prior]
 class ShrunkenFits:
     """Shrunken parameters of several calibration sets.
 
-    theta : (sets, 3) as β, η₀, γ.  weight : (sets, strengths), what each λ of `strengths` contributed.
+    theta : (sets, 3) as β, η₀, γ.  weight : (sets, strengths), what each λ of `strengths`
+        contributed.
     held_out : (sets, strengths), cross-validated mean DRPS of each λ; NaN where λ was not learned.
-    source : of the prior.  checks : of the prior, None where it was not checked. Where they find something
+    source : of the prior.  checks : of the prior, None where it was not checked. Where they find
+        something
     against it, θ is the plain fit and λ = 0 has all the weight.
     """
 
@@ -108,19 +117,26 @@ class ShrunkenFits:
         columns = dict(zip(btd.PARAMETERS, btd.natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
-        columns["prior_used"] = np.ones(len(self.theta), dtype=bool) if self.checks is None else self.checks.used
+        columns["prior_used"] = (
+            np.ones(len(self.theta), dtype=bool) if self.checks is None else self.checks.used
+        )
         return data_frame(columns)
 
 
-def pool(fits: Sequence[btd.BTDFit], *, source: str, cells: Sequence[VoteCells] | None = None) -> Prior:
+def pool(
+    fits: Sequence[btd.BTDFit], *, source: str, cells: Sequence[VoteCells] | None = None
+) -> Prior:
     """Prior from fits on other tasks or judges: their mean, and D² the inverse of their spread.
 
-    D⁻² = (Σ (θ_k − θ₀)(θ_k − θ₀)ᵀ + ν·W⁻¹)/(K − 1 + ν) with W the precision of the weak prior and ν = 3 fits
-    that it counts for, so that two fits that happen to agree do not make a rigid prior. λ is learned.
-    cells : labelled votes of each fit, which show how well the tasks decide each other (`transfer_loss`).
+    D⁻² = (Σ (θ_k − θ₀)(θ_k − θ₀)ᵀ + ν·W⁻¹)/(K − 1 + ν) with W the precision of the weak prior and ν
+    = 3 fits that it counts for, so that two fits that happen to agree do not make a rigid prior. λ
+    is learned.
+    cells : labelled votes of each fit, which show how well the tasks decide each other
+        (`transfer_loss`).
 
-    The fits must not have seen a label of what will be evaluated: those of other tasks may use all their
-    labels, for they are other items; for other judges on the same items see `same_items`. Source: ours.
+    The fits must not have seen a label of what will be evaluated: those of other tasks may use all
+    their labels, for they are other items; for other judges on the same items see `same_items`.
+    Source: ours.
     """
     if not fits:
         raise InvalidOption("A pooled prior needs at least one fit of another task or judge.")
@@ -130,16 +146,22 @@ def pool(fits: Sequence[btd.BTDFit], *, source: str, cells: Sequence[VoteCells] 
     if cells is not None:
         weights = [of_task.weight[None] for of_task in cells]
         transfer = transfer_loss(cells, weights, theta, fits[0].options)
-    return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source, transfer=transfer)
+    return Prior(
+        theta0=found.theta0[0], precision=found.precision[0], source=source, transfer=transfer
+    )
 
 
-def same_items(counts: VoteCounts, others: Mapping[str, VoteCounts], options: BTDOptions = DEFAULTS) -> PriorOfSplits:
-    """Prior from other judges on the same calibration comparisons, so that no label of the rest leaks in.
+def same_items(
+    counts: VoteCounts, others: Mapping[str, VoteCounts], options: BTDOptions = DEFAULTS
+) -> PriorOfSplits:
+    """Prior from other judges on the same calibration comparisons, so that no label of the rest
+    leaks in.
 
-    Each other judge is fitted, with the weak prior, on its votes on the calibration comparisons of a split;
-    then as `pool`. `counts` and `others` must come from one selection, whose comparison codes they share.
-    Give the result to `evaluate(prior=...)`, or call it with `splits(..., by_name=True)`. The options are
-    those of the fit that the prior is for, as θ means something else under another smoothing.
+    Each other judge is fitted, with the weak prior, on its votes on the calibration comparisons of
+    a split; then as `pool`. `counts` and `others` must come from one selection, whose comparison
+    codes they share. Give the result to `evaluate(prior=...)`, or call it with `splits(...,
+    by_name=True)`. The options are those of the fit that the prior is for, as θ means something
+    else under another smoothing.
     """
     if not others:
         raise InvalidOption("A prior of other judges needs the votes of at least one other judge.")
@@ -147,7 +169,9 @@ def same_items(counts: VoteCounts, others: Mapping[str, VoteCounts], options: BT
     def prior(drawn: Splits) -> Prior:
         known = counts.labelled()
         if drawn.single or drawn.n != len(known):
-            raise InvalidOption("A prior of other judges needs splits of the same votes, drawn by name.")
+            raise InvalidOption(
+                "A prior of other judges needs splits of the same votes, drawn by name."
+            )
         wanted = known.comparison[drawn.entry_row]
         n_sets = len(drawn.calibration)
         theta, of_judge, weighed = [], [], []
@@ -170,24 +194,31 @@ def same_items(counts: VoteCounts, others: Mapping[str, VoteCounts], options: BT
 
 
 def shrunken(
-    sets: CalibrationSets, prior: Prior, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator | None = None
+    sets: CalibrationSets,
+    prior: Prior,
+    options: BTDOptions = DEFAULTS,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> ShrunkenFits:
     """Fit (β, η₀, γ) on each calibration set, shrunk towards the prior.
 
-    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of FOLDS parts of the items
-    left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝ exp(−H_λ), H_λ the sum of
-    DRPS over the comparisons when left out. Averaging over λ loses less than picking one: with a few dozen
-    labels the best λ is mostly chance. A set of one item cannot be divided, and each λ weighs the same.
-    Where `check_prior` finds something against the prior, the answer is the plain fit.
+    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of FOLDS parts of
+    the items left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝
+    exp(−H_λ), H_λ the sum of DRPS over the comparisons when left out. Averaging over λ loses less
+    than picking one: with a few dozen labels the best λ is mostly chance. A set of one item cannot
+    be divided, and each λ weighs the same. Where `check_prior` finds something against the prior,
+    the answer is the plain fit.
 
     rng : deals items to folds; needed only where λ is learned.
-    Raises TooFewLabels below 20 labelled comparisons, else as `fit_many`. Source: ours, docs/methods.md §9.
+    Raises TooFewLabels below 20 labelled comparisons, else as `fit_many`. Source: ours,
+    docs/methods.md §9.
     """
     weights = sets.weights
     fewest = weights.sum(axis=1).min(initial=np.inf)
     if fewest < btd.MINIMUM_LABELS:
         raise TooFewLabels(
-            f"Shrunken BTD needs at least {btd.MINIMUM_LABELS} labelled comparisons to fit; there are {fewest:g}."
+            f"Shrunken BTD needs at least {btd.MINIMUM_LABELS} labelled comparisons to fit; there "
+            f"are {fewest:g}."
         )
     if prior.strength is not None:
         return ShrunkenFits(
@@ -223,9 +254,14 @@ def shrunken(
 
 
 def shrunken_fit(
-    counts: VoteCounts, prior: Prior = WEAK, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator | None = None
+    counts: VoteCounts,
+    prior: Prior = WEAK,
+    options: BTDOptions = DEFAULTS,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> btd.BTDFit:
-    """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the penalty.
+    """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the
+    penalty.
 
     Errors and edge rules as `shrunken`. Source: ours, docs/methods.md §9.
     """
@@ -273,7 +309,11 @@ def _penalised(
 
 
 def _cross_validated(
-    sets: CalibrationSets, prior: Prior, theta: FloatArray, rng: np.random.Generator, options: BTDOptions
+    sets: CalibrationSets,
+    prior: Prior,
+    theta: FloatArray,
+    rng: np.random.Generator,
+    options: BTDOptions,
 ) -> FloatArray:
     """Sum of DRPS over the comparisons of each set, each forecast by fits without its item's fold.
 
@@ -296,7 +336,9 @@ def _cross_validated(
     for place, strength in enumerate(STRENGTHS):
         starts = np.repeat(theta[:, [place]], FOLDS, axis=0)
         fitted = _penalised(sets.cells, train, of_fold, strength, options, starts)
-        error = btd.drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, FOLDS, n_cells)
+        error = btd.drps(probabilities(fitted, s, t), sets.cells.gold).reshape(
+            n_sets, FOLDS, n_cells
+        )
         held_out[:, place] = (out * error).sum(axis=(1, 2))
     return held_out
 
@@ -305,7 +347,9 @@ def _pooled(theta: FloatArray, source: str) -> Prior:
     """Prior of each set from (sets, fits, 3)."""
     centre = theta.mean(axis=1)
     away = theta - centre[:, None]
-    spread = np.einsum("ski,skj->sij", away, away) + PSEUDO_FITS * np.diag(1 / np.array(WEAK_PRECISION))
+    spread = np.einsum("ski,skj->sij", away, away) + PSEUDO_FITS * np.diag(
+        1 / np.array(WEAK_PRECISION)
+    )
     precision = np.linalg.inv(spread / (theta.shape[1] - 1 + PSEUDO_FITS))
     return Prior(theta0=centre, precision=(precision + precision.swapaxes(1, 2)) / 2, source=source)
 
@@ -326,8 +370,9 @@ NAMES: dict[Kind, str] = {
 class CandidatePrior:
     """A candidate prior, or the reason it is unavailable.
 
-    prior : for `evaluate`, which must not see a label of what it evaluates.  whole : for a fit on every label
-        of the task, whose other comparisons have none.  Both None where there is a `reason`.
+    prior : for `evaluate`, which must not see a label of what it evaluates.  whole : for a fit on
+        every label of the task, whose other comparisons have none.  Both None where there is a
+        `reason`.
     donors : tasks or judges whose fits were pooled.  left_out : those that could not be, and why.
     """
 
@@ -355,9 +400,11 @@ def candidate_priors(
 ) -> dict[Kind, CandidatePrior]:
     """Every prior of NAMES for the votes of `judge` on a task, or why there is none.
 
-    task : votes of each judge on the task.  category : which one the task is, None if it is all of them.
+    task : votes of each judge on the task.  category : which one the task is, None if it is all of
+        them.
     by_category : votes by category, then judge, with the item codes of `task`.
-    dataset, by_dataset : the data set of the task, and the judge's votes in each, with item codes of their
+    dataset, by_dataset : the data set of the task, and the judge's votes in each, with item codes
+        of their
     own (`by_item_name`).
     A donor of another task is fitted without the items of this one, and needs 20 labels.
     Source: ours, docs/methods.md §9.
@@ -376,7 +423,9 @@ def candidate_priors(
         if votes:
             found[kind] = _of_tasks(kind, votes, taken, options)
         else:
-            found[kind] = CandidatePrior(kind=kind, reason=_missing(kind, category, len(by_category)))
+            found[kind] = CandidatePrior(
+                kind=kind, reason=_missing(kind, category, len(by_category))
+            )
     found["judges"] = _of_judges(judge, task, options)
     found["weak"] = CandidatePrior(kind="weak", prior=WEAK, whole=WEAK)
     return {kind: found[kind] for kind in NAMES}
@@ -417,7 +466,9 @@ def _missing(kind: Kind, category: str | None, categories: int) -> str:
     return "the judge has votes in no other category"
 
 
-def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: BTDOptions) -> CandidatePrior:
+def _of_tasks(
+    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: BTDOptions
+) -> CandidatePrior:
     """Prior of the fits of other tasks, each without the items in `taken`."""
     fits: dict[str, btd.BTDFit] = {}
     cells: list[VoteCells] = []
@@ -426,8 +477,14 @@ def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, opti
         known = counts.labelled()
         apart = known.rows(~np.isin(known.item, taken))
         if len(apart) < btd.MINIMUM_LABELS:
-            shared = f", {len(known) - len(apart):,} more on items of the task" if len(apart) < len(known) else ""
-            left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {btd.MINIMUM_LABELS} are needed"
+            shared = (
+                f", {len(known) - len(apart):,} more on items of the task"
+                if len(apart) < len(known)
+                else ""
+            )
+            left_out[name] = (
+                f"has {len(apart)} labelled comparisons{shared}; {btd.MINIMUM_LABELS} are needed"
+            )
             continue
         try:
             of_task = apart.cells()[0]
@@ -440,7 +497,9 @@ def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, opti
         reason = f"no other {who} has {btd.MINIMUM_LABELS} labelled comparisons of other items"
         return CandidatePrior(kind=kind, left_out=left_out, reason=reason)
     prior = pool(list(fits.values()), source=NAMES[kind], cells=cells)
-    return CandidatePrior(kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out)
+    return CandidatePrior(
+        kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out
+    )
 
 
 def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) -> CandidatePrior:
@@ -452,7 +511,9 @@ def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) 
             continue
         both = votes.rows(np.isin(votes.comparison, known.comparison))
         if len(both) < btd.MINIMUM_LABELS:
-            left_out[name] = f"judged {len(both)} of the labelled comparisons; {btd.MINIMUM_LABELS} are needed"
+            left_out[name] = (
+                f"judged {len(both)} of the labelled comparisons; {btd.MINIMUM_LABELS} are needed"
+            )
         else:
             others[name] = both
     if not others:

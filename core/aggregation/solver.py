@@ -1,7 +1,9 @@
-"""The model of BTD and its loss, u = Xθ and η = Zθ, for many fits at once, and the Newton steps that fit it.
+"""The model of BTD and its loss, u = Xθ and η = Zθ, for many fits at once, and the Newton steps
+that fit it.
 
-Every form of BTD is this model with other columns: the vote margin, the order of the votes, or margins of
-weighted votes in u; 1 and the tie share in η. Source: [BTD] §4. `minimise` takes other smooth functions too.
+Every form of BTD is this model with other columns: the vote margin, the order of the votes, or
+margins of weighted votes in u; 1 and the tie share in η. Source: [BTD] §4. `minimise` takes other
+smooth functions too.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _GRID = (
 )
 
 
-def label_probabilities(u: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def label_probabilities(
+    u: FloatArray, eta: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """p(−1) = e⁻ᵘ/Z, p(0) = e^η/Z, p(+1) = eᵘ/Z with Z = eᵘ + e⁻ᵘ + e^η, elementwise.
 
     Negating u exchanges p(−1) and p(+1) exactly. Source: [BTD] §4.
@@ -50,13 +54,16 @@ def label_probabilities(u: FloatArray, eta: FloatArray) -> tuple[FloatArray, Flo
 def probabilities(theta: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray:
     """Probabilities of the labels -1, 0, +1 in each row, with u = β·s and η = η₀ + γ·t.
 
-    theta : (…, 3) as (β, η₀, γ), natural-log units.  s, t : (rows,). Returns (…, rows, 3), rows summing to 1.
+    theta : (…, 3) as (β, η₀, γ), natural-log units.  s, t : (rows,). Returns (…, rows, 3), rows
+        summing to 1.
     """
     u, eta = theta[..., 0, None] * s, theta[..., 1, None] + theta[..., 2, None] * t
     return np.stack(label_probabilities(u, eta), axis=-1)
 
 
-def label_losses(loss: Loss, minus: FloatArray, tie: FloatArray, plus: FloatArray) -> tuple[FloatArray, ...]:
+def label_losses(
+    loss: Loss, minus: FloatArray, tie: FloatArray, plus: FloatArray
+) -> tuple[FloatArray, ...]:
     """Loss of a forecast where gold is -1, 0, +1."""
     if loss == "drps":
         both = minus**2 + plus**2
@@ -69,10 +76,13 @@ def label_losses(loss: Loss, minus: FloatArray, tie: FloatArray, plus: FloatArra
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Objective:
-    """Weighted mean loss of several fits, plus a quadratic penalty (θ − centre)ᵀ·precision·(θ − centre).
+    """Weighted mean loss of several fits, plus a quadratic penalty (θ − centre)ᵀ·precision·(θ −
+    centre).
 
-    x, y : columns of X and of Z, each (parameters, patterns), or (parameters, fits, patterns) where every fit
-        has patterns of its own.  in_u, in_eta : places in θ of their parameters, together 0 … p − 1.
+    x, y : columns of X and of Z, each (parameters, patterns), or (parameters, fits, patterns) where
+        every fit
+        has patterns of its own.  in_u, in_eta : places in θ of their parameters, together 0 … p −
+            1.
     weight : (3, fits, patterns), share of a fit's comparisons by gold -1, 0, +1.
     centre, precision : (fits, p) and (fits, p, p), positive semidefinite; None for no penalty.
     """
@@ -86,8 +96,12 @@ class Objective:
     centre: FloatArray | None = None
     precision: FloatArray | None = None
 
-    def __call__(self, theta: FloatArray, fit: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Value (rows,), gradient (rows, p) and Hessian (rows, p, p) of the `fit` of each row at θ."""
+    def __call__(
+        self, theta: FloatArray, fit: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value (rows,), gradient (rows, p) and Hessian (rows, p, p) of the `fit` of each
+        row at θ.
+        """
         point = _Point(self, theta, fit)
         value, gradient, hessian = point.value(), point.gradient(), point.hessian()
         if self.centre is None or self.precision is None:
@@ -98,24 +112,32 @@ class Objective:
 
 
 class _Point:
-    """Forecasts m, z, p of -1, 0, +1 at θ, (rows, patterns) each, and the loss with its derivatives there.
+    """Forecasts m, z, p of -1, 0, +1 at θ, (rows, patterns) each, and the loss with its derivatives
+    there.
 
-    DRPS of a pattern is w·m² − 2am + w·p² − 2cp + a + c with weights a, c of gold −1, +1 out of w; the
-    expected absolute error is linear in m and p. With d = p − m they move with u as ∂m = −m(1 + d) and
-    ∂p = p(1 − d), and with η as ∂m = −mz and ∂p = −pz; ∂d/∂u = 1 − z − d².
+    DRPS of a pattern is w·m² − 2am + w·p² − 2cp + a + c with weights a, c of gold −1, +1 out of w;
+    the expected absolute error is linear in m and p. With d = p − m they move with u as ∂m = −m(1 +
+    d) and ∂p = p(1 − d), and with η as ∂m = −mz and ∂p = −pz; ∂d/∂u = 1 − z − d².
     """
 
     def __init__(self, objective: Objective, theta: FloatArray, fit: IntArray) -> None:
         own = objective.x.ndim == 3
         self.x, self.y = (part[:, fit] if own else part for part in (objective.x, objective.y))
-        self.in_u, self.in_eta, self.loss = list(objective.in_u), list(objective.in_eta), objective.loss
+        self.in_u, self.in_eta, self.loss = (
+            list(objective.in_u),
+            list(objective.in_eta),
+            objective.loss,
+        )
         self.weight = objective.weight[0][fit], objective.weight[1][fit], objective.weight[2][fit]
         u, eta = _linear(theta[:, self.in_u], self.x), _linear(theta[:, self.in_eta], self.y)
         self.m, self.z, self.p = label_probabilities(u, eta)
         self.d, self.w = self.p - self.m, self.weight[0] + self.weight[1] + self.weight[2]
         self.m_u, self.p_u = -self.m * (1 + self.d), self.p * (1 - self.d)
         if self.loss == "drps":
-            self.by_m, self.by_p = (2 * (self.w * self.m - self.weight[0]), 2 * (self.w * self.p - self.weight[2]))
+            self.by_m, self.by_p = (
+                2 * (self.w * self.m - self.weight[0]),
+                2 * (self.w * self.p - self.weight[2]),
+            )
         else:
             self.by_m, self.by_p = self.w - 2 * self.weight[0], self.w - 2 * self.weight[2]
         self.am, self.cp = self.by_m * self.m, self.by_p * self.p
@@ -123,7 +145,9 @@ class _Point:
     def value(self) -> FloatArray:
         """Σ w_y·ℓ_y over patterns and labels y."""
         value = np.zeros(len(self.m))
-        for loss, weight in zip(label_losses(self.loss, self.m, self.z, self.p), self.weight, strict=True):
+        for loss, weight in zip(
+            label_losses(self.loss, self.m, self.z, self.p), self.weight, strict=True
+        ):
             value += np.einsum("pk,pk->p", loss, weight)
         return value
 
@@ -136,7 +160,10 @@ class _Point:
             by_u = self.by_m * self.m_u + self.by_p * self.p_u
             by_eta = -self.z * (self.am + self.cp)
         gradient = np.empty((len(self.m), len(self.in_u) + len(self.in_eta)))
-        gradient[:, self.in_u], gradient[:, self.in_eta] = _sums(by_u, self.x), _sums(by_eta, self.y)
+        gradient[:, self.in_u], gradient[:, self.in_eta] = (
+            _sums(by_u, self.x),
+            _sums(by_eta, self.y),
+        )
         return gradient
 
     def hessian(self) -> FloatArray:
@@ -161,14 +188,20 @@ class _Point:
         if self.loss == "log":
             return w * spread, -w * d * z, w * z * (1 - z)
         am, cp, bend = self.am, self.cp, 2 * w if self.loss == "drps" else 0.0 * w
-        by_uu = bend * (self.m_u**2 + self.p_u**2) + am * ((1 + d) ** 2 - spread) + cp * ((1 - d) ** 2 - spread)
+        by_uu = (
+            bend * (self.m_u**2 + self.p_u**2)
+            + am * ((1 + d) ** 2 - spread)
+            + cp * ((1 - d) ** 2 - spread)
+        )
         by_cross = z * (am * (1 + 2 * d) - cp * (1 - 2 * d) - bend * (self.m_u * m + self.p_u * p))
         by_eta = z * (bend * z * (m * m + p * p) + (am + cp) * (2 * z - 1))
         return by_uu, by_cross, by_eta
 
 
 def _linear(theta: FloatArray, columns: FloatArray) -> FloatArray:
-    """Σ θ_i·column_i, (rows, patterns); term by term, as a matrix product rounds otherwise where it fuses."""
+    """Σ θ_i·column_i, (rows, patterns); term by term, as a matrix product rounds otherwise where it
+    fuses.
+    """
     total = theta[:, 0, None] * columns[0]
     for i in range(1, len(columns)):
         total = total + theta[:, i, None] * columns[i]
@@ -185,7 +218,8 @@ def _sums(weight: FloatArray, columns: FloatArray) -> FloatArray:
 def solve(
     objective: Objective, low: FloatArray, high: FloatArray, *, starts: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Fits of plain BTD, with columns s and (1, t), in their boxes: θ (fits, 3), value, is it a minimum.
+    """Fits of plain BTD, with columns s and (1, t), in their boxes: θ (fits, 3), value, is it a
+    minimum.
 
     low, high : (fits, 3), box of (β, η₀, γ); equal where a parameter is fixed.
     starts : (fits, k, 3), where to begin instead of scanning a grid over the box.
@@ -198,7 +232,9 @@ def solve(
 def _starts(
     objective: Objective, low: FloatArray, high: FloatArray, given: FloatArray | None
 ) -> tuple[IntArray, FloatArray]:
-    """Fit of each start, and θ: the fixed one, the penalty's centre, and those given or of the grid."""
+    """Fit of each start, and θ: the fixed one, the penalty's centre, and those given or of the
+    grid.
+    """
     fits = np.arange(len(low))
     if given is None:
         fit, start = _grid_starts(objective, low, high)
@@ -215,16 +251,20 @@ def _starts(
     return fit, np.clip(start, low[fit], high[fit])
 
 
-def _grid_starts(objective: Objective, low: FloatArray, high: FloatArray) -> tuple[IntArray, FloatArray]:
+def _grid_starts(
+    objective: Objective, low: FloatArray, high: FloatArray
+) -> tuple[IntArray, FloatArray]:
     """Lowest local minima of the objective on a grid over the box.
 
-    β is profiled out by a parabola through its best three values, and the lowest local minima over (η₀, γ)
-    become starts. Without the profile a coarse β hides the shallow basins that a bound on ν leaves in γ
-    (ours; checked against sixty random starts on a thousand sets).
+    β is profiled out by a parabola through its best three values, and the lowest local minima over
+    (η₀, γ) become starts. Without the profile a coarse β hides the shallow basins that a bound on ν
+    leaves in γ (ours; checked against sixty random starts on a thousand sets).
     """
     least, most, fits = low.min(axis=0), high.max(axis=0), len(low)
     betas, etas, gammas = (
-        np.unique(np.concatenate([np.clip(values, least[i], most[i]), np.linspace(least[i], most[i], 3)]))
+        np.unique(
+            np.concatenate([np.clip(values, least[i], most[i]), np.linspace(least[i], most[i], 3)])
+        )
         for i, values in enumerate(_GRID)
     )
     grid = np.stack(np.meshgrid(betas, etas, gammas, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -259,12 +299,16 @@ def _scan(objective: Objective, grid: FloatArray) -> FloatArray:
 
 
 def _profile(beta: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least value over the first axis, and where, by a parabola through the best node and its neighbours."""
+    """Least value over the first axis, and where, by a parabola through the best node and its
+    neighbours.
+    """
     if len(beta) < 3:  # β is fixed in every fit
         return np.broadcast_to(beta[0], value.shape[1:]), value[0]
     lowest = value.argmin(axis=0)
     middle = np.clip(lowest, 1, len(beta) - 2)
-    f0, f1, f2 = (np.take_along_axis(value, (middle + step)[None], axis=0)[0] for step in (-1, 0, 1))
+    f0, f1, f2 = (
+        np.take_along_axis(value, (middle + step)[None], axis=0)[0] for step in (-1, 0, 1)
+    )
     x0, x1, x2 = beta[middle - 1], beta[middle], beta[middle + 1]
     slope = (f1 - f0) / (x1 - x0)
     bend = ((f2 - f1) / (x2 - x1) - slope) / (x2 - x0)
@@ -290,7 +334,9 @@ Derivatives = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray, Flo
 MAX_STEPS = 300
 GRADIENT_TOLERANCE = 1e-9
 ACCEPTED_GRADIENT = 1e-6
-"""A point that rounding keeps from improving counts as a minimum if its projected gradient is below this."""
+"""A point that rounding keeps from improving counts as a minimum if its projected gradient is below
+this.
+"""
 NEAR = 1e-8
 """A parameter this near to a bound and pushing against it is put on it; damped steps only creep."""
 
@@ -313,7 +359,8 @@ def minimise(
     theta, value, converged = best_ends(derivatives, start.reshape(-1, p), problem, low, high)
     if not converged.all():
         raise NotConverged(
-            f"{np.count_nonzero(~converged)} of {problems} fits did not converge; use more labelled comparisons."
+            f"{np.count_nonzero(~converged)} of {problems} fits did not converge; use more "
+            "labelled comparisons."
         )
     return theta, value
 
@@ -328,14 +375,17 @@ def best_ends(
     near: float = NEAR,
     rows: int | None = None,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Least end of each problem over its starts: θ (problems, p), value and whether it is a minimum.
+    """Least end of each problem over its starts: θ (problems, p), value and whether it is a
+    minimum.
 
     start : (starts, p).  problem : (starts,), the problem that each start is of.
     rows : starts worked on at once, which bounds the memory; None for all.
     """
     step = rows or len(start)
     blocks = [slice(i, i + step) for i in range(0, len(start), step)]
-    ends = [_descend(derivatives, start[block], problem[block], low, high, near) for block in blocks]
+    ends = [
+        _descend(derivatives, start[block], problem[block], low, high, near) for block in blocks
+    ]
     theta, value, converged = (np.concatenate(parts) for parts in zip(*ends, strict=True))
     order = np.lexsort((~converged, value, problem))
     best = order[np.unique(problem[order], return_index=True)[1]]
@@ -343,13 +393,19 @@ def best_ends(
 
 
 def _descend(
-    derivatives: Derivatives, start: FloatArray, problem: IntArray, low: FloatArray, high: FloatArray, near: float
+    derivatives: Derivatives,
+    start: FloatArray,
+    problem: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    near: float,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """End of the descent from each start, its value, and whether it is a minimum.
 
-    A parameter that its gradient keeps at a bound is left out of the Newton system (active set), negative
-    curvature is reflected, a step is taken only if the value falls, and damping grows tenfold after one that
-    is refused, which turns the step towards the gradient. Those that have converged leave the batch.
+    A parameter that its gradient keeps at a bound is left out of the Newton system (active set),
+    negative curvature is reflected, a step is taken only if the value falls, and damping grows
+    tenfold after one that is refused, which turns the step towards the gradient. Those that have
+    converged leave the batch.
     """
     low, high = low[problem], high[problem]
     here = np.clip(start, low, high)
@@ -371,7 +427,9 @@ def _descend(
         # The end is the point whose gradient was tested, not the one after it.
         theta[active[done]], value[active[done]] = here[done], f[done]
         converged[active[done]] = projected[done] <= ACCEPTED_GRADIENT
-        damping = np.where(better, np.where(damping < 1e-7, 0.0, damping / 10), np.maximum(damping * 10, 1e-4))
+        damping = np.where(
+            better, np.where(damping < 1e-7, 0.0, damping / 10), np.maximum(damping * 10, 1e-4)
+        )
         here, f = np.where(better[:, None], there, here), np.where(better, f_there, f)
         g, h = np.where(better[:, None], g_there, g), np.where(better[:, None, None], h_there, h)
         if done.any():
@@ -388,7 +446,9 @@ def _descend(
 def _step(slope: FloatArray, h: FloatArray, fixed: BoolArray, damping: FloatArray) -> FloatArray:
     """Newton step of the free parameters, 0 for those fixed."""
     both_free = ~fixed[:, :, None] & ~fixed[:, None, :]
-    curvature, axes = np.linalg.eigh(np.where(both_free, h, 0.0) + fixed[:, :, None] * np.eye(slope.shape[1]))
+    curvature, axes = np.linalg.eigh(
+        np.where(both_free, h, 0.0) + fixed[:, :, None] * np.eye(slope.shape[1])
+    )
     size = np.maximum(np.abs(curvature), 1e-9) + damping[:, None]
     along = np.einsum("rji,rj->ri", axes, slope) / size
     return np.asarray(-np.einsum("rij,rj->ri", axes, along))

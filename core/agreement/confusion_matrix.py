@@ -1,4 +1,6 @@
-"""Where a judge is wrong: its votes, or an aggregator's labels, against gold; a tie is a class of its own."""
+"""Where a judge is wrong: its votes, or an aggregator's labels, against gold; a tie is a class of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,15 @@ TieRule = Literal["keep", "drop_votes", "drop_gold", "drop_both"]
 class Confusion:
     """Counts of gold against verdict, 3 × 3 in the order -1, 0, 1: rows gold, columns verdict.
 
-    share : P(verdict | gold), each row sums to 1, its interval clustered by item; NaN in a row without gold.
-    accuracy : share of the `n` verdicts on the diagonal, its interval clustered by item; None when n = 0.
-    constant : share of the `n` that the best constant answer gets right, the commonest gold label; None when n = 0.
+    share : P(verdict | gold), each row sums to 1, its interval clustered by item; NaN in a row
+        without gold.
+    accuracy : share of the `n` verdicts on the diagonal, its interval clustered by item; None when
+        n = 0.
+    constant : share of the `n` that the best constant answer gets right, the commonest gold label;
+        None when n = 0.
     unit : `votes`, or `comparisons` when one label per comparison was given.
-    without_gold : verdicts left out because their comparison has no gold; `dropped` by the tie rule `ties`.
+    without_gold : verdicts left out because their comparison has no gold; `dropped` by the tie rule
+        `ties`.
     """
 
     labels: tuple[int, ...]
@@ -41,29 +47,38 @@ class Confusion:
     def to_frame(self) -> DataFrame:
         """One row per cell: gold, verdict, count, share and its interval."""
         gold, verdict = np.meshgrid(self.labels, self.labels, indexing="ij")
-        columns = {"gold": gold, "verdict": verdict, "count": self.counts} | flat(self, names=["share"])
+        columns = {"gold": gold, "verdict": verdict, "count": self.counts} | flat(
+            self, names=["share"]
+        )
         return data_frame({name: values.reshape(-1) for name, values in columns.items()})
 
 
 def confusion(
-    counts: VoteCounts, *, labels: IntArray | None = None, ties: TieRule = "keep", level: float = 0.95
+    counts: VoteCounts,
+    *,
+    labels: IntArray | None = None,
+    ties: TieRule = "keep",
+    level: float = 0.95,
 ) -> Confusion:
     """3 × 3 table of gold against verdict, P(verdict | gold) and accuracy.
 
-    P(j | i) = N_ij / Σ_j N_ij; accuracy = Σ_i N_ii / N. Nothing left: zero counts, NaN shares, accuracy None.
+    P(j | i) = N_ij / Σ_j N_ij; accuracy = Σ_i N_ii / N. Nothing left: zero counts, NaN shares,
+    accuracy None.
 
     counts : votes of one judge with gold; comparisons without gold are left out and counted.
     labels : (comparisons,) in {-1, 0, 1}: an aggregator's label of each, in place of the votes.
-    ties : what a tie is (ours). `keep`: a class like the others, right only against a tie. `drop_votes`: verdicts that
-        tie are left out, so accuracy is among decided verdicts. `drop_gold`: comparisons whose gold is a tie are left
-        out, and a tied verdict on the others is wrong. `drop_both`: both, the forced two-way accuracy.
+    ties : what a tie is (ours). `keep`: a class like the others, right only against a tie.
+        `drop_votes`: verdicts that tie are left out, so accuracy is among decided verdicts.
+        `drop_gold`: comparisons whose gold is a tie are left out, and a tied verdict on the others
+        is wrong. `drop_both`: both, the forced two-way accuracy.
     level : of the accuracy's interval, Wilson with a design effect by item (ours).
 
     Raises InvalidOption for an unknown tie rule, or labels of another length or outside -1, 0, 1.
     Source: docs/methods.md §3, §0.
 
     >>> said = np.array([[0, 0, 1], [0, 0, 1], [1, 0, 0]])  # votes -1, 0, +1 on each comparison
-    >>> votes = VoteCounts.of(said, comparison=np.arange(3), item=np.arange(3), gold=np.array([1, -1, -1]))
+    >>> votes = VoteCounts.of(said, comparison=np.arange(3), item=np.arange(3),
+    ...     gold=np.array([1, -1, -1]))
     >>> table = confusion(votes)
     >>> table.counts.tolist(), round(table.accuracy.value, 3)
     ([[1, 0, 1], [0, 0, 0], [0, 0, 1]], 0.667)
@@ -84,7 +99,9 @@ def confusion(
         verdicts, gold, item = verdicts[decided], gold[decided], item[decided]
     if ties in ("drop_votes", "drop_both"):
         verdicts = verdicts * np.array([1, 0, 1])
-    table = np.stack([verdicts[gold == label].sum(axis=0) for label in VOTE_LABELS]).astype(np.int64)
+    table = np.stack([verdicts[gold == label].sum(axis=0) for label in VOTE_LABELS]).astype(
+        np.int64
+    )
     n = int(table.sum())
     row_total = table.sum(axis=1, keepdims=True)
     share = np.divide(table, row_total, out=np.full((3, 3), np.nan), where=row_total > 0)
@@ -94,7 +111,9 @@ def confusion(
         labels=VOTE_LABELS,
         counts=table,
         share=Estimates(share, low, high, n=np.broadcast_to(row_total, (3, 3)), level=level),
-        accuracy=clustered_proportion(item, verdicts.sum(axis=1), correct, level=level) if n else None,
+        accuracy=clustered_proportion(item, verdicts.sum(axis=1), correct, level=level)
+        if n
+        else None,
         constant=float(row_total.max() / n) if n else None,
         n=n,
         unit="votes" if labels is None else "comparisons",
@@ -118,7 +137,9 @@ def commonest_error(table: Confusion) -> tuple[int, int, int] | None:
 def _cell_intervals(
     item: IntArray, verdicts: IntArray, gold: IntArray, table: IntArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Wilson interval of each share at n/deff, deff by item within the row; NaN in a row without gold."""
+    """Wilson interval of each share at n/deff, deff by item within the row; NaN in a row without
+    gold.
+    """
     code = dense_codes(item)
     low, high = np.full((3, 3), np.nan), np.full((3, 3), np.nan)
     for row, label in enumerate(VOTE_LABELS):

@@ -1,4 +1,6 @@
-"""Is a judge as good as a person? Human raters and judges alike against the mode of the other humans."""
+"""Is a judge as good as a person? Human raters and judges alike against the mode of the other
+humans.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ class JudgeVsHuman:
     """One human rater and one judge under one `rule`, on the `n` comparisons that both labelled.
 
     human_pa, judge_pa : share of their labels that equal the mode of the other humans.
-    difference : judge_pa - human_pa, its interval paired and clustered by item; None where n is 0, without an
-        interval for one item.  wins : the judge is right more often; `clearly` if the interval is above 0.
+    difference : judge_pa - human_pa, its interval paired and clustered by item; None where n is 0,
+        without an
+        interval for one item.  wins : the judge is right more often; `clearly` if the interval is
+            above 0.
     reason : why there is no number.
     """
 
@@ -73,13 +77,15 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Human leave-one-out: drop a human rater, take the mode of the others as gold, compare PA.
 
-    PA = mean [label = gold]. Labels of the rater and of the judge are the majority of their own votes; under
-    `BTD` the judge's come from a fit on the other nine tenths of the items, calibrated to the same gold
-    (`aggregation.btd.held_out_labels`), with the same seed for every judge and human.
+    PA = mean [label = gold]. Labels of the rater and of the judge are the majority of their own
+    votes; under `BTD` the judge's come from a fit on the other nine tenths of the items, calibrated
+    to the same gold (`aggregation.btd.held_out_labels`), with the same seed for every judge and
+    human.
 
-    vote_counts : rater → its counts, comparison codes shared by all; whoever is not in `humans` is a judge.
-    humans : the human raters; gold of a comparison is the modal label of all votes of the others on it, no
-        unique mode is 0 (ours).
+    vote_counts : rater → its counts, comparison codes shared by all; whoever is not in `humans` is
+        a judge.
+    humans : the human raters; gold of a comparison is the modal label of all votes of the others on
+        it, no unique mode is 0 (ours).
     level : of the intervals (ours): Wilson clustered by item for a human's PA; for the difference
         `core.stats.intervals.mean_interval` of judge right - person right with the ends -1 and 1.
 
@@ -91,10 +97,16 @@ def leave_one_out(
     people = list(dict.fromkeys(humans))
     for human in people:
         if human not in vote_counts:
-            raise UnknownName(f"human {human!r} has no votes here; raters are {', '.join(vote_counts)}")
+            raise UnknownName(
+                f"human {human!r} has no votes here; raters are {', '.join(vote_counts)}"
+            )
     judges = [name for name in vote_counts if name not in people]
-    size = 1 + max((int(counts.comparison.max(initial=-1)) for counts in vote_counts.values()), default=-1)
-    total = sum((_spread(vote_counts[human], size) for human in people), np.zeros((3, size), dtype=np.int64))
+    size = 1 + max(
+        (int(counts.comparison.max(initial=-1)) for counts in vote_counts.values()), default=-1
+    )
+    total = sum(
+        (_spread(vote_counts[human], size) for human in people), np.zeros((3, size), dtype=np.int64)
+    )
     # One seed: the folds then differ between humans only where the items do.
     seed = int(rng.integers(2**63))
     beside_others, beside_judges = [], []
@@ -104,7 +116,9 @@ def leave_one_out(
         gold = np.where(others.sum(axis=0) > 0, majority(*others), NO_GOLD)
         graded = replace(own, gold=gold[own.comparison]).labelled()
         pa = clustered_share(graded.item, graded.label == graded.gold, level=level)
-        beside_others.append(HumanVsOthers(human=human, n=len(graded), pa=pa if len(graded) else None))
+        beside_others.append(
+            HumanVsOthers(human=human, n=len(graded), pa=pa if len(graded) else None)
+        )
         for judge in judges:
             counts = replace(vote_counts[judge], gold=gold[vote_counts[judge].comparison])
             for rule in RULES:
@@ -127,8 +141,12 @@ def _spread(counts: VoteCounts, size: int) -> IntArray:
     return table
 
 
-def _paired(human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float) -> dict[str, Any]:
-    """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority labels."""
+def _paired(
+    human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float
+) -> dict[str, Any]:
+    """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority
+    labels.
+    """
     in_human, in_judge = common_places(human.comparison, judge.comparison)
     n = len(in_human)
     if not n:

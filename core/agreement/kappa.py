@@ -36,7 +36,9 @@ class JudgePair:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AgreementMatrix:
-    """Every pair of judges once, in the order given, and every judge against gold (judge_2 = `gold`)."""
+    """Every pair of judges once, in the order given, and every judge against gold (judge_2 =
+    `gold`).
+    """
 
     judges: tuple[str, ...]
     pairs: tuple[JudgePair, ...]
@@ -54,7 +56,9 @@ class AgreementMatrix:
 
 
 NO_COMMON = "no comparison that both labelled."
-NO_VARIATION = "both gave one and the same label throughout, so chance alone explains all agreement."
+NO_VARIATION = (
+    "both gave one and the same label throughout, so chance alone explains all agreement."
+)
 
 
 def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
@@ -65,13 +69,16 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     None where undefined: n = 0, or p_e = 1 (both gave one and the same label throughout).
     label_1, label_2 : (n,) in {-1, 0, 1}, the same comparisons in the same order.
 
-    Raises InvalidOption for labels of different length or outside -1, 0, 1. Source: docs/methods.md §8; Cohen (1960).
+    Raises InvalidOption for labels of different length or outside -1, 0, 1. Source: docs/methods.md
+    §8; Cohen (1960).
 
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
     0.6363636363636364
     """
     if len(label_1) != len(label_2):
-        raise InvalidOption(f"labels of two judges differ in length: {len(label_1)} and {len(label_2)}")
+        raise InvalidOption(
+            f"labels of two judges differ in length: {len(label_1)} and {len(label_2)}"
+        )
     if not (np.isin(label_1, VOTE_LABELS).all() and np.isin(label_2, VOTE_LABELS).all()):
         raise InvalidOption("labels of two judges: must be -1, 0 or 1")
     cell = 3 * (np.asarray(label_1) + 1) + np.asarray(label_2) + 1
@@ -82,13 +89,14 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
 def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
     """Raw agreement and Cohen κ of every pair of judges, and of every judge with gold.
 
-    A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only comparisons
-    that both labelled count. A judge against itself is no part of this: see `core.agreement.reliability`.
+    A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours);
+    only comparisons that both labelled count. A judge against itself is no part of this: see
+    `core.agreement.reliability`.
 
     vote_counts : judge → its counts, comparison codes shared by all.
-    level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the linearised variance
-        summed by item, with t(items - 1), cut at -1 and 1. Where all agree, or none do, nothing varies: its
-        ends are then those of raw agreement at the same p_e.
+    level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the
+        linearised variance summed by item, with t(items - 1), cut at -1 and 1. Where all agree, or
+        none do, nothing varies: its ends are then those of raw agreement at the same p_e.
 
     Source: docs/methods.md §8.
     """
@@ -109,7 +117,9 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
 
 
 def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
-    """Codes of the comparisons on which two judges' labels differ; without `two`, a judge's and gold's."""
+    """Codes of the comparisons on which two judges' labels differ; without `two`, a judge's and
+    gold's.
+    """
     if two is None:
         labelled = one.labelled()
         comparison, differ = labelled.comparison, labelled.label != labelled.gold
@@ -120,10 +130,12 @@ def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
 
 
 def reliability_factor(agreement: AgreementMatrix) -> float | None:
-    """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard errors.
+    """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard
+    errors.
 
-    None without a pair that has a κ, or when the mean is not above 0. It shrinks intervals when judges agree
-    *less*, which is backwards (docs/methods.md §6); see `leaderboard.anchored.board`. Source: [RAEE] §2.
+    None without a pair that has a κ, or when the mean is not above 0. It shrinks intervals when
+    judges agree *less*, which is backwards (docs/methods.md §6); see `leaderboard.anchored.board`.
+    Source: [RAEE] §2.
     """
     kappas = [pair.kappa.value for pair in agreement.pairs if pair.kappa]
     mean = sum(kappas) / len(kappas) if kappas else 0.0
@@ -140,7 +152,8 @@ BLOCK = 1 << 22
 class _Sums:
     """What the agreement of pairs rests on, one entry a pair.
 
-    table : (pairs, 3, 3) comparisons by the labels of both.  items : on which both labelled something.
+    table : (pairs, 3, 3) comparisons by the labels of both.  items : on which both labelled
+        something.
     n_n, n_k, k_k : sums over items of squares and products of comparisons and equal labels.
     influence : sum over items of squared influences on κ.
     """
@@ -154,7 +167,9 @@ class _Sums:
 
 
 def _labels(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, NDArray[np.int8]]:
-    """Item of each comparison code, -1 of those that nobody labelled, and (judges, codes) labels."""
+    """Item of each comparison code, -1 of those that nobody labelled, and (judges, codes)
+    labels.
+    """
     size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in vote_counts.values())
     item = np.full(size, -1, dtype=np.int64)
     labels = np.full((len(vote_counts), size), NOTHING, dtype=np.int8)
@@ -165,7 +180,9 @@ def _labels(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, NDArray[np
 
 
 def _by_products(labels: NDArray[np.int8]) -> _Sums:
-    """All pairs where each item has one comparison: tables are products of 0/1 matrices, and say all."""
+    """All pairs where each item has one comparison: tables are products of 0/1 matrices, and say
+    all.
+    """
     judges, size = labels.shape
     total = np.zeros((3 * judges, 3 * judges))
     step = max(BLOCK // (3 * judges), 1)
@@ -192,12 +209,16 @@ def _by_items(labels: NDArray[np.int8], item: IntArray) -> _Sums:
         for start in range(judge + 1, len(labels), step):
             others = labels[start : start + step, mine]
             parts.append(_beside(own[mine].astype(np.int64), item[mine], others))
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _Sums.__slots__}
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _Sums.__slots__
+    }
     return _Sums(**joined)
 
 
 def _beside(own: IntArray, item: IntArray, others: NDArray[Any]) -> _Sums:
-    """One judge's labels, in the order of their items, beside those of others, (others, comparisons)."""
+    """One judge's labels, in the order of their items, beside those of others, (others,
+    comparisons).
+    """
     pairs, both = len(others), others < NOTHING
     cell = np.where(both, 3 * own + others, 9)
     rows = np.arange(pairs)[:, None]
@@ -229,7 +250,9 @@ def _kappas(table: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _influences(table: IntArray) -> FloatArray:
-    """Influence on κ of one comparison with each pair of labels, (pairs, 3, 3); 0 where κ is undefined."""
+    """Influence on κ of one comparison with each pair of labels, (pairs, 3, 3); 0 where κ is
+    undefined.
+    """
     kappa, chance = (values[:, None, None] for values in _kappas(table))
     n = table.sum(axis=(1, 2))[:, None, None]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -244,7 +267,8 @@ def _influences(table: IntArray) -> FloatArray:
 def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) -> list[JudgePair]:
     """Estimates of each pair: raw agreement by Wilson, κ by its influences.
 
-    Where nothing varies, because all agree or none do, κ has the ends of raw agreement at the same p_e.
+    Where nothing varies, because all agree or none do, κ has the ends of raw agreement at the same
+    p_e.
     """
     n, agree = sums.table.sum(axis=(1, 2)), np.trace(sums.table, axis1=1, axis2=2)
     kappa, chance = _kappas(sums.table)
@@ -259,14 +283,23 @@ def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) ->
     low, high = (np.where(sums.items > 1, end, np.nan) for end in (low, high))
     columns = (column.tolist() for column in (n, agree, raw_low, raw_high, deff, kappa, low, high))
     pairs = []
-    for (judge_1, judge_2), size, equal, raw_from, raw_to, effect, value, value_from, value_to in zip(
+    for (
+        judge_1,
+        judge_2,
+    ), size, equal, raw_from, raw_to, effect, value, value_from, value_to in zip(
         names, *columns, strict=True
     ):
-        raw = Estimate(equal / size, raw_from, raw_to, n=size, level=level, deff=effect) if size else None
+        raw = (
+            Estimate(equal / size, raw_from, raw_to, n=size, level=level, deff=effect)
+            if size
+            else None
+        )
         known = reason = None
         if math.isnan(value):
             reason = NO_VARIATION if size else NO_COMMON
         else:
             known = Estimate(value, value_from, value_to, n=size, level=level)
-        pairs.append(JudgePair(judge_1=judge_1, judge_2=judge_2, n=size, raw=raw, kappa=known, reason=reason))
+        pairs.append(
+            JudgePair(judge_1=judge_1, judge_2=judge_2, n=size, raw=raw, kappa=known, reason=reason)
+        )
     return pairs

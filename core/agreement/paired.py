@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..records import NO_GOLD, ConfidenceCounts, FloatArray, IntArray, PositionCounts, VoteCounts, kept_rows
+from ..records import (
+    NO_GOLD,
+    ConfidenceCounts,
+    FloatArray,
+    IntArray,
+    PositionCounts,
+    VoteCounts,
+    kept_rows,
+)
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate, data_frame, rows_frame
 from ..stats.intervals import check_level, common_places, mean_interval
@@ -28,11 +36,11 @@ MOST_RATERS = 12
 class PairedMeasure:
     """One measure of two judges on the items of their common comparisons that have it for both.
 
-    measure : `right` (half credit on decided gold: right 1, tie ½, opposite 0), `flips` (share of pairs of
-        orders whose verdicts differ), `brier` (mean squared distance of confidence from right or wrong),
-        `overconfidence` (mean confidence minus share exactly right).
-    one, two : means over those items.  difference : one - two, paired by item, its n the items; without an
-        interval for one item.  None, all three, where `reason` says why.
+    measure : `right` (half credit on decided gold: right 1, tie ½, opposite 0), `flips` (share of
+        pairs of orders whose verdicts differ), `brier` (mean squared distance of confidence from
+        right or wrong), `overconfidence` (mean confidence minus share exactly right).
+    one, two : means over those items.  difference : one - two, paired by item, its n the items;
+        without an interval for one item.  None, all three, where `reason` says why.
     """
 
     measure: str
@@ -72,13 +80,15 @@ class JudgeVotes:
 
 
 def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> PairedJudges:
-    """How much better one judge is than another, or than itself under another prompt, on common comparisons.
+    """How much better one judge is than another, or than itself under another prompt, on common
+    comparisons.
 
-    d = mean over items of xᵢ - yᵢ, where xᵢ and yᵢ are the judges' means of the item: items weigh alike.
+    d = mean over items of xᵢ - yᵢ, where xᵢ and yᵢ are the judges' means of the item: items weigh
+    alike.
 
     one, two : comparison and item codes shared by both (`share_codes` makes them so).
-    level : of the intervals: `core.stats.intervals.mean_interval` over items; for `right` and `flips`, where
-        few items may differ, with two more items at the ends -1 and 1.
+    level : of the intervals: `core.stats.intervals.mean_interval` over items; for `right` and
+        `flips`, where few items may differ, with two more items at the ends -1 and 1.
 
     Source: docs/methods.md §8 (ours).
     """
@@ -86,7 +96,10 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
     in_one, _ = common_places(one.counts.comparison, two.counts.comparison)
     codes = one.counts.comparison[in_one]
     sides = [_common(votes, codes) for votes in (one, two)]
-    measures = [_measure(name, [read(side) for side in sides], ends, level) for name, (read, ends) in MEASURES.items()]
+    measures = [
+        _measure(name, [read(side) for side in sides], ends, level)
+        for name, (read, ends) in MEASURES.items()
+    ]
     return PairedJudges(
         measures=tuple(measures),
         parted=disagreements(one.counts, two.counts),
@@ -96,10 +109,14 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
 
 
 def pool_raters(votes: Sequence[JudgeVotes]) -> JudgeVotes:
-    """Several raters as one who gave all their votes, such as all people; each has own pairs of orders."""
+    """Several raters as one who gave all their votes, such as all people; each has own pairs of
+    orders.
+    """
     every = _joined([each.counts for each in votes])
     code, first, place = np.unique(every["comparison"], return_index=True, return_inverse=True)
-    totals = {name: np.bincount(place, every[name]).astype(np.int64) for name in ("plus", "tie", "minus")}
+    totals = {
+        name: np.bincount(place, every[name]).astype(np.int64) for name in ("plus", "tie", "minus")
+    }
     about = {name: every[name][first] for name in ("item", "gold")}
     placed = [each.placed for each in votes if each.placed is not None]
     return JudgeVotes(
@@ -115,13 +132,19 @@ def _joined(records: Sequence[VoteCounts | ConfidenceCounts | PositionCounts]) -
     return {name: np.concatenate([each[name] for each in arrays]) for name in arrays[0]}
 
 
-def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa.Table) -> JudgeVotes:
-    """Votes on another data set with the codes of `of`: comparisons of the same item and models, by name.
+def share_codes(
+    votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa.Table
+) -> JudgeVotes:
+    """Votes on another data set with the codes of `of`: comparisons of the same item and models, by
+    name.
 
     Comparisons that `of` has not are left out. A gold label of `of` counts for both.
     """
     keys = ("item_id", "model_a", "model_b")
-    place = {key: code for code, key in enumerate(zip(*(of_names[k].to_pylist() for k in keys), strict=True))}
+    place = {
+        key: code
+        for code, key in enumerate(zip(*(of_names[k].to_pylist() for k in keys), strict=True))
+    }
     item, gold = (np.full(len(of_names), missing) for missing in (-1, NO_GOLD))
     item[of.counts.comparison], gold[of.counts.comparison] = of.counts.item, of.counts.gold
     code = [place.get(key, -1) for key in zip(*(names[k].to_pylist() for k in keys), strict=True)]
@@ -129,8 +152,14 @@ def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa
     counts = _moved(votes.counts, to)
     counts = counts.rows(np.argsort(counts.comparison, kind="stable"))
     own = gold[counts.comparison]
-    counts = replace(counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own))
-    return JudgeVotes(counts=counts, stated=_moved(votes.stated, to), placed=votes.placed and _moved(votes.placed, to))
+    counts = replace(
+        counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own)
+    )
+    return JudgeVotes(
+        counts=counts,
+        stated=_moved(votes.stated, to),
+        placed=votes.placed and _moved(votes.placed, to),
+    )
 
 
 C = TypeVar("C", VoteCounts, ConfidenceCounts, PositionCounts)
@@ -147,7 +176,11 @@ def _common(votes: JudgeVotes, codes: IntArray) -> JudgeVotes:
     def kept(record: C) -> C:
         return replace(record, **kept_rows(record, np.isin(record.comparison, codes)))
 
-    return JudgeVotes(counts=kept(votes.counts), stated=kept(votes.stated), placed=votes.placed and kept(votes.placed))
+    return JudgeVotes(
+        counts=kept(votes.counts),
+        stated=kept(votes.stated),
+        placed=votes.placed and kept(votes.placed),
+    )
 
 
 Values = tuple[IntArray, FloatArray, FloatArray]
@@ -196,17 +229,28 @@ NEEDS = {
 }
 
 
-def _measure(name: str, sides: Sequence[Values], ends: tuple[float, ...], level: float) -> PairedMeasure:
+def _measure(
+    name: str, sides: Sequence[Values], ends: tuple[float, ...], level: float
+) -> PairedMeasure:
     """Mean of each judge by item, on the items that both have, and their paired difference."""
     size = 1 + max((int(item.max(initial=-1)) for item, _, _ in sides), default=-1)
-    total, n = (np.stack([np.bincount(side[0], side[part], minlength=size) for side in sides]) for part in (1, 2))
+    total, n = (
+        np.stack([np.bincount(side[0], side[part], minlength=size) for side in sides])
+        for part in (1, 2)
+    )
     both = np.flatnonzero((n > 0).all(axis=0))
     if not len(both):
         return PairedMeasure(measure=name, one=None, two=None, difference=None, reason=NEEDS[name])
     one, two = total[:, both] / n[:, both]
     within = (-2.0, 2.0) if name == "overconfidence" else (-1.0, 1.0)
     difference = mean_interval(both, one - two, ends=ends, within=within, level=level)
-    return PairedMeasure(measure=name, one=float(one.mean()), two=float(two.mean()), difference=difference, reason=None)
+    return PairedMeasure(
+        measure=name,
+        one=float(one.mean()),
+        two=float(two.mean()),
+        difference=difference,
+        reason=None,
+    )
 
 
 def verdict_table(names: pa.Table, counts: Mapping[str, VoteCounts], codes: IntArray) -> DataFrame:
@@ -219,7 +263,9 @@ def verdict_table(names: pa.Table, counts: Mapping[str, VoteCounts], codes: IntA
     codes : (rows,) comparisons.
     """
     rows = names.take(np.asarray(codes, dtype=np.int64))
-    columns: dict[str, Any] = {name: rows[name].to_pylist() for name in ("item_id", "model_a", "model_b")}
+    columns: dict[str, Any] = {
+        name: rows[name].to_pylist() for name in ("item_id", "model_a", "model_b")
+    }
     labels = {rater: _labels_of(own, own.label, codes) for rater, own in counts.items()}
     if len(labels) > MOST_RATERS:
         table = np.stack(list(labels.values()))

@@ -1,4 +1,6 @@
-"""Reliability of repeated runs of one judge (ICC), and of any number of raters (Krippendorff α, Fleiss κ)."""
+"""Reliability of repeated runs of one judge (ICC), and of any number of raters (Krippendorff α,
+Fleiss κ).
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ from ..stats.intervals import check_level, dense_codes, n_distinct, resample_ite
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Repeatability:
-    """Intraclass correlation of one judge's repeated runs; None where undefined, with the reason in `reason`.
+    """Intraclass correlation of one judge's repeated runs; None where undefined, with the reason in
+    `reason`.
 
-    icc_3_1, icc_3_k : reliability of one run and of the mean of `k` runs; jackknife intervals over items.
+    icc_3_1, icc_3_k : reliability of one run and of the mean of `k` runs; jackknife intervals over
+        items.
     icc_3_1_f, icc_3_k_f : the same with the classical F interval, exact for normal data only.
     unanimous_share : share of comparisons whose k cells are all equal.
-    msr, msc, mse : mean squares between comparisons, between runs, and residual of the two-way layout.
-    orders : what a cell is (RatingTable.orders).  oriented : candidate against anchor; if False the ICC
+    msr, msc, mse : mean squares between comparisons, between runs, and residual of the two-way
+        layout.
+    orders : what a cell is (RatingTable.orders).  oriented : candidate against anchor; if False the
+        ICC
     depends on the arbitrary A/B orientation, so read `unanimous_share` beside it.
     """
 
@@ -61,15 +67,18 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     """ICC(3,1) and ICC(3,k) of repeated ratings: two-way mixed, consistency.
 
     With n comparisons (rows) and k runs (columns): ICC(3,1) = (MSR - MSE)/(MSR + (k - 1)·MSE),
-    ICC(3,k) = (MSR - MSE)/MSR. [RAEE]'s ρ_eval = ρ_k/(k - (k - 1)·ρ_k) is the same number as ICC(3,1).
+    ICC(3,k) = (MSR - MSE)/MSR. [RAEE]'s ρ_eval = ρ_k/(k - (k - 1)·ρ_k) is the same number as
+    ICC(3,1).
 
-    table : ratings without gaps; a bare (n, k) matrix is taken as one comparison per item, not oriented.
-    level : of both intervals. Default (ours): ln F ± t(G - 1)·SE, F = MSR/MSE, SE by jackknife over G items,
-        each left out with all its comparisons; the F interval beside it takes those of an item for
-        independent, and even where they are it covers only .72 to .84 on ternary votes.
+    table : ratings without gaps; a bare (n, k) matrix is taken as one comparison per item, not
+        oriented.
+    level : of both intervals. Default (ours): ln F ± t(G - 1)·SE, F = MSR/MSE, SE by jackknife over
+        G items, each left out with all its comparisons; the F interval beside it takes those of an
+        item for independent, and even where they are it covers only .72 to .84 on ternary votes.
 
-    MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are no repeats and
-    never enter a RatingTable. Source: [RAEE] App. E; Shrout & Fleiss (1979); docs/methods.md §6.
+    MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are
+    no repeats and never enter a RatingTable. Source: [RAEE] App. E; Shrout & Fleiss (1979);
+    docs/methods.md §6.
 
     >>> found = icc([[1, 1], [-1, -1], [0, 1], [1, 1]])
     >>> round(found.icc_3_1.value, 3), round(found.icc_3_k.value, 3), found.unanimous_share
@@ -77,11 +86,15 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     """
     if not isinstance(table, RatingTable):
         ratings = np.asarray(table, dtype=np.float64)
-        table = RatingTable(item=np.arange(len(ratings)), ratings=ratings, orders="unknown", oriented=False)
+        table = RatingTable(
+            item=np.arange(len(ratings)), ratings=ratings, orders="unknown", oriented=False
+        )
     x = table.ratings
     n, k = x.shape
     found: dict[str, float | Estimate] = {}
-    reason: str | None = f"it needs at least 2 comparisons with 2 runs each, and there are {n} with {k}."
+    reason: str | None = (
+        f"it needs at least 2 comparisons with 2 runs each, and there are {n} with {k}."
+    )
     if n > 1 and k > 1:
         found, reason = _icc_values(x, dense_codes(table.item), level)
     names = ("icc_3_1", "icc_3_1_f", "icc_3_k", "icc_3_k_f", "msr", "msc", "mse")
@@ -99,8 +112,12 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     )
 
 
-def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, float | Estimate], str | None]:
-    """Mean squares and coefficients by the names of `Repeatability`, and what is missing among them."""
+def _icc_values(
+    x: FloatArray, item: IntArray, level: float
+) -> tuple[dict[str, float | Estimate], str | None]:
+    """Mean squares and coefficients by the names of `Repeatability`, and what is missing among
+    them.
+    """
     n, k = x.shape
     row_effect = x.mean(axis=1) - x.mean()
     within = x - x.mean(axis=1, keepdims=True)
@@ -115,9 +132,17 @@ def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, 
     msc = n * float((column_effect**2).sum()) / (k - 1)
     values: dict[str, float | Estimate] = {"msr": msr, "msc": msc, "mse": mse}
     if ssr <= zero:
-        return values, "all comparisons have the same mean rating, so there is nothing to tell apart."
-    single, mean = (1.0, 1.0) if sse <= zero else ((msr - mse) / (msr + (k - 1) * mse), (msr - mse) / msr)
-    values |= {"icc_3_1": Estimate(single, n=n, level=level), "icc_3_k": Estimate(mean, n=n, level=level)}
+        return (
+            values,
+            "all comparisons have the same mean rating, so there is nothing to tell apart.",
+        )
+    single, mean = (
+        (1.0, 1.0) if sse <= zero else ((msr - mse) / (msr + (k - 1) * mse), (msr - mse) / msr)
+    )
+    values |= {
+        "icc_3_1": Estimate(single, n=n, level=level),
+        "icc_3_k": Estimate(mean, n=n, level=level),
+    }
     if sse <= zero:
         return values, "no run ever differs, so an interval cannot be estimated."
     from scipy.special import fdtri
@@ -138,7 +163,8 @@ def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, 
     items = len(size)
     if items < 3:
         return values, "it needs comparisons of at least 3 items for the jackknife interval."
-    # Deleting rows takes their squares and the shift of the mean, n - m times its square, off the sums.
+    # Deleting rows takes their squares and the shift of the mean, n - m times its square, off the
+    # sums.
     left = n - size
     row_sums = np.bincount(item, row_effect)
     ssr_left = ssr - np.bincount(item, row_squares) - k * row_sums**2 / left
@@ -147,9 +173,11 @@ def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, 
     if (ssr_left <= zero).any() or (sse_left <= zero).any():
         return values, "all differences lie in one item, so the jackknife interval does not exist."
     log_f = math.log(f)
-    # Each deletion divides both sums by degrees of freedom in the same ratio: F is k - 1 times their ratio.
+    # Each deletion divides both sums by degrees of freedom in the same ratio: F is k - 1 times
+    # their ratio.
     pseudo = items * log_f - (items - 1) * np.log((k - 1) * ssr_left / sse_left)
-    # Centred on ln F, not on the mean of the pseudo-values: the interval then always holds its estimate.
+    # Centred on ln F, not on the mean of the pseudo-values: the interval then always holds its
+    # estimate.
     half = t_quantile(items - 1, level) * float(pseudo.std(ddof=1)) / math.sqrt(items)
     if half < 1e-9:
         return values, "all items weigh alike, so the jackknife cannot tell how sure the ICC is."
@@ -165,7 +193,8 @@ NOMINAL = (STEPS != 0).astype(np.float64)
 class InterRaterReliability:
     """How far `raters` agree on the comparisons that at least two of them labelled.
 
-    alpha_nominal, alpha_ordinal : Krippendorff α.  n : comparisons behind them.  labels : labels on those.
+    alpha_nominal, alpha_ordinal : Krippendorff α.  n : comparisons behind them.  labels : labels on
+        those.
     fleiss : Fleiss κ on the `fleiss_n` comparisons that exactly `fleiss_raters` raters labelled.
     raw : share of pairs of labels on one comparison that are equal, weighing as in α.
     Intervals are item bootstraps; there is none where no resample differs from the estimate.
@@ -195,7 +224,8 @@ class InterRaterReliability:
 def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray, IntArray]:
     """Raters who gave each label to each comparison, by the majority label of each rater's votes.
 
-    Returns comparison codes, in order, the raters who said -1, 0, +1, (comparisons, 3), and the item of each.
+    Returns comparison codes, in order, the raters who said -1, 0, +1, (comparisons, 3), and the
+    item of each.
     """
     if not vote_counts:
         nothing = np.zeros(0, dtype=np.int64)
@@ -216,7 +246,11 @@ def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
 
 
 def inter_rater_reliability(
-    vote_counts: Mapping[str, VoteCounts], *, rng: np.random.Generator, level: float = 0.95, iterations: int = 1000
+    vote_counts: Mapping[str, VoteCounts],
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    iterations: int = 1000,
 ) -> InterRaterReliability:
     """Krippendorff α (nominal, ordinal) and Fleiss κ of all raters given.
 
@@ -226,17 +260,19 @@ def inter_rater_reliability(
     (Σ_{g=c..k} n_g - (n_c + n_k)/2)² (ordinal).
     Fleiss κ = (P̄ - P_e)/(1 - P_e), P̄ the mean of Σ_c n_uc·(n_uc - 1)/(m·(m - 1)), P_e = Σ_c p_c².
 
-    vote_counts : rater → its counts, comparison codes shared by all. A rater's label of a comparison is the
-        majority of its votes there (no unique mode: 0, ours), so repeats by one rater are no agreement.
-    level, iterations : of the bootstrap by item (percentile, widened to hold its estimate; ours). Resamples
-        in which a coefficient is undefined are left out of its interval.
+    vote_counts : rater → its counts, comparison codes shared by all. A rater's label of a
+        comparison is the majority of its votes there (no unique mode: 0, ours), so repeats by one
+        rater are no agreement.
+    level, iterations : of the bootstrap by item (percentile, widened to hold its estimate; ours).
+        Resamples in which a coefficient is undefined are left out of its interval.
 
-    α is None without a comparison that two raters labelled, or if only one label occurs. Fleiss κ asks for one number
-    of raters throughout: the most common one that is at least 2 (the larger when equal; ours), who need not be the same
-    raters.
+    α is None without a comparison that two raters labelled, or if only one label occurs. Fleiss κ
+    asks for one number of raters throughout: the most common one that is at least 2 (the larger
+    when equal; ours), who need not be the same raters.
 
     Raises InvalidOption for a level outside (0, 1) or iterations below 1.
-    Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss (1971).
+    Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability";
+    Fleiss (1971).
     """
     check_level(level)
     if iterations < 1:
@@ -247,12 +283,16 @@ def inter_rater_reliability(
     m = table.sum(axis=1)
     # Nothing to draw from: one empty group keeps the shapes.
     group, weights = (
-        resample_items(item, rng=rng, iterations=iterations) if len(item) else (item, np.zeros((iterations, 1)))
+        resample_items(item, rng=rng, iterations=iterations)
+        if len(item)
+        else (item, np.zeros((iterations, 1)))
     )
     groups = weights.shape[1]
     pairs = (table[:, :, None] * table[:, None, :]).astype(np.float64)
     pairs[:, range(3), range(3)] -= table
-    coincidence = _summed((pairs / np.maximum(m - 1, 1)[:, None, None]).reshape(-1, 9), group, groups)
+    coincidence = _summed(
+        (pairs / np.maximum(m - 1, 1)[:, None, None]).reshape(-1, 9), group, groups
+    )
     size = int(np.bincount(m).size - 1 - np.argmax(np.bincount(m)[::-1])) if len(m) else 0
     same = m == size
     equal = pairs[same][:, range(3), range(3)].sum(axis=1) / max(size * (size - 1), 1)
@@ -262,10 +302,13 @@ def inter_rater_reliability(
     observed = coincidence.sum(axis=0)
     draws = weights @ coincidence
     nominal, ordinal = (
-        _estimate(_alpha(observed, scale), _alpha(draws, scale), len(m), level) for scale in (False, True)
+        _estimate(_alpha(observed, scale), _alpha(draws, scale), len(m), level)
+        for scale in (False, True)
     )
     n_fleiss = int(same.sum())
-    fleiss = _estimate(_fleiss(fleiss_sums.sum(axis=0)), _fleiss(weights @ fleiss_sums), n_fleiss, level)
+    fleiss = _estimate(
+        _fleiss(fleiss_sums.sum(axis=0)), _fleiss(weights @ fleiss_sums), n_fleiss, level
+    )
     return InterRaterReliability(
         raters=tuple(vote_counts),
         n=len(m),
@@ -303,7 +346,9 @@ def _alpha(coincidence: FloatArray, ordinal: bool) -> FloatArray:
 
 
 def _ordinal(n_c: FloatArray) -> FloatArray:
-    """Squared distances of the ordinal scale: how many labels lie between two, each end counted half."""
+    """Squared distances of the ordinal scale: how many labels lie between two, each end counted
+    half.
+    """
     middle = np.cumsum(n_c, axis=-1) - n_c / 2
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 

@@ -1,8 +1,9 @@
-"""Is a confidence worth its number: reliability diagram, ECE, ACE, MCE, Brier, NLL, noise floor and gap.
+"""Is a confidence worth its number: reliability diagram, ECE, ACE, MCE, Brier, NLL, noise floor and
+gap.
 
-Every measure is computed on `OutcomeCounts` (a row per item and confidence, with n verdicts of which
-`correct` are right), so it costs the same however many votes are behind a row. Verdicts without confidence
-are left out and counted. docs/methods.md §5.
+Every measure is computed on `OutcomeCounts` (a row per item and confidence, with n verdicts of
+which `correct` are right), so it costs the same however many votes are behind a row. Verdicts
+without confidence are left out and counted. docs/methods.md §5.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from ..stats import binning, intervals
 from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 
 NLL_CLIP = 1e-12
-"""The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
+"""The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost
+infinity.
+"""
 
 FLOOR_GRID = 1000
 
@@ -27,7 +30,8 @@ FLOOR_GRID = 1000
 class Reliability:
     """Accuracy against stated confidence, (bins,) each; empty bins have n = 0 and NaN elsewhere.
 
-    low, high : edges of the bin, (low, high], 0 in the first.  n : verdicts.  items : distinct items.
+    low, high : edges of the bin, (low, high], 0 in the first.  n : verdicts.  items : distinct
+        items.
     confidence : mean confidence.  accuracy : share right, with a Wilson interval at n/deff.
     """
 
@@ -101,7 +105,8 @@ class CalibrationIntervals:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NoiseFloor:
-    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean and quantiles of draws.
+    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean and quantiles of
+    draws.
 
     ece_high_clustered : `ece.high` if verdicts of one item are as alike as this judge's are.
     """
@@ -113,21 +118,27 @@ class NoiseFloor:
 
     def to_frame(self) -> DataFrame:
         """One row per measure."""
-        rows = [(name, one.value, one.low, one.high) for name, one in (("ece", self.ece), ("ace", self.ace))]
+        rows = [
+            (name, one.value, one.low, one.high)
+            for name, one in (("ece", self.ece), ("ace", self.ace))
+        ]
         return data_frame(rows, columns=["measure", "mean", "low", "high"])
 
 
 def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Reliability:
     """Accuracy and mean confidence in equal-width bins of confidence.
 
-    accuracy_b = Σcorrect/Σn over rows of bin b, with a Wilson interval at n_b/deff_b; deff_b is the design
-    effect of the bin's own items (votes of one item are not independent; `intervals.design_effect`).
+    accuracy_b = Σcorrect/Σn over rows of bin b, with a Wilson interval at n_b/deff_b; deff_b is the
+    design effect of the bin's own items (votes of one item are not independent;
+    `intervals.design_effect`).
 
-    Raises NoUsableVotes if no verdict has a confidence, InvalidOption for bins below 1 or a level outside (0, 1).
+    Raises NoUsableVotes if no verdict has a confidence, InvalidOption for bins below 1 or a level
+    outside (0, 1).
     Source: [TH] §3; intervals ours.
 
     >>> stated, correct = np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1])
-    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4,
+    ...     dtype=np.int64), correct=correct)
     >>> diagram = reliability(verdicts, bins=2)
     >>> diagram.n.tolist(), diagram.confidence.tolist(), diagram.accuracy.value.tolist()
     ([0, 4], [nan, 0.75], [nan, 0.75])
@@ -151,20 +162,25 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
 
 
 def calibration(
-    outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95, diagram: Reliability | None = None
+    outcomes: OutcomeCounts,
+    *,
+    bins: int = 10,
+    level: float = 0.95,
+    diagram: Reliability | None = None,
 ) -> Calibration:
     """Every calibration measure of one judge.
 
-    ECE = Σ_b n_b/N·|accuracy_b − confidence_b| over equal-width bins; MCE the largest gap of a non-empty
-    bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean ln of the
-    probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
+    ECE = Σ_b n_b/N·|accuracy_b − confidence_b| over equal-width bins; MCE the largest gap of a
+    non-empty bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean
+    ln of the probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
 
     diagram : `reliability` of the same outcomes, bins and level, where it is known already.
 
     Raises as `reliability`. Source: [TH] §3; ACE ours.
 
     >>> stated, correct = np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1])
-    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4,
+    ...     dtype=np.int64), correct=correct)
     >>> found = calibration(verdicts)
     >>> found.accuracy.value, round(found.ece, 3), round(found.mce, 3), round(found.brier, 3)
     (0.75, 0.1, 0.1, 0.135)
@@ -199,21 +215,28 @@ def calibration(
 
 
 def calibration_intervals(
-    outcomes: OutcomeCounts, *, rng: np.random.Generator, bins: int = 10, level: float = 0.95, iterations: int = 1000
+    outcomes: OutcomeCounts,
+    *,
+    rng: np.random.Generator,
+    bins: int = 10,
+    level: float = 0.95,
+    iterations: int = 1000,
 ) -> CalibrationIntervals:
     """Intervals of ECE, ACE, Brier and NLL over items (ours).
 
-    Brier and NLL: `mean_interval`, the ends being the losses of a right and a wrong verdict at the surest
-    confidence stated: a judge whose certain verdicts happen to be all right so far still errs one day, and
-    that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on. ECE and ACE count
-    noise as miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that
-    agree with the one seen (`absolute_sum_interval`), the noise of each bin drawn by resampling
-    items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
-    verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
+    Brier and NLL: `mean_interval`, the ends being the losses of a right and a wrong verdict at the
+    surest confidence stated: a judge whose certain verdicts happen to be all right so far still
+    errs one day, and that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on.
+    ECE and ACE count noise as miscalibration, so that a bootstrap of them misleads near 0: theirs
+    are the true errors that agree with the one seen (`absolute_sum_interval`), the noise of each
+    bin drawn by resampling items. Where a bin's outcomes hardly differ, its noise is that of an
+    accuracy with two right and two wrong verdicts more at n/deff (Agresti–Coull), so that a bin
+    without an error is not taken for certain.
 
-    They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps inside a bin that cancel
-    are no part of it. Simulated 95 % intervals cover true errors of 0 to .3 in .93 to 1 of draws, from 50 verdicts on.
-    The equal-mass bins stay as they are in the data. MCE has no interval: a maximum has no useful bootstrap.
+    They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps
+    inside a bin that cancel are no part of it. Simulated 95 % intervals cover true errors of 0 to
+    .3 in .93 to 1 of draws, from 50 verdicts on. The equal-mass bins stay as they are in the data.
+    MCE has no interval: a maximum has no useful bootstrap.
     """
     known = binning.usable(outcomes)
     drawn = intervals.resample_items(known.item, rng=rng, iterations=iterations)
@@ -230,16 +253,25 @@ def calibration_intervals(
 
     def mean(loss: FloatArray, ends: FloatArray) -> Estimate:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        return intervals.mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
+        return intervals.mean_interval(
+            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
+        )
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(ece=ece, ace=ace, brier=brier, nll=nll)
 
 
 def ece_interval(
-    outcomes: OutcomeCounts, *, rng: np.random.Generator, bins: int = 10, level: float = 0.95, iterations: int = 1000
+    outcomes: OutcomeCounts,
+    *,
+    rng: np.random.Generator,
+    bins: int = 10,
+    level: float = 0.95,
+    iterations: int = 1000,
 ) -> Estimate:
-    """That of ECE in `calibration_intervals`, from the same draws, without the time of the others."""
+    """That of ECE in `calibration_intervals`, from the same draws, without the time of the
+    others.
+    """
     known = binning.usable(outcomes)
     drawn = intervals.resample_items(known.item, rng=rng, iterations=iterations)
     index = binning.bin_index(known.confidence, bins)
@@ -260,7 +292,9 @@ def _absolute_interval(
     groups, total = weights.shape[1], float(known.n.sum())
     signed = known.correct - known.n * known.confidence
     gaps, n, correct = (
-        np.bincount(group * bins + index, weights=column, minlength=groups * bins).reshape(groups, bins)
+        np.bincount(group * bins + index, weights=column, minlength=groups * bins).reshape(
+            groups, bins
+        )
         for column in (signed, known.n, known.correct)
     )
     gap = gaps.sum(axis=0) / total
@@ -285,10 +319,10 @@ def noise_floor(
 ) -> NoiseFloor:
     """ECE and ACE that chance alone gives: what a perfectly calibrated judge would show.
 
-    Draws correct ~ Binomial(n, c) for each distinct confidence c and bins as `calibration` does. Beyond 1,000
-    distinct values those closer than .001 in one bin are drawn at their mean. Verdicts are drawn
-    independently; where those of one item agree the true floor is higher, so `ece_high_clustered` widens the
-    drawn gap of each bin by √deff of that bin.
+    Draws correct ~ Binomial(n, c) for each distinct confidence c and bins as `calibration` does.
+    Beyond 1,000 distinct values those closer than .001 in one bin are drawn at their mean. Verdicts
+    are drawn independently; where those of one item agree the true floor is higher, so
+    `ece_high_clustered` widens the drawn gap of each bin by √deff of that bin.
 
     diagram : `reliability` of the same outcomes and bins, where it is known already.
 
@@ -329,12 +363,15 @@ def noise_floor(
 
 
 def by_chance(floor: NoiseFloor) -> float:
-    """ECE up to which chance alone may be the cause: the higher end of the floor, alike verdicts or not."""
+    """ECE up to which chance alone may be the cause: the higher end of the floor, alike verdicts or
+    not.
+    """
     return max(floor.ece.high, floor.ece_high_clustered)
 
 
 def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
-    """Variance of each bin's right verdicts from (groups, bins) sums, two right and two wrong ones added.
+    """Variance of each bin's right verdicts from (groups, bins) sums, two right and two wrong ones
+    added.
 
     n²·p̃(1 − p̃)/(m + 4), p̃ = (correct·m/n + 2)/(m + 4), m = n/deff; 0 in a bin without verdicts.
     """
@@ -349,12 +386,16 @@ def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
     """Brier and logarithmic loss summed over the verdicts of each row."""
     right, wrong, c = known.correct, known.n - known.correct, known.confidence
     clipped = np.clip(c, NLL_CLIP, 1 - NLL_CLIP)
-    return right * (1 - c) ** 2 + wrong * c**2, -(right * np.log(clipped) + wrong * np.log1p(-clipped))
+    return right * (1 - c) ** 2 + wrong * c**2, -(
+        right * np.log(clipped) + wrong * np.log1p(-clipped)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConfidenceGap(OneRow):
-    """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. No interval for a single item."""
+    """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. No interval for a single
+    item.
+    """
 
     mean_confidence: float
     accuracy: float
@@ -368,11 +409,12 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     """Mean over verdicts of confidence - correct, and a t interval clustered by item (ours).
 
     gap = Σ_v (c_v - correct_v)/N. With d_i the sum of an item's differences and n_i its verdicts,
-    SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of freedom. Verdicts of
-    one item share its difficulty, so they are not independent (docs/methods.md §0). The last term is worth one more
-    wrong verdict: without it a judge that happens to err nowhere looks infinitely sure, and 40 % of calibrated judges
-    with thirty verdicts at .97 would be called underconfident. In simulation 95 % intervals of independent verdicts
-    cover .91 to 1, of few errors in large clusters down to .82. None without a verdict that has a confidence.
+    SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of
+    freedom. Verdicts of one item share its difficulty, so they are not independent (docs/methods.md
+    §0). The last term is worth one more wrong verdict: without it a judge that happens to err
+    nowhere looks infinitely sure, and 40 % of calibrated judges with thirty verdicts at .97 would
+    be called underconfident. In simulation 95 % intervals of independent verdicts cover .91 to 1,
+    of few errors in large clusters down to .82. None without a verdict that has a confidence.
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
@@ -390,7 +432,9 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     items = len(weight)
     half = math.nan
     if items > 1:
-        squares = items / (items - 1) * float(((difference - gap * weight) ** 2).sum()) + intervals.kish_effect(weight)
+        squares = items / (items - 1) * float(
+            ((difference - gap * weight) ** 2).sum()
+        ) + intervals.kish_effect(weight)
         half = intervals.t_quantile(items - 1, level) * math.sqrt(squares) / n
     return ConfidenceGap(
         mean_confidence=mean_confidence,
@@ -406,19 +450,23 @@ STEPS = 30
 """Halvings of a search: to 1e-9 of its range, far below what the noise draws tell apart."""
 
 
-def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 0.95) -> tuple[float, float]:
-    """Sums t of absolute true gaps under which the one that was seen, T = Σ_b|gap_b|, is no surprise (ours).
+def absolute_sum_interval(
+    gap: FloatArray, noise: FloatArray, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Sums t of absolute true gaps under which the one that was seen, T = Σ_b|gap_b|, is no
+    surprise (ours).
 
-    For each t the true gaps are taken as γ(t), of all with Σ_b|γ_b| = t those nearest to the gaps seen, by
-    Σ_b(γ_b − gap_b)²/var(noise_b). The interval holds the t for which P(Σ|γ(t) + noise| ≥ T) and
-    P(Σ|γ(t) + noise| ≤ T) are both at least (1 − level)/2. It holds T, and its upper end is never below the
-    (1 + level)/2 quantile of Σ|noise|: a T below what noise alone shows is luck, or fitted to the same
-    verdicts, and no evidence that the true gaps are smaller than noise.
+    For each t the true gaps are taken as γ(t), of all with Σ_b|γ_b| = t those nearest to the gaps
+    seen, by Σ_b(γ_b − gap_b)²/var(noise_b). The interval holds the t for which P(Σ|γ(t) + noise| ≥
+    T) and P(Σ|γ(t) + noise| ≤ T) are both at least (1 − level)/2. It holds T, and its upper end is
+    never below the (1 + level)/2 quantile of Σ|noise|: a T below what noise alone shows is luck, or
+    fitted to the same verdicts, and no evidence that the true gaps are smaller than noise.
 
-    gap : (bins,) gaps seen.  noise : (draws, bins) draws of what sampling adds to true gaps, of mean near 0.
+    gap : (bins,) gaps seen.  noise : (draws, bins) draws of what sampling adds to true gaps, of
+        mean near 0.
 
-    A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source: hybrid
-    resampling, Chuang & Lai (2000).
+    A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source:
+    hybrid resampling, Chuang & Lai (2000).
     """
     intervals.check_level(level)
     tail = (1 - level) / 2
@@ -452,7 +500,8 @@ def _last(holds: Callable[[float], bool], start: float, end: float) -> float:
 
 
 def _nearest(gap: FloatArray, variance: FloatArray, total: float) -> FloatArray:
-    """Gaps whose absolute values add up to `total`, nearest in units of the noise, with the signs of `gap`.
+    """Gaps whose absolute values add up to `total`, nearest in units of the noise, with the signs
+    of `gap`.
 
     Σ(γ − gap)²/variance is least where every size moves by m·variance, but not below 0.
     """

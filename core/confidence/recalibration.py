@@ -1,4 +1,6 @@
-"""Would a rescaled confidence be better: temperature, Platt, isotonic and histogram maps, on unseen items."""
+"""Would a rescaled confidence be better: temperature, Platt, isotonic and histogram maps, on unseen
+items.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Method = Literal["temperature", "platt", "isotonic", "histogram"]
 Map = Callable[[FloatArray], FloatArray]
 
 MAX_SLOPE = 100.0
-"""Slope and intercept stay within ±100: where verdicts separate perfectly, the likelihood has no maximum."""
+"""Slope and intercept stay within ±100: where verdicts separate perfectly, the likelihood has no
+maximum.
+"""
 GRID_POINTS = 201
 
 
@@ -45,10 +49,12 @@ class LogisticMap:
 class Recalibration:
     """Calibration before and after a map that was fitted on other items, and the map itself.
 
-    before, after : of the same verdicts; each verdict's new confidence comes from the folds without its item.
+    before, after : of the same verdicts; each verdict's new confidence comes from the folds without
+        its item.
     recalibrated_outcomes : the verdicts with their new confidences, measured in `after`.
     confidence, recalibrated : the map fitted on all verdicts, on a grid of stated confidences.
-    slope, intercept : of temperature (slope = 1/T, intercept 0) and Platt fitted on all verdicts, else NaN.
+    slope, intercept : of temperature (slope = 1/T, intercept 0) and Platt fitted on all verdicts,
+        else NaN.
     """
 
     method: str
@@ -80,26 +86,34 @@ def recalibrate(
 ) -> Recalibration:
     """Fit a map from stated to calibrated confidence, and measure it where it was not fitted.
 
-    Items (not verdicts) are dealt at random into folds; each fold's confidences are mapped by the fit on the others.
+    Items (not verdicts) are dealt at random into folds; each fold's confidences are mapped by the
+    fit on the others.
 
-    temperature : σ(logit(c)/T), T > 0.  platt : σ(a·logit(c) + b).  Both by maximum likelihood, clipped as
-    for the NLL.  isotonic : the nondecreasing step of least squares, linear between its points.  histogram :
+    temperature : σ(logit(c)/T), T > 0.  platt : σ(a·logit(c) + b).  Both by maximum likelihood,
+        clipped as
+    for the NLL.  isotonic : the nondecreasing step of least squares, linear between its points.
+        histogram :
     accuracy of the training verdicts in c's equal-width bin; c itself where that bin is empty.
 
-    Raises InvalidOption for an unknown method, or folds below 2; TooFewLabels for fewer items than folds, or a training
-    part without both right and wrong verdicts, where temperature and Platt have no fit; NoUsableVotes if no verdict has
-    a confidence; FitFailed if the likelihood's maximum was not reached.
+    Raises InvalidOption for an unknown method, or folds below 2; TooFewLabels for fewer items than
+    folds, or a training part without both right and wrong verdicts, where temperature and Platt
+    have no fit; NoUsableVotes if no verdict has a confidence; FitFailed if the likelihood's maximum
+    was not reached.
     Source: Guo et al. (2017), Platt (1999), Zadrozny & Elkan (2001, 2002); folds by item ours.
     """
     if method not in _FITS:
         raise InvalidOption(f"method: {method!r} is not one of {', '.join(_FITS)}")
     if folds < 2:
-        raise InvalidOption(f"folds: {folds} is below 2; a map must be judged on items that it has not seen")
+        raise InvalidOption(
+            f"folds: {folds} is below 2; a map must be judged on items that it has not seen"
+        )
     known = usable(outcomes)
     item = dense_codes(known.item)
     items = int(item.max()) + 1
     if items < folds:
-        raise TooFewLabels(f"recalibration in {folds} folds needs at least {folds} items; there are {items}")
+        raise TooFewLabels(
+            f"recalibration in {folds} folds needs at least {folds} items; there are {items}"
+        )
     fold = (rng.permutation(items) % folds)[item]
     mapped = known.confidence.copy()
     for number in range(folds):
@@ -150,7 +164,8 @@ def _logistic(training: OutcomeCounts, bins: int, *, free_intercept: bool) -> Lo
             f"in one all {int(total)} are {only}. Histogram and isotonic maps still work"
         )
     x = _logit(value)
-    # Logits reach ±27.6: on a common scale the solver's tolerances mean the same for slope and intercept.
+    # Logits reach ±27.6: on a common scale the solver's tolerances mean the same for slope and
+    # intercept.
     scale = max(1.0, float(np.abs(x).max()))
     design = np.stack([x / scale, np.ones(len(x))], axis=1)
 
@@ -165,7 +180,12 @@ def _logistic(training: OutcomeCounts, bins: int, *, free_intercept: bool) -> Lo
     bounds = [(least * scale, MAX_SLOPE * scale), (-reach, reach)]
     start = np.array([scale, 0.0])
     fit = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
     )
     low, high = np.array(bounds).T
     step = np.clip(fit.x - loss(fit.x)[1], low, high) - fit.x

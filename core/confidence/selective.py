@@ -1,7 +1,8 @@
-"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a guarantee.
+"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a
+guarantee.
 
-`threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole comparisons
-by how sure their label is. docs/methods.md §5 and §9.
+`threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole
+comparisons by how sure their label is. docs/methods.md §5 and §9.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import numpy as np
 
 from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import NO_GOLD, BoolArray, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
+from ..records import (
+    NO_GOLD,
+    BoolArray,
+    ConfidenceCounts,
+    FloatArray,
+    IntArray,
+    OutcomeCounts,
+    VoteCounts,
+)
 from ..stats import intervals
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
@@ -24,9 +33,11 @@ GRID_CUTS = 20
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RiskCoverage:
-    """Error rate among the verdicts kept if those below a confidence are dropped, (cuts,), strictest first.
+    """Error rate among the verdicts kept if those below a confidence are dropped, (cuts,),
+    strictest first.
 
-    threshold : least confidence kept.  n, errors : verdicts kept and the wrong ones.  coverage : n over all.
+    threshold : least confidence kept.  n, errors : verdicts kept and the wrong ones.  coverage : n
+        over all.
     risk : errors / n, with a Wilson interval at n/deff.  aurc : mean risk over all coverages.
     error_rate : risk at full coverage, the curve of a confidence that says nothing.
     """
@@ -47,11 +58,14 @@ class RiskCoverage:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RiskThreshold:
-    """The lowest confidence at which the error rate is at most `alpha`, right with probability 1 − `delta`.
+    """The lowest confidence at which the error rate is at most `alpha`, right with probability 1 −
+    `delta`.
 
-    threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.  coverage :
+    threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.
+        coverage :
     fraction of the verdicts at or above it.  bound : upper bound of their error rate.
-    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is the last passed.
+    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is
+        the last passed.
     """
 
     threshold: float | None
@@ -105,19 +119,23 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
 
 
 def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
-    """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 − `delta`.
+    """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 −
+    `delta`.
 
-    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest first: from the first
-    that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in equal steps of verdicts kept to the last,
-    which keeps all. Continue while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the
-    answer, and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
+    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest
+    first: from the first that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in
+    equal steps of verdicts kept to the last, which keeps all. Continue while the one-sided level-δ
+    Clopper–Pearson bound is ≤ α; the last cut that passes is the answer, and none is a valid one.
+    Picking the best-looking cut and then bounding it fails far more often than δ.
 
-    Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
-    item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
-    items have about as many verdicts each; where a few items hold most verdicts it can promise too much, and
-    `guarantee`, which draws one comparison per item, does not.
+    Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has
+    its own item) rounded down, with the errors scaled to it and rounded up. That is an
+    approximation, good while items have about as many verdicts each; where a few items hold most
+    verdicts it can promise too much, and `guarantee`, which draws one comparison per item, does
+    not.
 
-    Raises InvalidOption for alpha or delta outside (0, 1), NoUsableVotes if no verdict has a confidence.
+    Raises InvalidOption for alpha or delta outside (0, 1), NoUsableVotes if no verdict has a
+    confidence.
     Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
     """
     for name, value in (("alpha", alpha), ("delta", delta)):
@@ -134,7 +152,11 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         first = int(enough[0])
         steps = np.linspace(n[first], n[-1], GRID_CUTS)
         few = len(cut) - first <= GRID_CUTS
-        grid = np.arange(first, len(cut)) if few else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
+        grid = (
+            np.arange(first, len(cut))
+            if few
+            else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
+        )
     scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
     bound = intervals.clopper_pearson(scaled, effective[grid], level=1 - delta)
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
@@ -144,8 +166,10 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     elif last < 0:
         share = 100 * n[grid[0]] / n[-1]
         note = (
-            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence {cut[grid[0]]:.4g} and "
-            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are {100 * alpha:.3g} %"
+            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence "
+            f"{cut[grid[0]]:.4g} and "
+            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are "
+            f"{100 * alpha:.3g} %"
         )
     else:
         note = f"{last + 1} of {len(grid)} cuts pass"
@@ -193,12 +217,16 @@ def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
 
 
 Sureness = Literal["share", "stated", "btd"]
-"""How sure a label is: the share of votes for it, their mean stated confidence, or BTD's probability."""
+"""How sure a label is: the share of votes for it, their mean stated confidence, or BTD's
+probability.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Decisions:
-    """One label per comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN), and gold."""
+    """One label per comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN),
+    and gold.
+    """
 
     comparison: IntArray
     item: IntArray
@@ -221,12 +249,15 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Guarantee:
-    """The lowest sureness from which on labels are wrong at most in `alpha`, with probability 1 − `delta`.
+    """The lowest sureness from which on labels are wrong at most in `alpha`, with probability 1 −
+    `delta`.
 
     threshold : None if no cut passes, which `note` then explains.
-    kept : share of all comparisons at or above it, labelled or not.  wrong : share of wrong labels among the
+    kept : share of all comparisons at or above it, labelled or not.  wrong : share of wrong labels
+        among the
     labelled ones kept.  everything : the same with all kept.  Intervals are clustered by item.
-    n_items : labelled items, of which one comparison each was tested; `test` has the cuts and their bounds.
+    n_items : labelled items, of which one comparison each was tested; `test` has the cuts and their
+        bounds.
     n_labelled, n : comparisons with gold, and all.
     """
 
@@ -246,7 +277,11 @@ class Guarantee:
     def to_frame(self) -> DataFrame:
         """One row; shares with their intervals."""
         row: dict[str, object] = {"sureness": self.sureness, "threshold": self.threshold}
-        shares = {"kept": self.kept, "wrong": self.wrong, "wrong without threshold": self.everything}
+        shares = {
+            "kept": self.kept,
+            "wrong": self.wrong,
+            "wrong without threshold": self.everything,
+        }
         for name, share in shares.items():
             for end, field in (("", "value"), (" low", "low"), (" high", "high")):
                 row[name + end] = getattr(share, field, None)
@@ -267,7 +302,9 @@ def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
     if not rows:
         return np.zeros(0)
     order = np.argsort(counts.comparison, kind="stable")
-    row = order[np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)]
+    row = order[
+        np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)
+    ]
     behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
     stating = behind & ~np.isnan(votes.confidence)
     row, sums = row[stating], votes.n[stating] * votes.confidence[stating]
@@ -279,7 +316,8 @@ def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
 def by_share(counts: VoteCounts) -> Decisions:
     """Majority label of each comparison, as sure as the share of votes for it.
 
-    Without a unique mode the label is 0, and its share is that of the votes for 0, which may be none.
+    Without a unique mode the label is 0, and its share is that of the votes for 0, which may be
+    none.
     """
     return _decisions(counts, counts.label, share_behind(counts), "share")
 
@@ -287,7 +325,8 @@ def by_share(counts: VoteCounts) -> Decisions:
 def by_stated_confidence(counts: VoteCounts, votes: ConfidenceCounts) -> Decisions:
     """Majority label of each comparison, as sure as the votes for it state on average.
 
-    NaN where no vote for the label states a confidence; such a comparison can be neither kept nor tested.
+    NaN where no vote for the label states a confidence; such a comparison can be neither kept nor
+    tested.
     votes : of the same judge and selection; votes on other comparisons are left out.
     """
     return _decisions(counts, counts.label, stated_behind(counts, votes), "stated")
@@ -296,10 +335,12 @@ def by_stated_confidence(counts: VoteCounts, votes: ConfidenceCounts) -> Decisio
 def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     """BTD label of each comparison, as sure as the fitted probability of that label.
 
-    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the result, so
-    that a threshold is tested on items that the fit has not seen, for the very fit that will be used (ours).
+    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing
+    in the result, so that a threshold is tested on items that the fit has not seen, for the very
+    fit that will be used (ours).
 
-    Raises TooFewLabels for fewer than 20 labelled comparisons in that half. Source: [BTD] §4 for the fit.
+    Raises TooFewLabels for fewer than 20 labelled comparisons in that half. Source: [BTD] §4 for
+    the fit.
     """
     known = counts.gold != NO_GOLD
     items = np.unique(counts.item[known])
@@ -314,30 +355,39 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
 
 
 def guarantee(
-    decisions: Decisions, *, alpha: float, delta: float, rng: np.random.Generator, level: float = 0.95
+    decisions: Decisions,
+    *,
+    alpha: float,
+    delta: float,
+    rng: np.random.Generator,
+    level: float = 0.95,
 ) -> Guarantee:
-    """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 − `delta`.
+    """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 −
+    `delta`.
 
-    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled comparison of
-    each item is drawn at random, without looking at labels or sureness, and the cuts are tested on those alone, as
-    `threshold_for_risk` does: independent draws, exact bounds. The promise is for a comparison drawn at random from an
-    item like these, if it is kept; where all items have as many comparisons that is the share of wrong labels among all
-    that are kept. To take the comparisons for independent would break it, and weighing by an effective number breaks it
-    where few items have many.
+    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one
+    labelled comparison of each item is drawn at random, without looking at labels or sureness, and
+    the cuts are tested on those alone, as `threshold_for_risk` does: independent draws, exact
+    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept;
+    where all items have as many comparisons that is the share of wrong labels among all that are
+    kept. To take the comparisons for independent would break it, and weighing by an effective
+    number breaks it where few items have many.
 
     decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
     alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
     rng : draws the comparison of each item; with one comparison per item nothing is left to chance.
     level : of the intervals of the shares, which are over all comparisons.
 
-    Raises NoUsableVotes if no comparison has both gold and a sureness, InvalidOption for alpha, delta outside (0, 1).
+    Raises NoUsableVotes if no comparison has both gold and a sureness, InvalidOption for alpha,
+    delta outside (0, 1).
     Source: docs/methods.md §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
     """
     sure = ~np.isnan(decisions.confidence)
     tested = sure & (decisions.gold != NO_GOLD)
     if not tested.any():
         raise NoUsableVotes(
-            "A threshold needs comparisons that have gold and a label with a sureness; this judge has none."
+            "A threshold needs comparisons that have gold and a label with a sureness; this judge "
+            "has none."
         )
     missed = decisions.label != decisions.gold
     drawn = _one_of_each_item(decisions, tested, rng)
@@ -368,7 +418,9 @@ def guarantee(
 
 
 def label_outcomes(decisions: Decisions) -> OutcomeCounts:
-    """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the threshold."""
+    """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the
+    threshold.
+    """
     return _outcomes(decisions, np.flatnonzero(decisions.gold != NO_GOLD))
 
 
@@ -382,14 +434,18 @@ def _outcomes(decisions: Decisions, rows: IntArray) -> OutcomeCounts:
 
 
 def kept_comparisons(decisions: Decisions, found: Guarantee) -> IntArray:
-    """Codes of the comparisons at or above the threshold, the surest first; none without a threshold."""
+    """Codes of the comparisons at or above the threshold, the surest first; none without a
+    threshold.
+    """
     if found.threshold is None:
         return np.zeros(0, dtype=np.int64)
     order = np.argsort(-decisions.confidence, kind="stable")
     return decisions.comparison[order][decisions.confidence[order] >= found.threshold - 1e-9]
 
 
-def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.Generator) -> IntArray:
+def _one_of_each_item(
+    decisions: Decisions, tested: np.ndarray, rng: np.random.Generator
+) -> IntArray:
     """A random row of each item among those to test; the order of rows does not matter."""
     rows = np.flatnonzero(tested)
     rows = rows[np.lexsort((decisions.comparison[rows], decisions.item[rows]))]
@@ -400,7 +456,12 @@ def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.G
 
 def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, rule: Sureness) -> Decisions:
     return Decisions(
-        comparison=counts.comparison, item=counts.item, label=label, confidence=sure, gold=counts.gold, sureness=rule
+        comparison=counts.comparison,
+        item=counts.item,
+        label=label,
+        confidence=sure,
+        gold=counts.gold,
+        sureness=rule,
     )
 
 
@@ -409,20 +470,24 @@ LEAST = 5
 
 
 def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
-    """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by item.
+    """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by
+    item.
 
-    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right verdict r (equal: ½)
-    and V(w) the share of right ones surer than wrong verdict w: AUROC θ = ΣV(r)/M = ΣV(w)/W. With aᵢ = Σ(V(r) − θ) and
-    bᵢ = Σ(V(w) − θ) over item i's right and wrong verdicts, var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² +
-    2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a right verdict, I_W a wrong one and I are all of them. The interval
-    is logit θ ± t·√var/(θ(1 − θ)), t with min(I_M, I_W) − 1 degrees of freedom.
+    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right
+    verdict r (equal: ½) and V(w) the share of right ones surer than wrong verdict w: AUROC θ =
+    ΣV(r)/M = ΣV(w)/W. With aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong
+    verdicts, var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where
+    I_M items have a right verdict, I_W a wrong one and I are all of them. The interval is logit θ ±
+    t·√var/(θ(1 − θ)), t with min(I_M, I_W) − 1 degrees of freedom.
 
-    Verdicts without a confidence are left out; the n of θ is the number of items. NaN without a right or without a
-    wrong verdict; ends are NaN with fewer than 5 items of either. A constant confidence has θ = ½ exactly. At θ = 0 or
-    1, where the variance is 0, the ends are Wilson's at min(I_M, I_W) (ours).
+    Verdicts without a confidence are left out; the n of θ is the number of items. NaN without a
+    right or without a wrong verdict; ends are NaN with fewer than 5 items of either. A constant
+    confidence has θ = ½ exactly. At θ = 0 or 1, where the variance is 0, the ends are Wilson's at
+    min(I_M, I_W) (ours).
 
     Raises NoUsableVotes if no verdict has a confidence, InvalidOption for a level outside (0, 1).
-    Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe (2003) §5.2.
+    Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe
+    (2003) §5.2.
     """
     intervals.check_level(level)
     known = usable(outcomes)
@@ -452,8 +517,12 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
 
 
-def _placements(confidence: FloatArray, right: FloatArray, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of each row, the share of wrong verdicts that are less sure and of right ones that are surer."""
+def _placements(
+    confidence: FloatArray, right: FloatArray, wrong: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of each row, the share of wrong verdicts that are less sure and of right ones that
+    are surer.
+    """
     value = rank_values(confidence)
     wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)
     below = (np.cumsum(wrong_at) - wrong_at / 2) / wrong_at.sum()

@@ -1,4 +1,6 @@
-"""TH-Score: what the verdicts that a judge is nearly certain of are worth, and how many there are."""
+"""TH-Score: what the verdicts that a judge is nearly certain of are worth, and how many
+there are.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,20 @@ from ..stats.intervals import check_level, clustered_proportion, dense_codes, t_
 
 Scale = Literal["formula", "published"]
 SCALES = {"formula": 1.0, "published": 0.5}
-"""[TH] prints half of its own formula in every row of its tables; `published` is for comparing with them."""
+"""[TH] prints half of its own formula in every row of its tables; `published` is for comparing with
+them.
+"""
 
 SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ThScore(OneRow):
-    """TH-Score at one epsilon: `th` in percent points, with its band (`th_sweep`), and what it is made of.
+    """TH-Score at one epsilon: `th` in percent points, with its band (`th_sweep`), and what it is
+    made of.
 
-    share : fraction of the verdicts that are inside; n : their number.  accuracy : of those, with a Wilson
+    share : fraction of the verdicts that are inside; n : their number.  accuracy : of those, with a
+        Wilson
     interval at n/deff over items; NaN if none is inside.
     """
 
@@ -50,7 +56,8 @@ class ThScore(OneRow):
 class ThSweep:
     """TH-Score over epsilons, (epsilons,) each, with a band by item.
 
-    n : verdicts inside.  share : n over all.  accuracy : NaN where n = 0.  The band is NaN with one item.
+    n : verdicts inside.  share : n over all.  accuracy : NaN where n = 0.  The band is NaN with one
+        item.
     """
 
     epsilon: FloatArray
@@ -65,7 +72,8 @@ class ThSweep:
 
 
 def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "formula") -> FloatArray:
-    """TH-Score of an accuracy and a share (fraction), elementwise: (exp(accuracy − ½) − 1)·100·share.
+    """TH-Score of an accuracy and a share (fraction), elementwise: (exp(accuracy − ½) −
+    1)·100·share.
 
     An undefined accuracy (nothing inside) gives 0. Source: [TH] §4.
     """
@@ -76,11 +84,14 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
     return np.asarray(SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent)
 
 
-def th_score(outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95) -> ThScore:
+def th_score(
+    outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95
+) -> ThScore:
     """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`.
 
     >>> stated, correct = np.array([0.99, 0.97, 0.6, 0.6]), np.array([1, 1, 1, 0])
-    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4,
+    ...     dtype=np.int64), correct=correct)
     >>> found = th_score(verdicts, 0.05)
     >>> found.n, found.share, found.accuracy.value, round(found.th.value, 2)
     (2, 0.5, 1.0, 32.44)
@@ -89,7 +100,11 @@ def th_score(outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula
 
 
 def th_scores(
-    outcomes: OutcomeCounts, epsilons: Sequence[float], *, scale: Scale = "formula", level: float = 0.95
+    outcomes: OutcomeCounts,
+    epsilons: Sequence[float],
+    *,
+    scale: Scale = "formula",
+    level: float = 0.95,
 ) -> tuple[ThScore, ...]:
     """`th_score` at each epsilon, in one pass."""
     if not len(epsilons):
@@ -104,7 +119,9 @@ def th_scores(
             ThScore(
                 epsilon=float(epsilon),
                 th=sweep.th[place],
-                accuracy=clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level),
+                accuracy=clustered_proportion(
+                    known.item[keep], known.n[keep], known.correct[keep], level=level
+                ),
                 share=float(sweep.share[place]),
                 n=int(sweep.n[place]),
                 scale=scale,
@@ -115,37 +132,50 @@ def th_scores(
 
 
 def th_sweep(
-    outcomes: OutcomeCounts, epsilons: ArrayLike = SWEEP_EPSILONS, *, scale: Scale = "formula", level: float = 0.95
+    outcomes: OutcomeCounts,
+    epsilons: ArrayLike = SWEEP_EPSILONS,
+    *,
+    scale: Scale = "formula",
+    level: float = 0.95,
 ) -> ThSweep:
     """TH-Score, accuracy and share over epsilons in one pass, with a band by item.
 
-    TH(ε) = (exp(acc − ½) − 1)·share over verdicts with c > 1 − ε or c < ε; share in percent. Inner edges
-    are open with a tolerance of 1e−9; 0 and 1 are inside. Nothing inside: TH = 0.
+    TH(ε) = (exp(acc − ½) − 1)·share over verdicts with c > 1 − ε or c < ε; share in percent. Inner
+    edges are open with a tolerance of 1e−9; 0 and 1 are inside. Nothing inside: TH = 0.
 
-    Band: TH ± t(items − 1)·SE to first order in accuracy and share, three items of average size being added:
-    one right and one wrong inside, one outside. So few errors or few verdicts inside do not look like none;
-    it is widened to hold TH as seen. In simulation 95 % bands hold .95 to 1, from 20 verdicts on.
+    Band: TH ± t(items − 1)·SE to first order in accuracy and share, three items of average size
+    being added: one right and one wrong inside, one outside. So few errors or few verdicts inside
+    do not look like none; it is widened to hold TH as seen. In simulation 95 % bands hold .95 to 1,
+    from 20 verdicts on.
 
     The published tables hold half of this value in every row; `scale='published'` gives theirs.
 
-    Raises InvalidOption for an epsilon outside (0, 0.5) or an unknown scale, NoUsableVotes if no verdict has a
-    confidence. Source: [TH] §4; band ours.
+    Raises InvalidOption for an epsilon outside (0, 0.5) or an unknown scale, NoUsableVotes if no
+    verdict has a confidence. Source: [TH] §4; band ours.
     """
     chosen = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     check_level(level)
     if not ((chosen > 0) & (chosen < 0.5)).all():
-        raise InvalidOption(f"epsilon: {chosen[~((chosen > 0) & (chosen < 0.5))][0]} is not between 0 and 0.5")
+        raise InvalidOption(
+            f"epsilon: {chosen[~((chosen > 0) & (chosen < 0.5))][0]} is not between 0 and 0.5"
+        )
     known = usable(outcomes)
     distinct, position = np.unique(chosen, return_inverse=True)
     rows = _rows(known, _first_inside(known.confidence, distinct), len(distinct))
-    n, correct, total = rows.inside(rows.n)[position], rows.inside(rows.right)[position], known.n.sum()
+    n, correct, total = (
+        rows.inside(rows.n)[position],
+        rows.inside(rows.right)[position],
+        known.n.sum(),
+    )
     with np.errstate(invalid="ignore"):
         accuracy = correct / n
     th = th_from_rates(accuracy, n / total, scale=scale)
     low, high = (SCALES[scale] * end[position] for end in _band(rows, level=level))
     return ThSweep(
         epsilon=chosen,
-        th=Estimates(th, np.minimum(low, th), np.maximum(high, th), n=n.astype(np.int64), level=level),
+        th=Estimates(
+            th, np.minimum(low, th), np.maximum(high, th), n=n.astype(np.int64), level=level
+        ),
         accuracy=accuracy,
         share=n / total,
         n=n.astype(np.int64),
@@ -153,11 +183,15 @@ def th_sweep(
 
 
 def _first_inside(confidence: FloatArray, epsilons: FloatArray) -> IntArray:
-    """Place of the first epsilon that a confidence is inside of; it stays inside of all larger ones."""
+    """Place of the first epsilon that a confidence is inside of; it stays inside of all larger
+    ones.
+    """
 
     def searched(values: FloatArray) -> IntArray:
         distance = np.minimum(values, 1 - values)
-        return np.where(distance > 0, np.searchsorted(epsilons - EDGE_TOLERANCE, distance, side="right"), 0)
+        return np.where(
+            distance > 0, np.searchsorted(epsilons - EDGE_TOLERANCE, distance, side="right"), 0
+        )
 
     percent = np.rint(100 * confidence)
     if np.array_equal(percent / 100, confidence):
@@ -170,9 +204,11 @@ def _first_inside(confidence: FloatArray, epsilons: FloatArray) -> IntArray:
 class _Rows:
     """Rows that are inside of some epsilon, equal ones as one with their number as its weight.
 
-    slot : the first epsilon that a row is inside of.  before_n, before_right : n and right of the rows of its
+    slot : the first epsilon that a row is inside of.  before_n, before_right : n and right of the
+        rows of its
     item that came inside before it.  size : verdicts of its item, inside or not.
-    items, sizes, squares : number of all items, and sums of their sizes and of the squares of those.
+    items, sizes, squares : number of all items, and sums of their sizes and of the squares of
+        those.
     """
 
     slots: int
@@ -198,7 +234,8 @@ def _rows(known: OutcomeCounts, slot: IntArray, slots: int) -> _Rows:
     sizes = np.bincount(item, weights=n)
     width = int(n.max()) + 1
     if len(sizes) == len(item) and (slots + 1) * width**2 <= len(item):
-        # Each (slot, n, right) is counted; `records.distinct` would place every row too, which takes longer.
+        # Each (slot, n, right) is counted; `records.distinct` would place every row too, which
+        # takes longer.
         count = np.bincount((slot * width + n) * width + right, minlength=slots * width**2)
         seen = np.flatnonzero(count[: slots * width**2])
         slot, n, right, weight = seen // width**2, seen // width % width, seen % width, count[seen]
@@ -207,7 +244,8 @@ def _rows(known: OutcomeCounts, slot: IntArray, slots: int) -> _Rows:
     else:
         near = slot < slots
         item, slot, n, right = item[near], slot[near], n[near], right[near]
-        # Rows of an item in the order in which they come inside: sums of squares grow with what came before.
+        # Rows of an item in the order in which they come inside: sums of squares grow with what
+        # came before.
         key = item * slots + slot
         if (key[1:] < key[:-1]).any():
             order = np.argsort(key, kind="stable")
@@ -236,7 +274,8 @@ def _band(rows: _Rows, *, level: float) -> tuple[FloatArray, FloatArray]:
     """TH ± t·SE of the items and three more at each epsilon, (slots,); see `th_sweep`.
 
     To first order an item with nᵢ verdicts, mᵢ of them inside and cᵢ of those right, moves TH by
-    (exp(a − ½)·(cᵢ − a·mᵢ) + (exp(a − ½) − 1)·(mᵢ − s·nᵢ))/N, a the accuracy inside and s the share.
+    (exp(a − ½)·(cᵢ − a·mᵢ) + (exp(a − ½) − 1)·(mᵢ − s·nᵢ))/N, a the accuracy inside and s the
+    share.
     """
     if rows.items < 2:
         return np.full(rows.slots, np.nan), np.full(rows.slots, np.nan)

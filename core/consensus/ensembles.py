@@ -1,8 +1,8 @@
 """Is a jury better than its best judge: voting rules over judges, compared with their members.
 
-Every member has one verdict per comparison (a label and a confidence); a rule weighs the verdicts. Members,
-rules and fusers are compared on the comparisons that all members judged: accuracy, calibration, cost, and who
-departs from the majority. Source: [TH] §5.1.
+Every member has one verdict per comparison (a label and a confidence); a rule weighs the verdicts.
+Members, rules and fusers are compared on the comparisons that all members judged: accuracy,
+calibration, cost, and who departs from the majority. Source: [TH] §5.1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from ..confidence.calibration_error import Calibration, calibration
 from ..confidence.selective import share_behind, stated_behind
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
-from ..records import NO_GOLD, BoolArray, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
+from ..records import (
+    NO_GOLD,
+    BoolArray,
+    ConfidenceCounts,
+    FloatArray,
+    IntArray,
+    OutcomeCounts,
+    VoteCounts,
+)
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import clustered_share, common_places, mean_interval, n_distinct
 
@@ -35,7 +43,8 @@ class Members:
 
     votes : of each member, in the same rows.
     label : (members, rows) majority label of the member's votes.
-    confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
+    confidence : (members, rows) in [0, 1], that the label is right; None if some member states
+        none.
     kind : what the confidence is: `stated`, `share` or `none`.
     left_out : comparisons that some member judged and another did not.
     """
@@ -79,13 +88,17 @@ class Members:
         return VoteCounts(comparison=self.comparison, item=self.item, gold=self.gold, **sums)
 
     def of(self, name: str) -> VoteCounts:
-        """Votes of one member on the same comparisons. Raises UnknownName for a judge that is no member."""
+        """Votes of one member on the same comparisons. Raises UnknownName for a judge that is no
+        member.
+        """
         if name not in self.votes:
             raise UnknownName(f"{name!r} is no member; members are {', '.join(self.names)}.")
         return self.votes[name]
 
     def without(self, name: str) -> Members:
-        """The same comparisons without one member. Raises UnknownName for a judge that is no member."""
+        """The same comparisons without one member. Raises UnknownName for a judge that is no
+        member.
+        """
         self.of(name)
         keep = np.array([one != name for one in self.names])
         return replace(
@@ -97,7 +110,10 @@ class Members:
 
     def to_frame(self) -> DataFrame:
         """One row per comparison, a column of labels per member."""
-        columns = {"comparison": self.comparison, "gold": np.where(self.gold == NO_GOLD, np.nan, self.gold)}
+        columns = {
+            "comparison": self.comparison,
+            "gold": np.where(self.gold == NO_GOLD, np.nan, self.gold),
+        }
         return data_frame(columns | dict(zip(self.names, self.label, strict=True)))
 
 
@@ -135,7 +151,12 @@ RULES: dict[str, Rule] = {
         Rule(key="majority", name="Majority of judges", source="[TH] §5.1"),
         Rule(key="confidence", name="Confidence-weighted", source="[TH] §5.1", weigh=lambda c: c),
         Rule(key="root", name="Root-confidence-weighted", source="[TH] §5.1", weigh=np.sqrt),
-        Rule(key="entropy", name="Entropy-weighted", source="[TH] §5.1; weight ours", weigh=entropy_weight),
+        Rule(
+            key="entropy",
+            name="Entropy-weighted",
+            source="[TH] §5.1; weight ours",
+            weigh=entropy_weight,
+        ),
     )
 }
 """Voting rules by key, in the order of tables."""
@@ -144,12 +165,14 @@ RULES: dict[str, Rule] = {
 def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCounts]) -> Members:
     """One verdict per comparison of each judge, on the comparisons that all of them judged.
 
-    The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the mean
-    confidence stated by the votes that gave it, times their share among the judge's votes on the comparison
-    (one vote: what it states); 0 for a tie that no vote gave. If some member states none, it is that share
-    for all, provided every member voted more than once somewhere; else there is none (ours).
+    The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the
+    mean confidence stated by the votes that gave it, times their share among the judge's votes on
+    the comparison (one vote: what it states); 0 for a tie that no vote gave. If some member states
+    none, it is that share for all, provided every member voted more than once somewhere; else there
+    is none (ours).
 
-    counts, votes : by judge, of one selection.  Raises InvalidOption for fewer than two judges, UnknownName
+    counts, votes : by judge, of one selection.  Raises InvalidOption for fewer than two judges,
+        UnknownName
     for a judge without votes, NoUsableVotes if no comparison has a verdict of every member.
     """
     names = tuple(counts)
@@ -158,7 +181,9 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
     for name in names:
         if name not in votes:
             raise UnknownName(f"Judge {name!r} has no vote in this selection.")
-    common = reduce(partial(np.intersect1d, assume_unique=True), (one.comparison for one in counts.values()))
+    common = reduce(
+        partial(np.intersect1d, assume_unique=True), (one.comparison for one in counts.values())
+    )
     if not len(common):
         raise NoUsableVotes(f"No comparison was judged by all of {', '.join(names)}.")
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
@@ -175,16 +200,20 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
         kind=kind,
-        left_out=n_distinct(np.concatenate([one.comparison for one in counts.values()])) - len(common),
+        left_out=n_distinct(np.concatenate([one.comparison for one in counts.values()]))
+        - len(common),
     )
 
 
 def likely_jury(counts: Mapping[str, VoteCounts]) -> tuple[str, ...]:
-    """Judges that can sit together: from the one with most comparisons down, each that leaves at least half
-    of the first one's comparisons judged by all (ours). In the order of `counts`.
+    """Judges that can sit together: from the one with most comparisons down, each that leaves at
+    least half of the first one's comparisons judged by all (ours). In the order of `counts`.
     """
     ranked = sorted(counts, key=lambda name: -len(counts[name]))
-    chosen, common = ranked[:1], counts[ranked[0]].comparison if ranked else np.zeros(0, dtype=np.int64)
+    chosen, common = (
+        ranked[:1],
+        counts[ranked[0]].comparison if ranked else np.zeros(0, dtype=np.int64),
+    )
     for name in ranked[1:]:
         shared = np.intersect1d(common, counts[name].comparison, assume_unique=True)
         if 2 * len(shared) >= len(counts[ranked[0]]):
@@ -196,7 +225,10 @@ def applicable(jury: Members) -> tuple[dict[str, Rule], dict[str, str]]:
     """Rules that this jury can use, and why it cannot use the others."""
     if jury.confidence is not None:
         return dict(RULES), {}
-    reason = "needs the confidence of every member; some state none, and some vote only once per comparison"
+    reason = (
+        "needs the confidence of every member; some state none, and "
+        "some vote only once per comparison"
+    )
     usable = {key: rule for key, rule in RULES.items() if rule.weigh is None}
     return usable, {key: reason for key in RULES if key not in usable}
 
@@ -204,12 +236,14 @@ def applicable(jury: Members) -> tuple[dict[str, Rule], dict[str, str]]:
 def combine(jury: Members, key: str) -> Verdicts:
     """Label with the most weight, and its share of the weight as confidence.
 
-    majority : every member weighs 1; labels with equally many members are decided by the highest confidence
+    majority : every member weighs 1; labels with equally many members are decided by the highest
+        confidence
     of a member behind them.  confidence, root, entropy : weights c, √c and c/(H(c) + 1e−6).
-    What is still equal is 0 (ours). If every weight is 0, all members weigh the same (ours). The ensemble's
-    confidence as weight share is ours: [TH] names none.
+    What is still equal is 0 (ours). If every weight is 0, all members weigh the same (ours). The
+    ensemble's confidence as weight share is ours: [TH] names none.
 
-    Raises UnknownName for another key, InvalidOption for a rule that needs confidence where there is none.
+    Raises UnknownName for another key, InvalidOption for a rule that needs confidence where there
+    is none.
     """
     if key not in RULES:
         raise UnknownName(f"There is no voting rule {key!r}; choose from {', '.join(RULES)}.")
@@ -224,19 +258,26 @@ def combine(jury: Members, key: str) -> Verdicts:
     behind = np.stack([np.where(jury.label == y, weight, 0.0).sum(axis=0) for y in (-1, 0, 1)])
     best = behind >= behind.max(axis=0) * (1 - EQUAL)
     if rule.weigh is None and jury.confidence is not None:
-        highest = np.stack([np.where(jury.label == y, jury.confidence, -1.0).max(axis=0) for y in (-1, 0, 1)])
+        highest = np.stack(
+            [np.where(jury.label == y, jury.confidence, -1.0).max(axis=0) for y in (-1, 0, 1)]
+        )
         highest = np.where(best, highest, -1.0)
         best &= highest >= highest.max(axis=0) - EQUAL
     label = np.where(best.sum(axis=0) == 1, best.argmax(axis=0) - 1, 0).astype(np.int64)
     total = behind.sum(axis=0)
-    return Verdicts(label=label, confidence=np.take_along_axis(behind, label[None] + 1, axis=0)[0] / total)
+    return Verdicts(
+        label=label, confidence=np.take_along_axis(behind, label[None] + 1, axis=0)[0] / total
+    )
 
 
 def btd_verdicts(jury: Members, *, rng: np.random.Generator, member: str | None = None) -> Verdicts:
-    """BTD over the votes of all members, each label by a fit on other items; confidence is its p(label).
+    """BTD over the votes of all members, each label by a fit on other items; confidence is its
+    p(label).
 
-    member : the votes of this one only. Generators in the same state hold out the same items for everybody. Errors as
-    `Members.of` and `core.aggregation.btd.held_out_forecast`. Source: [BTD] §4 on pooled votes (ours).
+    member : the votes of this one only. Generators in the same state hold out the same items for
+        everybody. Errors as
+    `Members.of` and `core.aggregation.btd.held_out_forecast`. Source: [BTD] §4 on pooled votes
+    (ours).
     """
     from ..aggregation.btd import decide, held_out_forecast
 
@@ -245,7 +286,9 @@ def btd_verdicts(jury: Members, *, rng: np.random.Generator, member: str | None 
     return Verdicts(label=label, confidence=np.take_along_axis(p, label[:, None] + 1, axis=1)[:, 0])
 
 
-def fuser_verdicts(jury: Members, counts: VoteCounts, votes: ConfidenceCounts) -> tuple[Verdicts, IntArray]:
+def fuser_verdicts(
+    jury: Members, counts: VoteCounts, votes: ConfidenceCounts
+) -> tuple[Verdicts, IntArray]:
     """Verdicts of a judge that read the members' verdicts, and the rows of `jury` that it judged.
 
     Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
@@ -256,7 +299,9 @@ def fuser_verdicts(jury: Members, counts: VoteCounts, votes: ConfidenceCounts) -
 
 
 def _stated(one: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
-    """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states any."""
+    """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states
+    any.
+    """
     return np.where(share_behind(one) > 0, stated_behind(one, votes), 1.0)
 
 
@@ -266,7 +311,9 @@ EPSILON = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Estimate):
-    """Mean paired difference of two accuracies over n comparisons; no interval with one of its `items`."""
+    """Mean paired difference of two accuracies over n comparisons; no interval with one of its
+    `items`.
+    """
 
     items: int
 
@@ -275,16 +322,21 @@ class Difference(Estimate):
 class EnsembleScore:
     """One member, rule or fuser on the labelled comparisons that it and all members judged.
 
-    kind : `member`, `rule`, `fuser`, or `member by BTD`: the votes of the judge `member` alone, under BTD.
+    kind : `member`, `rule`, `fuser`, or `member by BTD`: the votes of the judge `member` alone,
+        under BTD.
     fitted : its labels come from a fit on gold labels (of other items).
     accuracy : share of labels equal to gold.  calibration, th : None without a confidence on each.
-    against : key of the best member that needs no more labels: of all members as they vote, and for one that
-    is fitted of all members by BTD too.  against_best : accuracy minus that one's, on the same comparisons.
+    against : key of the best member that needs no more labels: of all members as they vote, and for
+        one that
+    is fitted of all members by BTD too.  against_best : accuracy minus that one's, on the same
+        comparisons.
     Both None for the best one itself.
-    differs, right, wrong : comparisons on which its label differs from the majority of judges, and on how
+    differs, right, wrong : comparisons on which its label differs from the majority of judges, and
+        on how
     many of those it is right while the majority is wrong, and the other way round.
     departures : codes of the comparisons on which its label differs.
-    cost : mean cost of one verdict in the currency of the votes, None if some part of it is unknown.
+    cost : mean cost of one verdict in the currency of the votes, None if some part of it is
+        unknown.
     """
 
     key: str
@@ -307,18 +359,30 @@ class EnsembleScore:
 
 COLUMNS = (
     *("key", "name", "kind", "fitted", "n", "accuracy", "accuracy_low", "accuracy_high"),
-    *("ece", "ace", "mce", "brier", "nll", "th", "against", "against_best_value", "against_best_low"),
+    *(
+        "ece",
+        "ace",
+        "mce",
+        "brier",
+        "nll",
+        "th",
+        "against",
+        "against_best_value",
+        "against_best_low",
+    ),
     *("against_best_high", "differs", "right", "wrong", "cost"),
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EnsembleTable:
-    """Scores by key, members first; why rules are missing; accuracy of each rule without each member.
+    """Scores by key, members first; why rules are missing; accuracy of each rule without each
+    member.
 
-    best_member : key of the most accurate member as it votes.  best_fitted : key of the most accurate member
-    as it votes or by BTD, None if nothing could be fitted.  without : (rules, members), None where a rule
-    cannot be made; `rules` names the rows.  n : labelled comparisons.
+    best_member : key of the most accurate member as it votes.  best_fitted : key of the most
+        accurate member
+    as it votes or by BTD, None if nothing could be fitted.  without : (rules, members), None where
+    a rule cannot be made; `rules` names the rows.  n : labelled comparisons.
     """
 
     scores: dict[str, EnsembleScore]
@@ -336,7 +400,10 @@ class EnsembleTable:
         rows = []
         for score in self.scores.values():
             row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
-            row |= {name: getattr(score.calibration, name, None) for name in ("ece", "ace", "mce", "brier", "nll")}
+            row |= {
+                name: getattr(score.calibration, name, None)
+                for name in ("ece", "ace", "mce", "brier", "nll")
+            }
             row["th"] = getattr(score.th, "th", None)
             row["against"] = score.against and self.scores[score.against].name
             rows.append(row)
@@ -354,18 +421,23 @@ def compare(
 ) -> EnsembleTable:
     """Judge members, voting rules, BTD over the pooled votes, and fusers, on comparisons with gold.
 
-    BTD is fitted on gold labels, which mends any judge's ties and scale. So every member is judged by BTD on
-    its own votes too, with the same items held out, and a fitted jury is compared with the best of those:
-    what it gains over a member as it votes may be the fit's work and none of the jury's (ours).
+    BTD is fitted on gold labels, which mends any judge's ties and scale. So every member is judged
+    by BTD on its own votes too, with the same items held out, and a fitted jury is compared with
+    the best of those: what it gains over a member as it votes may be the fit's work and none of the
+    jury's (ours).
 
-    fusers : by judge, as `core.consensus.ensembles.fuser_verdicts`; each is judged on the rows that it has.
-    costs : mean cost of a verdict by judge; a rule costs what its members cost together, a fuser that and
+    fusers : by judge, as `core.consensus.ensembles.fuser_verdicts`; each is judged on the rows that
+        it has.
+    costs : mean cost of a verdict by judge; a rule costs what its members cost together, a fuser
+        that and
     its own. A cost that is not known stays unknown, never 0.
 
-    The difference to the best member is optimistic for no rule: that member was picked on these same
-    comparisons, which favours it. Leave-one-member-out is the rule without the member minus the rule.
+    The difference to the best member is optimistic for no rule: that member was picked on these
+    same comparisons, which favours it. Leave-one-member-out is the rule without the member minus
+    the rule.
 
-    Raises NoUsableVotes if no common comparison has gold. Source: [TH] §5; paired intervals are ours.
+    Raises NoUsableVotes if no common comparison has gold. Source: [TH] §5; paired intervals are
+    ours.
     """
     known = jury.gold != NO_GOLD
     if not known.any():
@@ -385,10 +457,22 @@ def compare(
     by_btd: dict[str, str] = {}
     try:
         alone = {name: btd_verdicts(jury, rng=deepcopy(rng), member=name) for name in jury.names}
-        found["btd"] = ("BTD over pooled votes", "rule", btd_verdicts(jury, rng=rng), every, everything)
+        found["btd"] = (
+            "BTD over pooled votes",
+            "rule",
+            btd_verdicts(jury, rng=rng),
+            every,
+            everything,
+        )
         for name, verdicts in alone.items():
             by_btd[f"btd of {name}"] = name
-            found[f"btd of {name}"] = (f"BTD on {name}'s votes", "member by BTD", verdicts, every, costs.get(name))
+            found[f"btd of {name}"] = (
+                f"BTD on {name}'s votes",
+                "member by BTD",
+                verdicts,
+                every,
+                costs.get(name),
+            )
     except AppellateError as error:
         # Without its members by BTD there is nothing to compare a fitted jury with.
         skipped["btd"] = str(error)
@@ -397,7 +481,10 @@ def compare(
             found[name] = (name, "fuser", verdicts, rows, _sum([everything, costs.get(name)]))
         else:
             skipped[name] = "judged none of the labelled comparisons of the members"
-    hits = {key: float((found[key][2].label == jury.gold)[known].mean()) for key in (*jury.names, *by_btd)}
+    hits = {
+        key: float((found[key][2].label == jury.gold)[known].mean())
+        for key in (*jury.names, *by_btd)
+    }
     best = max(jury.names, key=hits.__getitem__)
     best_fitted = max(hits, key=hits.__getitem__) if by_btd else None
     scores = {}
@@ -445,24 +532,31 @@ def compare(
 def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.95) -> Difference:
     """Mean of one − two over comparisons, with an interval that takes items as the unit.
 
-    It is `intervals.mean_interval` with the ends −1 and 1, cut where the accuracy of the second leaves
-    no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
+    It is `intervals.mean_interval` with the ends −1 and 1, cut where the accuracy of the second
+    leaves no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
     mean = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
     rate = clustered_share(item, two, level=level)
     low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
-    return Difference(value=mean.value, low=low, high=high, n=len(difference), items=mean.n, level=level)
+    return Difference(
+        value=mean.value, low=low, high=high, n=len(difference), items=mean.n, level=level
+    )
 
 
-def _without(jury: Members, key: str, whole: Verdicts, rows: IntArray, level: float) -> tuple[Difference | None, ...]:
-    """Accuracy of a rule without each member, minus with all; None where one member alone would be left."""
+def _without(
+    jury: Members, key: str, whole: Verdicts, rows: IntArray, level: float
+) -> tuple[Difference | None, ...]:
+    """Accuracy of a rule without each member, minus with all; None where one member alone would be
+    left.
+    """
     if len(jury.names) < 3:
         return (None,) * len(jury.names)
     gold, item = jury.gold[rows], jury.item[rows]
     full = whole.label[rows] == gold
     return tuple(
-        paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level) for name in jury.names
+        paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level)
+        for name in jury.names
     )
 
 

@@ -1,7 +1,9 @@
-"""Listwise permutation consensus: a judge ranks the same candidates in K orders, and the orders are pooled.
+"""Listwise permutation consensus: a judge ranks the same candidates in K orders, and the orders are
+pooled.
 
-A run of an item shows all its candidates in one order. Values of a run are put in a matrix, one row per
-(item, candidate), one column per run, so that any subset of orders is one matrix product. Source: [PCF] §3.
+A run of an item shows all its candidates in one order. Values of a run are put in a matrix, one row
+per (item, candidate), one column per run, so that any subset of orders is one matrix product.
+Source: [PCF] §3.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ from ..stats.intervals import dense_codes, mean_interval, wilson
 
 COMPONENTS = ("score", "borda", "top", "uncertainty")
 TOLERANCE = 1e-9
-"""Consensus scores this close are equal: sums of the same numbers in another order differ by less."""
+"""Consensus scores this close are equal: sums of the same numbers in another order differ by less.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Weights of the four parts of the consensus score; they are divided by their sum. Source: [PCF] §3."""
+    """Weights of the four parts of the consensus score; they are divided by their sum. Source:
+    [PCF] §3.
+    """
 
     score: float = 0.50
     borda: float = 0.25
@@ -38,12 +43,16 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Blocks:
-    """Rankings laid out by entry, an (item, candidate), and by run within the item, in order of run number.
+    """Rankings laid out by entry, an (item, candidate), and by run within the item, in order of run
+    number.
 
-    item, category, candidate, best : of each entry; entries are sorted by item.  start : first entry of each
+    item, category, candidate, best : of each entry; entries are sorted by item.  start : first
+        entry of each
     item.  shown : (entries, runs), the run exists.  slot : (entries, runs), -1 where it does not.
-    values : by component that every run has, (entries, runs) on 0 to 100, 0 where the run does not exist.
-    top : (entries, runs), share of a run's first place that the candidate has: 1/(number in the run's top set) or 0.
+    values : by component that every run has, (entries, runs) on 0 to 100, 0 where the run does not
+        exist.
+    top : (entries, runs), share of a run's first place that the candidate has: 1/(number in the
+        run's top set) or 0.
     """
 
     item: IntArray
@@ -66,7 +75,9 @@ class Blocks:
         known = np.logical_and.reduceat(self.best >= 0, self.start)
         known &= np.maximum.reduceat(self.best, self.start) == 1
         if not known.any():
-            raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+            raise NoUsableVotes(
+                "No item says which candidate is best (column is_best), so accuracy is unknown."
+            )
         return np.asarray(known)
 
     @property
@@ -82,11 +93,14 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Consensus:
-    """Consensus score of each candidate of each item, and whether it wins; one row per (item, candidate).
+    """Consensus score of each candidate of each item, and whether it wins; one row per (item,
+    candidate).
 
-    score : s̄, 0 to 100, NaN if the runs gave none.  borda : B, 0 to 100, NaN likewise.  top : v, 0 to 1.
+    score : s̄, 0 to 100, NaN if the runs gave none.  borda : B, 0 to 100, NaN likewise.  top : v, 0
+        to 1.
     uncertainty : u, 0 to 1, NaN likewise.  consensus : 0 to 100.  best : 1, 0, or -1 if unknown.
-    weights : as used, summing to 1; a part that some run lacks has weight 0 and is named in `missing`.
+    weights : as used, summing to 1; a part that some run lacks has weight 0 and is named in
+        `missing`.
     """
 
     item: IntArray
@@ -109,16 +123,20 @@ class Consensus:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Improvement:
-    """Consensus of all orders against the direct judgement, run 1, on the items whose best is known.
+    """Consensus of all orders against the direct judgement, run 1, on the items whose best is
+    known.
 
-    An item is worth the share of its winners that are best: 1/|winners| when the one best is among them.
+    An item is worth the share of its winners that are best: 1/|winners| when the one best is among
+    them.
     single : any one order alone, mean over the orders of an item and then over items (ours).
     gain : consensus minus single, paired by item; no interval with one item.
     improved, regressed : items worth more, or less, by consensus than by the direct judgement.
     p_value : exact two-sided sign test of those.
     direct_set, consensus_set : mean number of winners.  chance : worth of a blind choice.
-    first_slot, first_share : the slot, from 0, in which the best stands most often in run 1, and on which
-    share of the items: near 1, `direct` measures a preference for that slot as much as the judge (ours).
+    first_slot, first_share : the slot, from 0, in which the best stands most often in run 1, and on
+        which
+    share of the items: near 1, `direct` measures a preference for that slot as much as the judge
+    (ours).
     """
 
     category: str
@@ -139,7 +157,9 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Improvements:
-    """`overall`, each category, and the unweighted mean over categories of direct and consensus accuracy."""
+    """`overall`, each category, and the unweighted mean over categories of direct and consensus
+    accuracy.
+    """
 
     overall: Improvement
     by_category: tuple[Improvement, ...]
@@ -156,7 +176,8 @@ def blocks(rankings: ListRankings) -> Blocks:
 
     A run's top set is its candidates with the highest score; without scores, those that it chose.
 
-    Raises NoUsableVotes if nothing is there, InvalidCounts if the runs of an item show different candidates.
+    Raises NoUsableVotes if nothing is there, InvalidCounts if the runs of an item show different
+    candidates.
     """
     if not len(rankings):
         raise NoUsableVotes("No listwise judgement is selected.")
@@ -168,7 +189,8 @@ def blocks(rankings: ListRankings) -> Blocks:
     item_of_list = dense_codes(item[new_list])
     first_list = np.append(0, np.flatnonzero(np.diff(item_of_list)) + 1)
     place = np.arange(len(size)) - first_list[item_of_list]
-    # Within an item every run has the same candidates in the same sorted order, so rows line up with entries.
+    # Within an item every run has the same candidates in the same sorted order, so rows line up
+    # with entries.
     row = np.arange(len(item)) - np.flatnonzero(new_list)[list_of]
     n_of_item = size[first_list]
     start = np.append(0, np.cumsum(n_of_item)[:-1])
@@ -182,7 +204,11 @@ def blocks(rankings: ListRankings) -> Blocks:
     score, rank, slot = (getattr(rankings, name)[order] for name in ("score", "rank", "slot"))
     chosen, uncertain = rankings.chosen[order], rankings.uncertain[order]
     scored = not np.isnan(score).any()
-    first = score >= np.maximum.reduceat(score, np.flatnonzero(new_list))[list_of] if scored else chosen == 1
+    first = (
+        score >= np.maximum.reduceat(score, np.flatnonzero(new_list))[list_of]
+        if scored
+        else chosen == 1
+    )
     in_top = np.bincount(list_of, weights=first)
     if (in_top == 0).any():
         raise InvalidCounts("ListRankings: a run that puts no candidate first.")
@@ -193,7 +219,12 @@ def blocks(rankings: ListRankings) -> Blocks:
         "top": 100 * first / in_top[list_of],
         "uncertainty": 100.0 * uncertain,
     }
-    has = {"score": scored, "borda": (rank > 0).all(), "top": True, "uncertainty": (uncertain >= 0).all()}
+    has = {
+        "score": scored,
+        "borda": (rank > 0).all(),
+        "top": True,
+        "uncertainty": (uncertain >= 0).all(),
+    }
 
     def matrix(values: FloatArray | IntArray, empty: float) -> FloatArray:
         filled = np.full((entries, runs), empty)
@@ -215,7 +246,8 @@ def blocks(rankings: ListRankings) -> Blocks:
 
 
 def scores_of(laid: Blocks, weights: Weights, orders: FloatArray) -> FloatArray:
-    """Consensus score of each entry from each subset of orders, (entries, subsets); NaN without a run.
+    """Consensus score of each entry from each subset of orders, (entries, subsets); NaN without a
+    run.
 
     orders : (subsets, runs), 1 for a run that counts.
     """
@@ -227,18 +259,23 @@ def scores_of(laid: Blocks, weights: Weights, orders: FloatArray) -> FloatArray:
 
 
 def used_weights(laid: Blocks, weights: Weights) -> Weights:
-    """Weights over the parts that every run has, summing to 1. Raises InvalidOption if none is left."""
+    """Weights over the parts that every run has, summing to 1. Raises InvalidOption if none is
+    left.
+    """
     kept = {name: getattr(weights, name) if name in laid.values else 0.0 for name in COMPONENTS}
     total = sum(kept.values())
     if total <= 0:
         raise InvalidOption(
-            f"No weight is left: the judgements have {', '.join(laid.values)} only; give one of them weight."
+            f"No weight is left: the judgements have {', '.join(laid.values)} only; give one of "
+            "them weight."
         )
     return Weights(**{name: weight / total for name, weight in kept.items()})
 
 
 def winners(laid: Blocks, scores: FloatArray, tolerance: float = TOLERANCE) -> BoolArray:
-    """All candidates of an item within `tolerance` points of its highest score; scores (entries, subsets)."""
+    """All candidates of an item within `tolerance` points of its highest score; scores (entries,
+    subsets).
+    """
     if tolerance < 0:
         raise InvalidOption(f"tolerance {tolerance}: 0 or more points.")
     highest = np.maximum.reduceat(scores, laid.start, axis=0)
@@ -246,17 +283,22 @@ def winners(laid: Blocks, scores: FloatArray, tolerance: float = TOLERANCE) -> B
 
 
 def worth(laid: Blocks, win: BoolArray) -> FloatArray:
-    """Share of an item's winners that are best, (items, subsets); meaningful where the best is known."""
+    """Share of an item's winners that are best, (items, subsets); meaningful where the best is
+    known.
+    """
     right = np.add.reduceat(win & (laid.best == 1)[:, None], laid.start, axis=0, dtype=np.float64)
     return np.asarray(right / np.add.reduceat(win, laid.start, axis=0, dtype=np.float64))
 
 
-def consensus(rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE) -> Consensus:
-    """Pool all orders: C = w₁·s̄ + w₂·B + w₃·100v + w₄·100u, weights .50, .25, .20, .05 unless given.
+def consensus(
+    rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE
+) -> Consensus:
+    """Pool all orders: C = w₁·s̄ + w₂·B + w₃·100v + w₄·100u, weights .50, .25, .20, .05 unless
+    given.
 
-    s̄ is the mean score; B = 100/(K(n − 1))·Σ(n − rank); v the mean over runs of 1{in top set}/|top set|; u
-    the mean uncertainty flag. A part that some run lacks is left out and the weights are renormalised (ours).
-    Winners are all within `tolerance` points of the highest C.
+    s̄ is the mean score; B = 100/(K(n − 1))·Σ(n − rank); v the mean over runs of 1{in top set}/|top
+    set|; u the mean uncertainty flag. A part that some run lacks is left out and the weights are
+    renormalised (ours). Winners are all within `tolerance` points of the highest C.
 
     Errors as `blocks`. Source: [PCF] §3.
     """
@@ -282,13 +324,18 @@ def consensus(rankings: ListRankings, *, weights: Weights | None = None, toleran
 
 
 def improvement(
-    rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE, level: float = 0.95
+    rankings: ListRankings,
+    *,
+    weights: Weights | None = None,
+    tolerance: float = TOLERANCE,
+    level: float = 0.95,
 ) -> Improvements:
     """Is the consensus of all orders more often right than the first order alone?
 
-    The direct judgement is the item's run of the lowest number, scored by the same rule (K = 1). The p-value
-    is the exact two-sided binomial of improved against regressed items at ½; 1 if there are none. Every
-    order alone is scored so too, and their mean is `single`, which no one slot of the best can flatter.
+    The direct judgement is the item's run of the lowest number, scored by the same rule (K = 1).
+    The p-value is the exact two-sided binomial of improved against regressed items at ½; 1 if there
+    are none. Every order alone is scored so too, and their mean is `single`, which no one slot of
+    the best can flatter.
 
     Raises NoUsableVotes if no item has a known best candidate, else as `blocks`. Source: [PCF] §3.
     """
@@ -299,7 +346,9 @@ def improvement(
         by_order = worth(laid, winners(laid, scores_of(laid, weights, np.eye(runs)), tolerance))
     seen = laid.shown[laid.start]
     alone = np.where(seen, by_order, 0.0).sum(axis=1) / seen.sum(axis=1)
-    win = winners(laid, scores_of(laid, weights, np.stack([np.eye(runs)[0], np.ones(runs)])), tolerance)
+    win = winners(
+        laid, scores_of(laid, weights, np.stack([np.eye(runs)[0], np.ones(runs)])), tolerance
+    )
     value, sets = worth(laid, win), np.add.reduceat(win, laid.start, axis=0, dtype=np.float64)
     chance = np.add.reduceat(laid.best == 1, laid.start, dtype=np.float64) / laid.sizes
     stands = np.zeros((len(chance), int(laid.slot.max()) + 1))
@@ -307,13 +356,18 @@ def improvement(
 
     def of(category: str, rows: BoolArray) -> Improvement:
         before, after = value[rows].T
-        improved, regressed = int((after > before + TOLERANCE).sum()), int((after < before - TOLERANCE).sum())
+        improved, regressed = (
+            int((after > before + TOLERANCE).sum()),
+            int((after < before - TOLERANCE).sum()),
+        )
         return Improvement(
             category=category,
             n=int(rows.sum()),
             direct=mean_worth(before, level=level),
             single=mean_worth(alone[rows], level=level),
-            gain=mean_interval(np.arange(len(after)), after - alone[rows], ends=(-1.0, 1.0), level=level),
+            gain=mean_interval(
+                np.arange(len(after)), after - alone[rows], ends=(-1.0, 1.0), level=level
+            ),
             consensus=mean_worth(after, level=level),
             improved=improved,
             regressed=regressed,
@@ -339,7 +393,8 @@ def improvement(
 def mean_worth(value: FloatArray, *, level: float = 0.95) -> Estimate:
     """Mean over items of a worth in [0, 1], with a Wilson interval at n/f (ours).
 
-    f = min(1, (Σwᵢ² − n·w̄² + ¼)/(n·w̄(1 − w̄) + ¼)): shared first places vary less than right and wrong do.
+    f = min(1, (Σwᵢ² − n·w̄² + ¼)/(n·w̄(1 − w̄) + ¼)): shared first places vary less than right and
+    wrong do.
     """
     n, total = len(value), float(value.sum())
     mean = total / n

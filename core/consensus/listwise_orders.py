@@ -1,4 +1,6 @@
-"""What the order of candidates does to a listwise judge: how many orders are needed, and which slots win."""
+"""What the order of candidates does to a listwise judge: how many orders are needed, and which
+slots win.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Orders:
 
     accuracy : worth of the consensus, with an interval by item.
     gain : accuracy minus that of one order, paired by item; no interval with one item.
-    majority_error : share of (item, subset) in which no more than half of the orders put the best first.
+    majority_error : share of (item, subset) in which no more than half of the orders put the best
+        first.
     bound : exp(−2k(q − ½)²), None if q ≤ ½.
     """
 
@@ -38,7 +41,8 @@ class Orders:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderSweep:
-    """Accuracy against the number of orders, one row per K, on the `n` items that have all these runs.
+    """Accuracy against the number of orders, one row per K, on the `n` items that have all these
+    runs.
 
     q : how often one order alone puts the best first.  left_out : items with fewer runs.
     """
@@ -58,9 +62,11 @@ class OrderSweep:
 class Slot:
     """How often the candidate shown in a slot comes first; slot 0 is shown first.
 
-    win : share of first places among the runs that have the slot, Wilson at n/deff clustered by item.
+    win : share of first places among the runs that have the slot, Wilson at n/deff clustered by
+        item.
     chance : mean 1/n over those runs, what a judge without any preference would give the slot.
-    expected : the same candidates' share of first places in their runs in other slots, over those that have
+    expected : the same candidates' share of first places in their runs in other slots, over those
+        that have
     any: what quality alone would give the slot, whoever was put there (ours).
     pull : their share here minus that, paired and clustered by item; NaN without any.
     best : as `win`, for runs with the best candidate in the slot: accuracy; NaN without any.
@@ -76,7 +82,8 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderSensitivity:
-    """`changed`: share of items, among those seen in two or more orders, whose first place depends on order.
+    """`changed`: share of items, among those seen in two or more orders, whose first place depends
+    on order.
 
     pairs : mean over those items of the share of pairs of orders that put other candidates first.
     """
@@ -88,7 +95,10 @@ class OrderSensitivity:
     def to_frame(self) -> DataFrame:
         """One row per slot."""
         rows = rows_frame(Slot, self.slots)
-        counts = {"n": [row.win.n for row in self.slots], "best_n": [row.best.n for row in self.slots]}
+        counts = {
+            "n": [row.win.n for row in self.slots],
+            "best_n": [row.best.n for row in self.slots],
+        }
         names = {"win_low": "low", "win_high": "high", "best": "best_win"}
         return rows.assign(**counts).rename(columns=names)
 
@@ -102,14 +112,16 @@ def order_sweep(
     max_subsets: int = 200,
     level: float = 0.95,
 ) -> OrderSweep:
-    """Accuracy of the consensus of K orders, K = 1 … all, by taking subsets of the orders of each item.
+    """Accuracy of the consensus of K orders, K = 1 … all, by taking subsets of the orders of each
+    item.
 
-    All subsets of K orders if there are at most `max_subsets`, else that many drawn at random. Only items
-    with the most common number of runs or more count, and of those the first runs: every K is judged on the
-    same items. The Hoeffding bound holds for orders that err independently and with the same q on every item;
-    real ones do neither, so it is a reference and no promise.
+    All subsets of K orders if there are at most `max_subsets`, else that many drawn at random. Only
+    items with the most common number of runs or more count, and of those the first runs: every K is
+    judged on the same items. The Hoeffding bound holds for orders that err independently and with
+    the same q on every item; real ones do neither, so it is a reference and no promise.
 
-    Raises NoUsableVotes if no item has a known best candidate. Source: [PCF] §3.3; subsets are ours.
+    Raises NoUsableVotes if no item has a known best candidate. Source: [PCF] §3.3; subsets are
+    ours.
     """
     if max_subsets < 1:
         raise InvalidOption(f"max_subsets {max_subsets}: use 1 or more.")
@@ -129,7 +141,9 @@ def order_sweep(
         wide = np.zeros((len(chosen), laid.shown.shape[1]))
         wide[:, :orders] = chosen
         with np.errstate(invalid="ignore"):
-            value = worth(laid, winners(laid, scores_of(laid, weights, wide), tolerance))[rows].mean(axis=1)
+            value = worth(laid, winners(laid, scores_of(laid, weights, wide), tolerance))[
+                rows
+            ].mean(axis=1)
         if k == 1:
             one = value
         gain = mean_interval(items, value - one, ends=(-1.0, 1.0), level=level)
@@ -145,13 +159,17 @@ def order_sweep(
                 n=len(value),
             )
         )
-    return OrderSweep(rows=tuple(found), q=q, n=int(rows.sum()), left_out=int((known & ~rows).sum()))
+    return OrderSweep(
+        rows=tuple(found), q=q, n=int(rows.sum()), left_out=int((known & ~rows).sum())
+    )
 
 
 def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSensitivity:
-    """Does the order of the candidates decide: items whose first place changes, and first places by slot.
+    """Does the order of the candidates decide: items whose first place changes, and first places by
+    slot.
 
-    An item counts if it was judged in two or more orders. Two orders differ if their sets of first places do.
+    An item counts if it was judged in two or more orders. Two orders differ if their sets of first
+    places do.
 
     Raises NoUsableVotes if no item was judged twice.
     Source: docs/methods.md §7; `pairs` and `expected` are ours.
@@ -160,7 +178,9 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
     seen = laid.shown[laid.start]
     several = seen.sum(axis=1) >= 2
     if not several.any():
-        raise NoUsableVotes("No item was judged in two orders, so nothing is known about their effect.")
+        raise NoUsableVotes(
+            "No item was judged in two orders, so nothing is known about their effect."
+        )
     first = laid.top > 0
     differ, both = np.zeros(len(seen)), np.zeros(len(seen))
     for one, two in combinations(range(seen.shape[1]), 2):
@@ -205,7 +225,9 @@ def _slots(laid: Blocks, level: float) -> tuple[Slot, ...]:
                 win=first_places(here),
                 chance=float(chance[here].mean()) if here.any() else math.nan,
                 expected=float(other.mean()) if len(other) else math.nan,
-                pull=mean_interval(item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level),
+                pull=mean_interval(
+                    item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level
+                ),
                 best=first_places(here & (laid.best == 1)[:, None]),
             )
         )

@@ -1,10 +1,11 @@
 """Vote budget: how many votes does a comparison need, and when is another one not worth its price?
 
-Votes are collected one after another (or `step` at a time). After each, the planner knows how they fell and,
-from a pilot whose comparisons have all n votes, how the rest tend to fall and what gold then is. It stops
-where the error that further votes are expected to save costs more than they do. There are few ways that up to
-n votes can fall (`Lattice`), so the best rule is solved backwards from n, for many calibration sets at once,
-and `trial` counts votes and errors on held-out comparisons exactly. All of it is ours (methods §9.6).
+Votes are collected one after another (or `step` at a time). After each, the planner knows how they
+fell and, from a pilot whose comparisons have all n votes, how the rest tend to fall and what gold
+then is. It stops where the error that further votes are expected to save costs more than they do.
+There are few ways that up to n votes can fall (`Lattice`), so the best rule is solved backwards
+from n, for many calibration sets at once, and `trial` counts votes and errors on held-out
+comparisons exactly. All of it is ours (methods §9.6).
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, fit_many, risks, state_cells
+from ..aggregation.btd import (
+    DEFAULTS,
+    BTDFit,
+    BTDOptions,
+    decide,
+    fit,
+    fit_many,
+    risks,
+    state_cells,
+)
 from ..errors import InvalidOption, TooFewLabels
 from ..records import BoolArray, FloatArray, IntArray, VoteCells, VoteCounts, majority
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
@@ -24,7 +34,9 @@ from ..stats.splits import change_intervals, item_losses, mean_losses, splits
 from .protocol import chances
 
 MAX_VOTES = 20
-"""More votes per comparison than this are not planned for: the ways they can fall grow with their cube."""
+"""More votes per comparison than this are not planned for: the ways they can fall grow with their
+cube.
+"""
 
 PRIOR = 1.0
 """Pilot comparisons' worth of prior, spread evenly over the ways n votes can fall."""
@@ -39,8 +51,8 @@ class Lattice:
 
     levels : (checkpoints,) votes at each, the last is n.  votes : (states, 3) votes -1, 0, +1.
     start : (checkpoints + 1,) first state of each checkpoint.
-    back : for each checkpoint but the first, (its states, states of the one before): chance that a state's
-        votes, but for the last `step`, are those.
+    back : for each checkpoint but the first, (its states, states of the one before): chance that a
+        state's votes, but for the last `step`, are those.
     """
 
     levels: tuple[int, ...]
@@ -65,32 +77,46 @@ class Lattice:
 
 
 def lattice_of(votes: int, *, step: int = 1, minimum: int | None = None) -> Lattice:
-    """Checkpoints from `minimum` (default `step`) to `votes`, every `step` votes; errors as `plan`."""
+    """Checkpoints from `minimum` (default `step`) to `votes`, every `step` votes; errors
+    as `plan`.
+    """
     least = step if minimum is None else minimum
     if step < 1 or not step <= votes <= MAX_VOTES or votes % step:
-        raise InvalidOption(f"{votes} votes, {step} at a time: use up to {MAX_VOTES}, a multiple of the step.")
+        raise InvalidOption(
+            f"{votes} votes, {step} at a time: use up to {MAX_VOTES}, a multiple of the step."
+        )
     if not step <= least <= votes or least % step:
-        raise InvalidOption(f"At least {least} votes: use a multiple of {step} from {step} to {votes}.")
+        raise InvalidOption(
+            f"At least {least} votes: use a multiple of {step} from {step} to {votes}."
+        )
     levels = tuple(range(least, votes + 1, step))
     ways = [
-        np.array([(n - t - a, t, a) for a in range(n + 1) for t in range(n + 1 - a)], dtype=np.int64) for n in levels
+        np.array(
+            [(n - t - a, t, a) for a in range(n + 1) for t in range(n + 1 - a)], dtype=np.int64
+        )
+        for n in levels
     ]
     start = np.cumsum([0, *map(len, ways)]).tolist()
     back = tuple(chances(after, here) for here, after in pairwise(ways))
     return Lattice(levels=levels, votes=np.concatenate(ways), start=tuple(start), back=back)
 
 
-def posterior(lattice: Lattice, weight: FloatArray, p: FloatArray, *, prior: float = PRIOR) -> FloatArray:
-    """Joint chance P(s, y) of each state and gold, (sets, states, 3); over a checkpoint it sums to 1.
+def posterior(
+    lattice: Lattice, weight: FloatArray, p: FloatArray, *, prior: float = PRIOR
+) -> FloatArray:
+    """Joint chance P(s, y) of each state and gold, (sets, states, 3); over a checkpoint it sums to
+    1.
 
-    weight : (sets, ways) pilot comparisons by the way their n votes fell.  p : (sets, ways, 3) of gold then.
+    weight : (sets, ways) pilot comparisons by the way their n votes fell.  p : (sets, ways, 3) of
+        gold then.
     """
     if not (np.isfinite(prior) and prior > 0):
         raise InvalidOption(f"Prior of {prior:g} comparisons: it must be above 0.")
     ways = lattice.ways
     place = {way: row for row, way in enumerate(map(tuple, ways.tolist()))}
     mirrored = [place[plus, tie, minus] for minus, tie, plus in place]
-    # The model of gold treats A and B alike, so the votes may too: it doubles what the pilot teaches.
+    # The model of gold treats A and B alike, so the votes may too: it doubles what the pilot
+    # teaches.
     alike = weight + weight[:, mirrored] + 2 * prior / len(ways)
     joint = (alike / alike.sum(axis=1, keepdims=True))[:, :, None] * p
     reach = chances(ways, lattice.votes)
@@ -103,7 +129,9 @@ def least_risk(joint: FloatArray) -> FloatArray:
 
 
 def stopping(lattice: Lattice, joint: FloatArray, price: FloatArray, *, step: int) -> BoolArray:
-    """Whether to stop in each state, (sets, states), at a price of each set, by backward induction."""
+    """Whether to stop in each state, (sets, states), at a price of each set, by backward
+    induction.
+    """
     mass, value = joint.sum(axis=-1), least_risk(joint)
     stop = np.ones(value.shape, dtype=bool)
     for i in range(len(lattice.levels) - 2, -1, -1):
@@ -116,10 +144,11 @@ def stopping(lattice: Lattice, joint: FloatArray, price: FloatArray, *, step: in
 
 
 def still_open(lattice: Lattice, stop: BoolArray) -> FloatArray:
-    """Share of the orders of a state's votes in which the planner has not stopped before, (sets, states).
+    """Share of the orders of a state's votes in which the planner has not stopped before, (sets,
+    states).
 
-    All orders of the same votes are equally likely whatever is still to come, so this one number serves
-    every comparison: it comes to s and stops there with chance H(s | its votes)·share·stop.
+    All orders of the same votes are equally likely whatever is still to come, so this one number
+    serves every comparison: it comes to s and stops there with chance H(s | its votes)·share·stop.
     """
     share = np.ones(stop.shape)
     for i in range(1, len(lattice.levels)):
@@ -129,9 +158,11 @@ def still_open(lattice: Lattice, stop: BoolArray) -> FloatArray:
 
 
 def price_for(lattice: Lattice, joint: FloatArray, tolerance: float, *, step: int) -> FloatArray:
-    """Highest price of each set whose expected error is within `tolerance` of that of n votes, (sets,).
+    """Highest price of each set whose expected error is within `tolerance` of that of n votes,
+    (sets,).
 
-    By bisection of √price from 0 to 1: the error rises with the price, and no vote saves an error above 1.
+    By bisection of √price from 0 to 1: the error rises with the price, and no vote saves an error
+    above 1.
     """
     least = least_risk(joint)
     allowed = least[:, lattice.level(-1)].sum(axis=1) + tolerance + _ROUNDING
@@ -155,7 +186,8 @@ TOLERANCE = 0.002
 class Pilot:
     """What a pilot teaches: how votes fall, and what gold is.
 
-    lattice : the ways votes can have fallen at each checkpoint, up to n votes.  step : votes between two.
+    lattice : the ways votes can have fallen at each checkpoint, up to n votes.  step : votes
+        between two.
     joint : (states, 3) chance of a state and gold -1, 0, +1; over a checkpoint it sums to 1.
     fit : BTD at n votes, where gold's chances come from.
     n_comparisons : with n votes or more.  left_out : comparisons with fewer.
@@ -171,15 +203,17 @@ class Pilot:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BudgetPlan:
-    """When to stop asking, and which label to give then; arrays have one entry a state: votes so far.
+    """When to stop asking, and which label to give then; arrays have one entry a state: votes so
+    far.
 
     votes : n, the most per comparison.
     price : absolute error (0 to 2) that a vote must be expected to save.
     stop : whether to stop there.  decision : the label then.
     p : (states, 3) chance that gold is -1, 0, +1.  risk : expected absolute error of the decision.
     reached : share of comparisons that come there.
-    expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always. Both errors are
-        what the pilot's model expects; `trial` measures them on held-out comparisons.
+    expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always.
+        Both errors are what the pilot's model expects; `trial` measures them on held-out
+        comparisons.
     saved : 1 − expected_votes / n.  n_comparisons : of the pilot.
     """
 
@@ -217,27 +251,37 @@ def learn(
 ) -> Pilot:
     """Learn how votes fall and what gold is from a pilot whose comparisons have all n votes.
 
-    With W(w) the chance of each way w that n votes fall (the pilot's shares, A and B exchanged alike, plus
-    `prior` comparisons spread evenly) and p(y | w) the BTD fit at n votes, a state s of fewer votes has
-    P(s, y) = Σ W(w)·H(s | w)·p(y | w), H the hypergeometric chance that the first votes are s. So gold's
-    chances at s are the mean of what they may become, and no further vote is expected to add error.
+    With W(w) the chance of each way w that n votes fall (the pilot's shares, A and B exchanged
+    alike, plus `prior` comparisons spread evenly) and p(y | w) the BTD fit at n votes, a state s of
+    fewer votes has P(s, y) = Σ W(w)·H(s | w)·p(y | w), H the hypergeometric chance that the first
+    votes are s. So gold's chances at s are the mean of what they may become, and no further vote is
+    expected to add error.
 
     cells : labelled or not; votes are learned from all, gold from the labelled.
-    votes : n; None is the largest number that nine tenths of the comparisons have. Comparisons with more
+    votes : n; None is the largest number that nine tenths of the comparisons have. Comparisons with
+        more
     count with all ways to draw n of them, those with fewer are left out.
-    step : votes collected at a time, 2 for one in each order. Their order within a comparison is not used.
+    step : votes collected at a time, 2 for one in each order. Their order within a comparison is
+        not used.
     minimum : fewest votes, a multiple of `step`.
     known : a fit to use instead of one on the cells' own labels, with its options.
 
-    Raises InvalidOption for options that do not go together, TooFewLabels as `core.aggregation.btd.fit`.
+    Raises InvalidOption for options that do not go together, TooFewLabels as
+    `core.aggregation.btd.fit`.
     Source: ours, docs/methods.md §9.6.
     """
     if not len(cells):
-        raise TooFewLabels("The planner learns from a pilot with all its votes; there is no comparison.")
-    lattice = lattice_of(usual_votes(cells, step) if votes is None else votes, step=step, minimum=minimum)
+        raise TooFewLabels(
+            "The planner learns from a pilot with all its votes; there is no comparison."
+        )
+    lattice = lattice_of(
+        usual_votes(cells, step) if votes is None else votes, step=step, minimum=minimum
+    )
     enough = cells.n >= lattice.levels[-1]
     if not enough.any():
-        raise InvalidOption(f"No comparison of the pilot has {lattice.levels[-1]} votes; plan for fewer.")
+        raise InvalidOption(
+            f"No comparison of the pilot has {lattice.levels[-1]} votes; plan for fewer."
+        )
     drawn = chances(cells.votes, lattice.ways) * (cells.weight * enough)[:, None]
     if known is None:
         by_gold = np.stack([drawn[cells.gold == y].sum(axis=0) for y in (-1, 0, 1)])
@@ -254,14 +298,16 @@ def learn(
 
 
 def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERANCE) -> BudgetPlan:
-    """Best rule of stopping at a price, or the one that saves most votes at a bounded expected error.
+    """Best rule of stopping at a price, or the one that saves most votes at a bounded expected
+    error.
 
-    The value of a state is the lesser of its least expected absolute error and price·step plus the expected
-    value of the next state; where both are equal it stops. Solved backwards from n votes.
+    The value of a state is the lesser of its least expected absolute error and price·step plus the
+    expected value of the next state; where both are equal it stops. Solved backwards from n votes.
 
-    price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance`
-    above that of n votes. 0 stops only where no further vote can change the label, so labels are those of n
-    votes; infinity stops at once.
+    price : absolute error per vote; None chooses the highest whose expected error is at most
+        `tolerance`
+    above that of n votes. 0 stops only where no further vote can change the label, so labels are
+    those of n votes; infinity stops at once.
 
     Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
     """
@@ -300,7 +346,9 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
 
 
 def labelled_cells(votes: IntArray, weight: FloatArray) -> VoteCells:
-    """As `state_cells`, with each gold label in turn; weight : (3, rows) comparisons by gold -1, 0, +1."""
+    """As `state_cells`, with each gold label in turn; weight : (3, rows) comparisons by gold -1, 0,
+    +1.
+    """
     minus, tie, plus = np.tile(votes, (3, 1)).T
     gold = np.repeat(np.array([-1, 0, 1]), len(votes))
     return VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.ravel())
@@ -323,8 +371,8 @@ class TrialRow:
     """One rule on held-out comparisons, mean over splits.
 
     votes : per comparison.  saved : share of n votes.  mae : 0 to 2.
-    added : MAE minus that of BTD on n votes; its interval is over items (`core.stats.splits`), which leaves
-        out which items calibrate. NaN with one item.
+    added : MAE minus that of BTD on n votes; its interval is over items (`core.stats.splits`),
+        which leaves out which items calibrate. NaN with one item.
     expected_votes, expected_mae : what the planner's model expected; None for other rules.
     """
 
@@ -361,7 +409,9 @@ class BudgetTrial:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Rule:
-    """Where a rule stops and what it says: shares of orders (sets or 1, states), labels likewise."""
+    """Where a rule stops and what it says: shares of orders (sets or 1, states), labels
+    likewise.
+    """
 
     key: str
     name: str
@@ -386,14 +436,16 @@ def trial(
     prior: float = PRIOR,
     level: float = 0.95,
 ) -> BudgetTrial:
-    """Plan on the calibration part of each split, ask vote by vote on the rest, and count votes and errors.
+    """Plan on the calibration part of each split, ask vote by vote on the rest, and count votes and
+    errors.
 
-    A comparison with votes w comes to state s and stops there with chance H(s | w)·(share of the orders of s
-    that did not stop before)·stop(s): the exact mean over all orders of its votes.
+    A comparison with votes w comes to state s and stops there with chance H(s | w)·(share of the
+    orders of s that did not stop before)·stop(s): the exact mean over all orders of its votes.
 
-    Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n votes);
-    `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the majority, or the
-    planner's own label; `unanimous-m`: stop if the first m votes agree, else use all n, planner's label.
+    Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n
+    votes); `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the
+    majority, or the planner's own label; `unanimous-m`: stop if the first m votes agree, else use
+    all n, planner's label.
     votes, step, minimum, prior : as `learn`; the others as `splits.splits`.
 
     Raises InvalidOption and TooFewLabels as those. Source: ours, docs/methods.md §9.6.
@@ -410,11 +462,16 @@ def trial(
     enough = known.n >= n
     if not enough.any():
         raise InvalidOption(f"No labelled comparison has {n} votes; plan for fewer.")
-    drawn = splits(known.rows(enough), rng=rng, n_splits=n_splits, share=share, minimum=minimum_labels)
+    drawn = splits(
+        known.rows(enough), rng=rng, n_splits=n_splits, share=share, minimum=minimum_labels
+    )
     cells = drawn.cells
     reach = chances(cells.votes, lattice.votes)
-    # (3, sets, states): calibration comparisons by gold and by how their votes fell at each checkpoint.
-    seen = np.stack([drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)])
+    # (3, sets, states): calibration comparisons by gold and by how their votes fell at each
+    # checkpoint.
+    seen = np.stack(
+        [drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)]
+    )
     fitted = [_fitted(lattice, i, seen, options) for i in range(len(lattice.levels))]
     joint = posterior(lattice, seen[:, :, lattice.level(-1)].sum(axis=0), fitted[-1], prior=prior)
     found = _planners(lattice, joint, tolerances, step) + _others(lattice, joint, fitted)
@@ -427,7 +484,9 @@ def trial(
         return float(mean_losses(drawn, [values]).mean())
 
     changes = [error - reference for error, _ in outcomes.values()]
-    added = change_intervals(item_losses(drawn, changes), [mean(change) for change in changes], level=level)
+    added = change_intervals(
+        item_losses(drawn, changes), [mean(change) for change in changes], level=level
+    )
     rows = {}
     for rule, change in zip(found, added, strict=True):
         error, n_votes = outcomes[rule.key]
@@ -453,7 +512,9 @@ def trial(
 
 
 def _fitted(lattice: Lattice, i: int, seen: FloatArray, options: BTDOptions) -> FloatArray:
-    """Chances of gold in each state of a checkpoint by BTD fitted on that many votes, (sets, states, 3)."""
+    """Chances of gold in each state of a checkpoint by BTD fitted on that many votes, (sets,
+    states, 3).
+    """
     ways = lattice.votes[lattice.level(i)]
     by_gold = seen[:, :, lattice.level(i)]
     cells = labelled_cells(ways, by_gold.sum(axis=1))
@@ -461,18 +522,24 @@ def _fitted(lattice: Lattice, i: int, seen: FloatArray, options: BTDOptions) -> 
     return fit_many(cells, weights, options).probabilities(state_cells(ways))
 
 
-def _planners(lattice: Lattice, joint: FloatArray, tolerances: Sequence[float], step: int) -> list[_Rule]:
+def _planners(
+    lattice: Lattice, joint: FloatArray, tolerances: Sequence[float], step: int
+) -> list[_Rule]:
     mass, least = joint.sum(axis=-1), least_risk(joint)
     label = decide(joint / mass[..., None])
     rules = []
     for tolerance in dict.fromkeys(tolerances):
-        price = price_for(lattice, joint, tolerance, step=step) if tolerance else np.zeros(len(joint))
+        price = (
+            price_for(lattice, joint, tolerance, step=step) if tolerance else np.zeros(len(joint))
+        )
         stop = stopping(lattice, joint, price, step=step)
         stopped = still_open(lattice, stop) * stop
         rules.append(
             _Rule(
                 key=f"planner-{tolerance:g}",
-                name=f"Planner, added error up to {tolerance:g}" if tolerance else "Planner, same labels",
+                name=f"Planner, added error up to {tolerance:g}"
+                if tolerance
+                else "Planner, same labels",
                 stopped=stopped,
                 label=label,
                 expected_votes=float((stopped * mass @ lattice.n).mean()),
@@ -502,11 +569,20 @@ def _others(lattice: Lattice, joint: FloatArray, fitted: list[FloatArray]) -> li
         agreed: BoolArray = (lattice.votes.max(axis=1) == m) & (lattice.n == m)
         stop = (agreed | (lattice.n == lattice.levels[-1]))[None]
         stopped = still_open(lattice, stop) * stop
-        rules.append(_Rule(key=f"unanimous-{m}", name=f"Stop if the first {m} agree", stopped=stopped, label=own))
+        rules.append(
+            _Rule(
+                key=f"unanimous-{m}",
+                name=f"Stop if the first {m} agree",
+                stopped=stopped,
+                label=own,
+            )
+        )
     return rules
 
 
-def _on_cells(rule: _Rule, lattice: Lattice, reach: FloatArray, gold: IntArray) -> tuple[FloatArray, FloatArray]:
+def _on_cells(
+    rule: _Rule, lattice: Lattice, reach: FloatArray, gold: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Expected error and votes of each cell of comparisons, (sets or 1, cells) each."""
     sets = np.broadcast_shapes(rule.stopped.shape, rule.label.shape)[0]
     error = np.empty((sets, len(gold)))

@@ -1,6 +1,7 @@
 """Does another temperature, prompt or judge do better? Side by side, and on what both have judged.
 
-The parameters of BTD by task and judge are compared the same way: every group starts from the same splits.
+The parameters of BTD by task and judge are compared the same way: every group starts from the same
+splits.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ JUDGED_BY = ("btd", "majority")
 class ComparedValue:
     """One value of the compared column.
 
-    tie_votes : share of ties among its votes.  tie_gold : among the gold labels of its comparisons, None
+    tie_votes : share of ties among its votes.  tie_gold : among the gold labels of its comparisons,
+        None
     without gold.  Both with Wilson intervals clustered by item.
     evaluation : of `JUDGED_BY` on all its labelled comparisons, None if they are too few.
-    reason : why there is no evaluation.  n_votes, n : votes and comparisons.  n_labelled : those with gold.
+    reason : why there is no evaluation.  n_votes, n : votes and comparisons.  n_labelled : those
+        with gold.
     """
 
     tie_votes: Estimate
@@ -47,10 +50,13 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairedDifference:
-    """MAE and PA of a candidate minus those of the baseline, on the comparisons with gold that both have.
+    """MAE and PA of a candidate minus those of the baseline, on the comparisons with gold that both
+    have.
 
-    Splits and items are the same for both; intervals are over items, NaN with one (`core.stats.splits`).
-    mae, mae_baseline : on these comparisons.  delta, pa_delta : None with all else where there is a `reason`.
+    Splits and items are the same for both; intervals are over items, NaN with one
+    (`core.stats.splits`).
+    mae, mae_baseline : on these comparisons.  delta, pa_delta : None with all else where there is a
+        `reason`.
     n, n_items : comparisons that both have, and their items.
     """
 
@@ -119,11 +125,13 @@ def compare(
 ) -> Comparison:
     """Tie rates, MAE and PA of each value of a column, and its paired difference from one of them.
 
-    Every value starts from the same state of `rng`: the numbers of one value are those of `evaluate`, and two
-    values on the same comparisons have the same splits. A difference is taken on the labelled comparisons
-    that both values have, with the same items to calibrate on; its interval is over items (ours).
+    Every value starts from the same state of `rng`: the numbers of one value are those of
+    `evaluate`, and two values on the same comparisons have the same splits. A difference is taken
+    on the labelled comparisons that both values have, with the same items to calibrate on; its
+    interval is over items (ours).
 
-    counts : value → votes, with codes of one selection.  baseline : value to compare with; None: the first.
+    counts : value → votes, with codes of one selection.  baseline : value to compare with; None:
+        the first.
 
     Raises UnknownName for a baseline that is not among the values, InvalidOption for none.
     Source: [BTD] §5; the paired difference is ours.
@@ -134,7 +142,13 @@ def compare(
     baseline = next(iter(counts)) if baseline is None else baseline
     if baseline not in counts:
         raise UnknownName(f"There is no value {baseline!r}; choose from {', '.join(counts)}.")
-    about = {"n_splits": n_splits, "share": share, "minimum": minimum, "level": level, "resamples": resamples}
+    about = {
+        "n_splits": n_splits,
+        "share": share,
+        "minimum": minimum,
+        "level": level,
+        "resamples": resamples,
+    }
     values = {}
     for name, votes in counts.items():
         found, reason = _evaluated(votes, options, rng, methods=JUDGED_BY, **about)
@@ -147,24 +161,33 @@ def compare(
         labels = max(minimum, round(share * len(pair[0])))
         paired = _paired(pair, labels, options, rng=rng, n_splits=n_splits, level=level)
         differences += [
-            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **paired[rule]) for rule in JUDGED_BY
+            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **paired[rule])
+            for rule in JUDGED_BY
         ]
-    return Comparison(values=values, differences=tuple(differences), baseline=baseline, rules=JUDGED_BY)
+    return Comparison(
+        values=values, differences=tuple(differences), baseline=baseline, rules=JUDGED_BY
+    )
 
 
 def _evaluated(
     counts: VoteCounts, options: BTDOptions, rng: np.random.Generator, **about: Any
 ) -> tuple[Evaluation | None, str | None]:
-    """`evaluate`, every time from the same state of `rng`, or why there are too few labels for it."""
+    """`evaluate`, every time from the same state of `rng`, or why there are too few labels
+    for it.
+    """
     try:
         return evaluate(counts, options, rng=copy.deepcopy(rng), **about), None
     except TooFewLabels as error:
         return None, str(error)
 
 
-def _value(counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float) -> ComparedValue:
+def _value(
+    counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float
+) -> ComparedValue:
     labelled = counts.labelled()
-    gold = clustered_share(labelled.item, labelled.gold == 0, level=level) if len(labelled) else None
+    gold = (
+        clustered_share(labelled.item, labelled.gold == 0, level=level) if len(labelled) else None
+    )
     return ComparedValue(
         tie_votes=clustered_proportion(counts.item, counts.n, counts.tie, level=level),
         tie_gold=gold,
@@ -182,19 +205,30 @@ def _common(candidate: VoteCounts, baseline: VoteCounts) -> tuple[VoteCounts, Vo
     keep: BoolArray = (candidate.gold != NO_GOLD) & np.isin(candidate.comparison, with_gold)
     candidate = candidate.rows(keep)
     baseline = baseline.rows(np.isin(baseline.comparison, candidate.comparison))
-    candidate, baseline = (votes.rows(np.argsort(votes.comparison, kind="stable")) for votes in (candidate, baseline))
+    candidate, baseline = (
+        votes.rows(np.argsort(votes.comparison, kind="stable")) for votes in (candidate, baseline)
+    )
     return candidate, baseline
 
 
 def _paired(
-    pair: Sequence[VoteCounts], labels: int, options: BTDOptions, rng: np.random.Generator, n_splits: int, level: float
+    pair: Sequence[VoteCounts],
+    labels: int,
+    options: BTDOptions,
+    rng: np.random.Generator,
+    n_splits: int,
+    level: float,
 ) -> dict[str, dict[str, Any]]:
-    """Fields of `PairedDifference` by rule, for a candidate and the baseline on the same comparisons."""
+    """Fields of `PairedDifference` by rule, for a candidate and the baseline on the same
+    comparisons.
+    """
     size: dict[str, Any] = {"n": len(pair[0]), "n_items": len(np.unique(pair[0].item))}
     by_split, by_item = [], []
     for votes in pair:
         try:
-            drawn, nested = nested_splits(votes, [labels], rng=copy.deepcopy(rng), n_splits=n_splits)
+            drawn, nested = nested_splits(
+                votes, [labels], rng=copy.deepcopy(rng), n_splits=n_splits
+            )
         except TooFewLabels as error:
             return {rule: size | {"reason": str(error)} for rule in JUDGED_BY}
         errors, hits = errors_and_hits(drawn, nested[0], JUDGED_BY, options)
@@ -217,7 +251,9 @@ def _paired(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParameterGrid:
-    """BTD parameters of many groups: (name, name) → mean, quartiles, regime; and why some have none."""
+    """BTD parameters of many groups: (name, name) → mean, quartiles, regime; and why some have
+    none.
+    """
 
     tables: dict[tuple[str, str], ParameterTable]
     calibration: dict[tuple[str, str], float]
@@ -231,8 +267,13 @@ class ParameterGrid:
         for key, table in self.tables.items():
             row: dict[str, object] = {"task": key[0], "judge": key[1]}
             for place, name in enumerate(PARAMETERS):
-                row |= {f"{name}_{part}": getattr(table, part)[place] for part in ("mean", "q1", "q3")}
-            rows.append(row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]})
+                row |= {
+                    f"{name}_{part}": getattr(table, part)[place] for part in ("mean", "q1", "q3")
+                }
+            rows.append(
+                row
+                | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]}
+            )
         return data_frame(rows)
 
 
@@ -245,13 +286,17 @@ def parameter_grid(
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
 ) -> ParameterGrid:
-    """Mean and quartiles of β, ν, γ over the splits of each (task, judge), and the regime that ν shows.
+    """Mean and quartiles of β, ν, γ over the splits of each (task, judge), and the regime that ν
+    shows.
 
-    Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it alone. A
-    group too small to split is listed with the reason. Source: [BTD] Table 9.
+    Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it
+    alone. A group too small to split is listed with the reason. Source: [BTD] Table 9.
     """
     about = {"n_splits": n_splits, "share": share, "minimum": minimum, "resamples": 0}
-    tried = {key: _evaluated(counts, options, rng, methods=("btd",), **about) for key, counts in groups.items()}
+    tried = {
+        key: _evaluated(counts, options, rng, methods=("btd",), **about)
+        for key, counts in groups.items()
+    }
     found = {key: one for key, (one, _) in tried.items() if one}
     return ParameterGrid(
         tables={key: one.parameters for key, one in found.items() if one.parameters},

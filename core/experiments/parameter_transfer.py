@@ -22,13 +22,16 @@ from .protocol import losses_by_item, seen_items
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Transfer:
-    """Cost of calibrating one task with the labels of another; matrices are (fitted on, evaluated on).
+    """Cost of calibrating one task with the labels of another; matrices are (fitted on, evaluated
+    on).
 
     mae : MAE on the column task, mean over splits.
-    change : mae minus that of the column's own fit. Its interval is over the labels that both tasks happen to
-        have and the column's items; `level` is the chance that those of all pairs hold at once.
-    loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column, minus that
-        of the column's own fit: what differs between the tasks, without the luck of a small calibration set.
+    change : mae minus that of the column's own fit. Its interval is over the labels that both tasks
+        happen to have and the column's items; `level` is the chance that those of all pairs hold at
+        once.
+    loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column,
+        minus that of the column's own fit: what differs between the tasks, without the luck of a
+        small calibration set.
     theta : (tasks, splits, 3), fits as β, η₀, γ.  fits : on every label of each task.
     n : (tasks,), labelled comparisons.  not_possible : task → why it is left out.
     """
@@ -64,19 +67,22 @@ def transfer(
 ) -> Transfer:
     """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
 
-    Cell = MAE of the row's fits on the column's evaluation sets minus that of the column's own fits, split by split; 0
-    on the diagonal. Every task has its own splits. Where tasks share items, as those of two judges do, labels that a
-    row was fitted on can occur in a column's evaluation; only three parameters learn from them. A cell below 0 is no
-    error: a task with more labels, or kinder ones, can serve another better than its own few.
+    Cell = MAE of the row's fits on the column's evaluation sets minus that of the column's own
+    fits, split by split; 0 on the diagonal. Every task has its own splits. Where tasks share items,
+    as those of two judges do, labels that a row was fitted on can occur in a column's evaluation;
+    only three parameters learn from them. A cell below 0 is no error: a task with more labels, or
+    kinder ones, can serve another better than its own few.
 
-    Interval of a change: t·√(SE² over the column's items + SE² of the row's labels + of the column's), t at
-    1 − (1 − level)/2k(k − 1) (Bonferroni) with the column's items − 1 degrees of freedom. The first is that
-    of `change_intervals`. The others are σ²·(1/S + m/(n − m)) over S splits with m of n comparisons each, σ²
-    the variance between splits of the error of their fits on the whole column: splits of the same n labels
-    share their luck, and a mean over sets of m of n has at most m/n of the variance of one set (Hoeffding).
-    It is cautious: in simulation intervals of alike tasks held 0 in all sets, and by items alone in .3 to .6.
+    Interval of a change: t·√(SE² over the column's items + SE² of the row's labels + of the
+    column's), t at 1 − (1 − level)/2k(k − 1) (Bonferroni) with the column's items − 1 degrees of
+    freedom. The first is that of `change_intervals`. The others are σ²·(1/S + m/(n − m)) over S
+    splits with m of n comparisons each, σ² the variance between splits of the error of their fits
+    on the whole column: splits of the same n labels share their luck, and a mean over sets of m of
+    n has at most m/n of the variance of one set (Hoeffding). It is cautious: in simulation
+    intervals of alike tasks held 0 in all sets, and by items alone in .3 to .6.
 
-    tasks : name → votes, of categories, data sets or judges.  A task too small to split is left out.
+    tasks : name → votes, of categories, data sets or judges.  A task too small to split is left
+        out.
 
     Raises NoUsableVotes if fewer than two tasks can be split, else as `splits` and `fit_many`.
     Source: [BTD] §5; intervals ours, Hoeffding (1948), Nadeau & Bengio (2003).
@@ -91,10 +97,13 @@ def transfer(
             not_possible[name] = str(error)
     if len(drawn) < 2:
         raise NoUsableVotes(
-            f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and others to "
+            f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and "
+            "others to "
             f"evaluate on; {len(drawn)} of {len(tasks)} have them."
         )
-    theta = np.stack([btd.fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
+    theta = np.stack(
+        [btd.fit_many(one.cells, one.calibration, options).theta for one in drawn.values()]
+    )
     fits = {name: btd.fit(one.cells, options) for name, one in drawn.items()}
     whole = np.stack([one.theta for one in fits.values()])
     k = len(drawn)
@@ -107,7 +116,9 @@ def transfer(
     luck = 1 / n_splits + calibrated / (total - calibrated)
     for column, one in enumerate(drawn.values()):
         s, t = btd.features(one.cells, options)
-        loss[:, column] = btd.drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
+        loss[:, column] = (
+            btd.drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
+        )
         errors, _ = forecast_losses(one_hot(btd.decide(probabilities(theta, s, t))), one.cells.gold)
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
@@ -116,7 +127,9 @@ def transfer(
         seen = seen_items(one, losses_by_item(one, list(errors - errors[column])))
         luck_of_labels = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
         luck_of_both = luck_of_labels + luck_of_labels[column]
-        found = _with_variance(change_intervals(seen, change, level=at_once), luck_of_both, one.n_items)
+        found = _with_variance(
+            change_intervals(seen, change, level=at_once), luck_of_both, one.n_items
+        )
         low[:, column], high[:, column] = found.low, found.high
         low[column, column] = high[column, column] = 0.0
     return Transfer(
@@ -137,7 +150,9 @@ def _with_variance(estimates: Estimates, variance: FloatArray, items: int) -> Es
     squared = t_quantile(items - 1, estimates.level) ** 2 * variance
     value = estimates.value
     low = value - np.sqrt((value - estimates.low) ** 2 + squared)
-    return replace(estimates, low=low, high=value + np.sqrt((estimates.high - value) ** 2 + squared))
+    return replace(
+        estimates, low=low, high=value + np.sqrt((estimates.high - value) ** 2 + squared)
+    )
 
 
 Kind = Literal["votes", "labels", "joint"]
@@ -174,8 +189,8 @@ class TaskDistances:
 class TransferPrediction:
     """Does a distance predict what a transfer costs? Arrays are (targets, kinds of distance).
 
-    targets : `mae` is the transfer matrix; `drps` the loss that fits minimise, by fits on every label, in
-        which the size of calibration sets plays no part.
+    targets : `mae` is the transfer matrix; `drps` the loss that fits minimise, by fits on every
+        label, in which the size of calibration sets plays no part.
     rho : Spearman correlation of distance and change over ordered pairs of different tasks.
     p_value : of one as large by chance, over permutations of the tasks (`permutations` of them).
     error : mean |predicted − true change| on pairs with a task that the line was not fitted on.
@@ -208,16 +223,19 @@ class TransferPrediction:
 def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
     """Energy distance √(2E|X − Y| − E|X − X′| − E|Y − Y′|) between the comparisons of tasks (ours).
 
-    A comparison is the point of its vote shares (c⁺, c⁰, c⁻)/n (`votes`), of its gold label as one of three
-    corners (`labels`), or of both (`joint`); |·| is Euclidean. Every comparison enters as it is and with A
-    and B exchanged, half each, so which model is A does not matter. `votes` uses all comparisons, the others
-    those with gold. It works on distinct points, whatever the number of comparisons.
+    A comparison is the point of its vote shares (c⁺, c⁰, c⁻)/n (`votes`), of its gold label as one
+    of three corners (`labels`), or of both (`joint`); |·| is Euclidean. Every comparison enters as
+    it is and with A and B exchanged, half each, so which model is A does not matter. `votes` uses
+    all comparisons, the others those with gold. It works on distinct points, whatever the number of
+    comparisons.
 
     Raises NoUsableVotes for a task without a labelled comparison. Source: Székely & Rizzo (2013).
     """
     for name, counts in tasks.items():
         if not (counts.gold != NO_GOLD).any():
-            raise NoUsableVotes(f"Task {name!r} has no comparison with a gold label to compare it by.")
+            raise NoUsableVotes(
+                f"Task {name!r} has no comparison with a gold label to compare it by."
+            )
     every = [counts.cells()[0] for counts in tasks.values()]
     labelled = [counts.labelled().cells()[0] for counts in tasks.values()]
     return TaskDistances(
@@ -231,18 +249,23 @@ def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
 def transfer_prediction(
     found: Transfer, distances: TaskDistances, *, rng: np.random.Generator, draws: int = 5_000
 ) -> TransferPrediction:
-    """Rank correlation of each distance with what transfers cost, and the error of predicting by it (ours).
+    """Rank correlation of each distance with what transfers cost, and the error of predicting by it
+    (ours).
 
-    ρ is Spearman's over the ordered pairs of different tasks. Pairs share tasks, so its p-value permutes the
-    tasks of the distance matrix (a Mantel test, one-sided: a larger distance, a larger loss); all orders up
-    to 7 tasks, else `draws` random ones, p = (1 + #{ρ_r ≥ ρ})/(R + 1). For each task left out, a line is
-    fitted by least squares to the pairs of the others and compared with the pairs with it.
+    ρ is Spearman's over the ordered pairs of different tasks. Pairs share tasks, so its p-value
+    permutes the tasks of the distance matrix (a Mantel test, one-sided: a larger distance, a larger
+    loss); all orders up to 7 tasks, else `draws` random ones, p = (1 + #{ρ_r ≥ ρ})/(R + 1). For
+    each task left out, a line is fitted by least squares to the pairs of the others and compared
+    with the pairs with it.
 
     Raises InvalidOption below four tasks, UnknownName if the distances are of other tasks.
     """
     k = len(found.tasks)
     if k < LEAST_TASKS:
-        raise InvalidOption(f"Whether a distance predicts transfer needs {LEAST_TASKS} tasks or more; there are {k}.")
+        raise InvalidOption(
+            f"Whether a distance predicts transfer needs {LEAST_TASKS} tasks or more; there are "
+            f"{k}."
+        )
     missing = [name for name in found.tasks if name not in distances.tasks]
     if missing:
         raise UnknownName(f"There is no distance of task {missing[0]!r}.")
@@ -265,7 +288,13 @@ def transfer_prediction(
     return TransferPrediction(
         targets=tuple(matrices),
         kinds=tuple(KINDS),
-        **dict(zip(("rho", "p_value", "error", "constant_error"), np.moveaxis(table, -1, 0), strict=True)),
+        **dict(
+            zip(
+                ("rho", "p_value", "error", "constant_error"),
+                np.moveaxis(table, -1, 0),
+                strict=True,
+            )
+        ),
         permutations=len(orders),
         exact=exact,
         n_tasks=k,
@@ -301,7 +330,9 @@ def _energy(clouds: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
     return np.sqrt(np.where(square > 1e-12, square, 0.0))
 
 
-def _rank_correlations(distance: FloatArray, change: FloatArray, apart: FloatArray, orders: IntArray) -> FloatArray:
+def _rank_correlations(
+    distance: FloatArray, change: FloatArray, apart: FloatArray, orders: IntArray
+) -> FloatArray:
     """Spearman correlation under each order of the tasks, (orders,); NaN where all are alike."""
     from scipy.stats import rankdata
 
@@ -316,8 +347,12 @@ def _rank_correlations(distance: FloatArray, change: FloatArray, apart: FloatArr
     return np.asarray((permuted * target).sum(axis=(1, 2)) / scale)
 
 
-def _left_out_errors(distance: FloatArray, change: FloatArray, apart: FloatArray) -> tuple[float, float]:
-    """Mean absolute error of a line in the distance, and of a constant, on pairs with a task left out."""
+def _left_out_errors(
+    distance: FloatArray, change: FloatArray, apart: FloatArray
+) -> tuple[float, float]:
+    """Mean absolute error of a line in the distance, and of a constant, on pairs with a task left
+    out.
+    """
     by_line, by_mean = [], []
     for task in range(len(change)):
         with_it = np.zeros(apart.shape, dtype=bool)
@@ -326,6 +361,8 @@ def _left_out_errors(distance: FloatArray, change: FloatArray, apart: FloatArray
         x, y = distance[fitted], change[fitted]
         spread = x - x.mean()
         slope = float(spread @ y) / float(spread @ spread) if (spread @ spread) > 0 else 0.0
-        by_line.append(np.abs(y.mean() + slope * (distance[left_out] - x.mean()) - change[left_out]))
+        by_line.append(
+            np.abs(y.mean() + slope * (distance[left_out] - x.mean()) - change[left_out])
+        )
         by_mean.append(np.abs(y.mean() - change[left_out]))
     return float(np.concatenate(by_line).mean()), float(np.concatenate(by_mean).mean())

@@ -1,4 +1,6 @@
-"""What experiments share: calibration items drawn by name, the error of each rule then, losses by item."""
+"""What experiments share: calibration items drawn by name, the error of each rule then, losses by
+item.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ COMPARED = ("btd", "btd_shrunk", "threshold", "majority")
 
 
 def check_rules(methods: Sequence[str]) -> tuple[str, ...]:
-    """Keys without repetition; UnknownName or InvalidOption for one that counts of votes cannot feed."""
+    """Keys without repetition; UnknownName or InvalidOption for one that counts of votes cannot
+    feed.
+    """
     check_known(methods)
     for key in methods:
         if RULES[key].forecast is None:
-            raise InvalidOption(f"Aggregator {key!r} needs more than counts of votes, so it has no sweep.")
+            raise InvalidOption(
+                f"Aggregator {key!r} needs more than counts of votes, so it has no sweep."
+            )
     return tuple(dict.fromkeys(methods))
 
 
@@ -43,19 +49,23 @@ def nested_splits(
 ) -> tuple[Splits, FloatArray]:
     """Calibration sets of growing size, each inside the next; all leave out the same items (ours).
 
-    Items are drawn in random order; a set of size m is the fewest first ones with m comparisons or more.
+    Items are drawn in random order; a set of size m is the fewest first ones with m comparisons or
+    more.
 
-    Returns splits whose calibration set is the largest, so that their `evaluation` is what all sizes leave; and
-    (sizes, splits, cells), comparisons of each cell in each set.
+    Returns splits whose calibration set is the largest, so that their `evaluation` is what all
+    sizes leave; and (sizes, splits, cells), comparisons of each cell in each set.
 
-    Raises TooFewLabels if the largest size is more than `largest_draw`. Source: [BTD] §5, calibration-size sweep.
+    Raises TooFewLabels if the largest size is more than `largest_draw`. Source: [BTD] §5,
+    calibration-size sweep.
     """
     labelled = counts.labelled()
     most, possible = max(sizes), largest_draw(counts)
     if most > possible:
         raise TooFewLabels(
-            f"Calibration sets of {most} comparisons leave fewer than {MINIMUM_LABELS} of other items to "
-            f"evaluate on; there are {len(labelled)} labelled comparisons, enough for sets of {possible}."
+            f"Calibration sets of {most} comparisons leave fewer than {MINIMUM_LABELS} of other "
+            "items to "
+            f"evaluate on; there are {len(labelled)} labelled comparisons, enough for sets of "
+            f"{possible}."
         )
     cells, cell = labelled.cells()
     item = dense_codes(labelled.item)
@@ -70,7 +80,9 @@ def nested_splits(
     entry_row = rows_of_items(item, n_rows, chosen)
     entry_split, entry_before = np.repeat(split, length), np.repeat(before, length)
     key = entry_split * len(cells) + cell[entry_row]
-    nested = [np.bincount(key[entry_before < size], minlength=n_splits * len(cells)) for size in sizes]
+    nested = [
+        np.bincount(key[entry_before < size], minlength=n_splits * len(cells)) for size in sizes
+    ]
     calibration = np.stack(nested).reshape(len(sizes), n_splits, len(cells)).astype(np.float64)
     largest = Splits(
         cells=cells,
@@ -90,7 +102,8 @@ def nested_splits(
 def errors_and_hits(
     drawn: Splits, calibration: FloatArray, methods: Sequence[str], options: BTDOptions = DEFAULTS
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """|ŷ − y| and 1{ŷ = y} of each rule in each cell, (sets or 1, cells), after calibration on each set.
+    """|ŷ − y| and 1{ŷ = y} of each rule in each cell, (sets or 1, cells), after calibration on each
+    set.
 
     calibration : (sets, cells).  Shrunken BTD has the weak prior.
     """
@@ -100,7 +113,9 @@ def errors_and_hits(
 
 
 def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
-    """Mean loss of each item over the splits that evaluate it, (items, losses); NaN where none does."""
+    """Mean loss of each item over the splits that evaluate it, (items, losses); NaN where none
+    does.
+    """
     found = item_losses(drawn, losses).loss
     table = np.full((drawn.n_items, len(losses)), np.nan)
     if drawn.single:
@@ -115,7 +130,8 @@ def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
 
 
 def seen_items(drawn: Splits, loss: FloatArray) -> ItemLosses:
-    """Losses of the items that a split evaluated, from (items, losses) as `losses_by_item` has them.
+    """Losses of the items that a split evaluated, from (items, losses) as `losses_by_item` has
+    them.
 
     All losses are of the same items, so a column may be a difference.
     """
@@ -124,10 +140,11 @@ def seen_items(drawn: Splits, loss: FloatArray) -> ItemLosses:
 
 
 def chances(votes: IntArray, among: IntArray) -> FloatArray:
-    """Chance that as many votes as in `among`, drawn without replacement from `votes`, are exactly those.
+    """Chance that as many votes as in `among`, drawn without replacement from `votes`, are exactly
+    those.
 
-    Multivariate hypergeometric: Π C(votes_y, among_y) / C(Σ votes, Σ among); (rows, 3), (states, 3) →
-    (rows, states). 0 where there are too few.
+    Multivariate hypergeometric: Π C(votes_y, among_y) / C(Σ votes, Σ among); (rows, 3), (states, 3)
+    → (rows, states). 0 where there are too few.
     """
     ways = _choose(votes[:, None, :], among[None]).prod(axis=2)
     total = _choose(votes.sum(axis=1)[:, None], among.sum(axis=1)[None])
@@ -135,7 +152,9 @@ def chances(votes: IntArray, among: IntArray) -> FloatArray:
 
 
 def _choose(n: IntArray, k: IntArray) -> FloatArray:
-    """Binomial coefficients, broadcast; the table has a row for each distinct n, as n may be a million."""
+    """Binomial coefficients, broadcast; the table has a row for each distinct n, as n may be a
+    million.
+    """
     distinct, place = np.unique(n, return_inverse=True)
     table = np.ones((len(distinct), int(k.max(initial=0)) + 1))
     for i in range(table.shape[1] - 1):

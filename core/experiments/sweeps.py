@@ -1,4 +1,6 @@
-"""How many votes per comparison and how many labels does aggregation need? Error against either number."""
+"""How many votes per comparison and how many labels does aggregation need? Error against either
+number.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +17,45 @@ from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts, kept_rows
 from ..stats.estimate import DataFrame, Estimates, data_frame, flat
 from ..stats.intervals import check_level
-from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, half_width, mean_losses, splits
+from ..stats.splits import (
+    ItemLosses,
+    Splits,
+    change_intervals,
+    error_intervals,
+    half_width,
+    mean_losses,
+    splits,
+)
 from . import protocol
 
 KEPT = 0.9
-"""By default the most votes are the largest number that this share of the labelled comparisons has."""
+"""By default the most votes are the largest number that this share of the labelled comparisons has.
+"""
 DRAWABLE = 10**9 - 1
 """More votes of one comparison than this the generator cannot draw from."""
 
 
-def subsample(counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Generator) -> VoteCounts:
-    """Draw `votes` votes of each comparison without replacement: multivariate hypergeometric counts.
+def subsample(
+    counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Generator
+) -> VoteCounts:
+    """Draw `votes` votes of each comparison without replacement: multivariate hypergeometric
+    counts.
 
-    From OrderCounts half come from each order; of an odd number the order of the odd one is a coin's for
-    each comparison. Raises InvalidOption if a comparison has fewer. Source: [BTD] §5.
+    From OrderCounts half come from each order; of an odd number the order of the odd one is a
+    coin's for each comparison. Raises InvalidOption if a comparison has fewer. Source: [BTD] §5.
     """
     if votes < 1:
         raise InvalidOption(f"votes = {votes}: draw 1 or more.")
     most = max(int(part.max(initial=0)) for part in _parts(counts))
     if most > DRAWABLE:
-        raise InvalidOption(f"A comparison has {most:,} votes; at most {DRAWABLE:,} can be drawn from.")
+        raise InvalidOption(
+            f"A comparison has {most:,} votes; at most {DRAWABLE:,} can be drawn from."
+        )
     short = int((votes_to_draw(counts) < votes).sum())
     if short:
-        raise InvalidOption(f"votes = {votes}: {short} comparisons have fewer; leave them out first.")
+        raise InvalidOption(
+            f"votes = {votes}: {short} comparisons have fewer; leave them out first."
+        )
     if isinstance(counts, VoteCounts):
         drawn = _draw(counts.votes, votes, rng)
     else:
@@ -54,14 +72,18 @@ def _parts(counts: VoteCounts | OrderCounts) -> tuple[IntArray, ...]:
 
 
 def votes_to_draw(counts: VoteCounts | OrderCounts) -> IntArray:
-    """Most votes that can be drawn of each comparison; of both orders alike where they are known."""
+    """Most votes that can be drawn of each comparison; of both orders alike where they are
+    known.
+    """
     if isinstance(counts, VoteCounts):
         return counts.n
     return np.asarray(2 * np.minimum(counts.ab.sum(axis=1), counts.ba.sum(axis=1)))
 
 
 def votes_source(counts: VoteCounts, orders: OrderCounts | None) -> VoteCounts | OrderCounts:
-    """Where to draw fewer votes from: both orders alike where nine tenths have both (of those with gold)."""
+    """Where to draw fewer votes from: both orders alike where nine tenths have both (of those with
+    gold).
+    """
     if orders is None:
         return counts
     labelled = int((counts.gold != NO_GOLD).sum())
@@ -91,14 +113,18 @@ class Sweep:
     """Error of each rule at each number of `over`: votes per comparison, or labelled comparisons.
 
     sizes : (sizes,).  methods : keys.  Everything else is (sizes, methods):
-    mae, pa : 0 to 2 and 0 to 1; the intervals say how far the mean varies over draws (of votes, and of
-    calibration sets), not sampling error.  mae_item, pa_item : the same with intervals over items. All are
+    mae, pa : 0 to 2 and 0 to 1; the intervals say how far the mean varies over draws (of votes, and
+        of
+    calibration sets), not sampling error.  mae_item, pa_item : the same with intervals over items.
+        All are
     cut at what an error or a share can be.
-    more : MAE above that at the largest size, with an interval paired by item. Intervals over items are those
+    more : MAE above that at the largest size, with an interval paired by item. Intervals over items
+        are those
     of `core.stats.splits`: they leave out which items calibrate, and are NaN with one item.
     mae_all_labels : (sizes,), MAE of BTD fitted on every label, on the same evaluation sets.
     not_possible : size → why it is left out.  left_out : labelled comparisons with too few votes.
-    balanced : half of the votes come from each order shown.  calibration : mean comparisons to calibrate on;
+    balanced : half of the votes come from each order shown.  calibration : mean comparisons to
+        calibrate on;
     under `labels` of the largest set.  draws : subsamples of votes.
     """
 
@@ -147,15 +173,18 @@ def vote_sweep(
     minimum: int = MINIMUM_LABELS,
     level: float = 0.95,
 ) -> Sweep:
-    """MAE and PA of each rule with n votes per comparison, n = 1, 2, 4, … up to what nine tenths have.
+    """MAE and PA of each rule with n votes per comparison, n = 1, 2, 4, … up to what nine tenths
+    have.
 
-    Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration splits, whose generators
-    are the same for every n. Comparisons with fewer votes than the largest n are left out at every n, so all sizes are
-    judged on the same ones. Intervals *_low, *_high are mean ± t·SE over the subsamples (over splits, ± z·SE, if there
-    is one). At n = all votes and one subsample the numbers are those of `evaluate`.
+    Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration
+    splits, whose generators are the same for every n. Comparisons with fewer votes than the largest
+    n are left out at every n, so all sizes are judged on the same ones. Intervals *_low, *_high are
+    mean ± t·SE over the subsamples (over splits, ± z·SE, if there is one). At n = all votes and one
+    subsample the numbers are those of `evaluate`.
 
-    Raises NoUsableVotes without a labelled comparison, InvalidOption for impossible sizes or a size that no
-    comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item ours.
+    Raises NoUsableVotes without a labelled comparison, InvalidOption for impossible sizes or a size
+    that no comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item
+    ours.
     """
     check_level(level)
     keys = protocol.check_rules(methods)
@@ -166,7 +195,9 @@ def vote_sweep(
     known = order[counts.gold[order] != NO_GOLD]
     capacity = votes_to_draw(counts)[known]
     if not len(known) or capacity.max() < 1:
-        raise NoUsableVotes("No comparison with a gold label has votes to draw from, so no error is known.")
+        raise NoUsableVotes(
+            "No comparison with a gold label has votes to draw from, so no error is known."
+        )
     wanted = doubling(capacity) if sizes is None else tuple(sorted(set(sizes)))
     if not wanted or wanted[0] < 1 or wanted[-1] > capacity.max():
         raise InvalidOption(f"Sizes {wanted}: use numbers of votes from 1 to {capacity.max()}.")
@@ -180,7 +211,9 @@ def vote_sweep(
         per_draw, per_item, reference = [], [], []
         for generator in each:
             votes = subsample(kept, n, rng=votes_rng)
-            drawn = splits(votes, rng=copy.deepcopy(generator), n_splits=n_splits, share=share, minimum=minimum)
+            drawn = splits(
+                votes, rng=copy.deepcopy(generator), n_splits=n_splits, share=share, minimum=minimum
+            )
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
             errors, hits = protocol.errors_and_hits(drawn, together, keys, options)
             if "btd" in keys:
@@ -224,9 +257,9 @@ def label_sweep(
 ) -> Sweep:
     """MAE and PA of each rule after calibration on 20, 40, … 200 labelled comparisons.
 
-    The calibration sets of a split are nested, drawn by item, and all are evaluated on what lies outside the
-    largest. Sizes that would leave fewer than 20 comparisons of other items are left out, with the reason.
-    Intervals *_low, *_high are mean ± z·SE over splits.
+    The calibration sets of a split are nested, drawn by item, and all are evaluated on what lies
+    outside the largest. Sizes that would leave fewer than 20 comparisons of other items are left
+    out, with the reason. Intervals *_low, *_high are mean ± z·SE over splits.
 
     Raises InvalidOption for a size below 20, TooFewLabels if not even the smallest is possible.
     Source: [BTD] §5; intervals by item ours.
@@ -239,7 +272,10 @@ def label_sweep(
     if not wanted or wanted[0] < MINIMUM_LABELS:
         raise InvalidOption(f"Calibration sizes {wanted}: use numbers from {MINIMUM_LABELS} up.")
     possible, labels = protocol.largest_draw(counts), int((counts.gold != NO_GOLD).sum())
-    reason = f"{labels} labelled comparisons leave fewer than {MINIMUM_LABELS} of other items to evaluate on"
+    reason = (
+        f"{labels} labelled comparisons leave fewer than {MINIMUM_LABELS} "
+        "of other items to evaluate on"
+    )
     used = tuple(size for size in wanted if size <= possible)
     if not used:
         raise TooFewLabels(f"Calibration on {wanted[0]} comparisons is not possible: {reason}.")
@@ -283,9 +319,16 @@ def _mean_seen(tables: Sequence[FloatArray]) -> FloatArray:
 
 
 def _sweep(
-    drawn: Splits, mean: FloatArray, half: FloatArray, by_item: FloatArray, fixed: BoolArray, level: float, **about: Any
+    drawn: Splits,
+    mean: FloatArray,
+    half: FloatArray,
+    by_item: FloatArray,
+    fixed: BoolArray,
+    level: float,
+    **about: Any,
 ) -> Sweep:
-    """Estimates of a sweep from (sizes, methods) means and (sizes, items, methods) losses, and what it is `about`.
+    """Estimates of a sweep from (sizes, methods) means and (sizes, items, methods) losses, and what
+    it is `about`.
 
     mean, half, by_item : errors of all methods, then hits.  fixed : methods that no size changes.
     """
@@ -300,10 +343,13 @@ def _sweep(
         return [values.reshape(shape) for values in (found.value, found.low, found.high)]
 
     most = np.tile(highest, len(mean))
-    over_items = shaped(error_intervals(wide(by_item), mean.ravel(), highest=most, level=level), mean.shape)
+    over_items = shaped(
+        error_intervals(wide(by_item), mean.ravel(), highest=most, level=level), mean.shape
+    )
     apart = wide(by_item[:, :, :m] - by_item[-1, :, :m])
     rise, low, high = shaped(change_intervals(apart, more.ravel(), level=level), more.shape)
-    # A size beside itself, and a rule that has nothing to learn from the labels, differ by nothing for sure.
+    # A size beside itself, and a rule that has nothing to learn from the labels, differ by nothing
+    # for sure.
     low[-1] = high[-1] = 0.0
     low[:, fixed] = high[:, fixed] = 0.0
     # Symmetric about the mean, an end can leave what an error or a share can be.

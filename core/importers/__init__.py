@@ -1,6 +1,7 @@
 """Votes, scores and rankings out of files, each recognised by its columns or fields.
 
-`read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what only its owner knows.
+`read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what
+only its owner knows.
 """
 
 from __future__ import annotations
@@ -22,10 +23,28 @@ from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
-from .tables import MAX_NAME, Record, Records, TextTable, read_delimited, read_parquet, read_records, table_of_records
+from .tables import (
+    MAX_NAME,
+    Record,
+    Records,
+    TextTable,
+    read_delimited,
+    read_parquet,
+    read_records,
+    table_of_records,
+)
 from .votes import read_table
 
-__all__ = ("Inspection", "Question", "ReadOptions", "formats", "inspect", "read", "read_back", "template")
+__all__ = (
+    "Inspection",
+    "Question",
+    "ReadOptions",
+    "formats",
+    "inspect",
+    "read",
+    "read_back",
+    "template",
+)
 
 CANONICAL = "canonical"
 AUTO = "auto"
@@ -41,7 +60,10 @@ _NATIVE = {format.name: format for format in (*FORMATS, *labelled.FORMATS, panda
 
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
-    tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
+    tabular = (
+        "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one "
+        "column per judge, or two scores per row"
+    )
     others = {name: shape.line for name, shape in SHAPES.items()}
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 
@@ -52,14 +74,18 @@ def template() -> str:
 
 
 def read(
-    files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None, *, progress: Progress | None = None
+    files: Sequence[tuple[str, bytes | Path]],
+    options: ReadOptions | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> list[ImportResult]:
     """Read files into one `ImportResult` each, in their order; `progress` hears how far it is.
 
     They are read together because outputs in the PandaLM format need the test set beside them.
 
-    Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read in several ways; the
-    message names the option that settles it. UnknownName, InvalidOption: an option names what does not exist.
+    Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read
+    in several ways; the message names the option that settles it. UnknownName, InvalidOption: an
+    option names what does not exist.
     """
     options = options or ReadOptions()
     steps = 2 * max(len(files), 1)
@@ -86,27 +112,40 @@ def read(
 
 
 def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:
-    """Say what a file looks like and what must be asked, without raising for what is merely ambiguous.
+    """Say what a file looks like and what must be asked, without raising for what is merely
+    ambiguous.
 
-    Raises UnreadableFile: the file cannot be read in any way. UnknownName, InvalidOption: an option names what does not
-    exist.
+    Raises UnreadableFile: the file cannot be read in any way. UnknownName, InvalidOption: an option
+    names what does not exist.
     """
     options = options or ReadOptions()
     file = _open(name, data, options)
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
-        name=name, format=CANONICAL, layout="native", columns=tuple(table.columns), head=table.head(), mapping={}
+        name=name,
+        format=CANONICAL,
+        layout="native",
+        columns=tuple(table.columns),
+        head=table.head(),
+        mapping={},
     )
     if isinstance(file, NativeFile):
         note = "PandaLM outputs need the test set (testset-v1.json) beside them."
         alone = file.format is pandalm.FORMAT and not pandalm.is_test_set(file)
-        return replace(looks, format=file.format.name, kind=file.format.form.kind, notes=(note,) if alone else ())
+        return replace(
+            looks,
+            format=file.format.name,
+            kind=file.format.form.kind,
+            notes=(note,) if alone else (),
+        )
     if file.shape:
         how = lay_out(table, name, options, file.shape)
         looks = replace(looks, format=file.shape.format, kind=file.shape.form.kind)
     else:
         how = plan(table, name, options)
-        suggested = suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
+        suggested = (
+            suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
+        )
         looks = replace(looks, suggested=suggested)
     return replace(planned(looks, how), notes=(*table.notes, *how.notes))
 
@@ -142,7 +181,10 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
-            "{option} {value!r}: use {allowed}.", option="format", value=wanted, allowed=(AUTO, *formats())
+            "{option} {value!r}: use {allowed}.",
+            option="format",
+            value=wanted,
+            allowed=(AUTO, *formats()),
         )
     source = open_source(name, data, options.max_bytes)
     if source.kind != "json" and wanted in _NATIVE:
@@ -169,7 +211,9 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
 
 
 def _is_record(whole: Record) -> bool:
-    """Whether an object that is a whole file is a record that holds arrays, and not a wrapper of records."""
+    """Whether an object that is a whole file is a record that holds arrays, and not a wrapper of
+    records.
+    """
     votes = {"vote", *SYNONYMS["vote"]}
     own = any(
         len(name) < MAX_NAME and plain(name) in votes and not isinstance(value, list | dict)
@@ -186,7 +230,8 @@ def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | N
     native = _NATIVE.get(wanted)
     if native and not native.fits(first):
         raise UnreadableFile(
-            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, or {auto}.",
+            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, "
+            "or {auto}.",
             option="format",
             file=name,
             row=records.row[0],

@@ -1,4 +1,5 @@
-"""What must hold among the rows of a file: keys, conflicts and duplicates, gold, and whole rankings.
+"""What must hold among the rows of a file: keys, conflicts and duplicates, gold, and whole
+rankings.
 
 Typed rows go in, and the Arrow table of the canonical form comes out.
 """
@@ -35,7 +36,9 @@ from .source import Source
 
 COMPARISON = ("dataset", "item_id", "model_a", "model_b")
 _TWICE = {
-    "votes": "the same models, judge, run and position {} but another vote, confidence, gold or status",
+    "votes": (
+        "the same models, judge, run and position {} but another vote, confidence, gold or status"
+    ),
     "scores": "the same model, judge and run {} but another score or status",
 }
 _AGAIN = {
@@ -99,15 +102,20 @@ class TypedRows:
         """Item of a row as messages show it."""
         return repr(self.value("item_id", i)[:80])
 
-    def fill(self, constants: Mapping[str, str], dataset: str, *, no_default: tuple[str, ...] = ()) -> None:
-        """Give every column of the form its cells: the file's, the constant, the default, or missing.
+    def fill(
+        self, constants: Mapping[str, str], dataset: str, *, no_default: tuple[str, ...] = ()
+    ) -> None:
+        """Give every column of the form its cells: the file's, the constant, the default, or
+        missing.
 
         no_default : columns whose default does not apply.
         """
         n = len(self.row)
         # One column without a cell stands for all: a large file has a dozen of them.
         nothing = constant_cells(None, n)
-        no_number = {kind: np.ma.array(np.zeros(n, dtype), mask=True) for kind, dtype in DTYPES.items()}
+        no_number = {
+            kind: np.ma.array(np.zeros(n, dtype), mask=True) for kind, dtype in DTYPES.items()
+        }
         for column in self.form.columns:
             name = column.name
             if column.kind == "text":
@@ -123,14 +131,17 @@ class TypedRows:
         self.numbers["run"] = np.ma.array(self.numbers["run"].filled(0), mask=self.gold_only)
 
 
-def finish(rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str) -> ImportResult:
+def finish(
+    rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str
+) -> ImportResult:
     """Fill defaults, reject conflicts, drop duplicates, and build the table.
 
-    A vote's key is (dataset, item, models, judge, run, position). Votes with the same key and the same vote,
-    confidence, gold and status load once; with others, all of them are rejected. In a file without a run
-    column a key that comes with different votes means repetitions: all its rows are numbered 0, 1, 2 … in
-    file order. Comparisons with two different gold labels lose the rows that carry them. Direct scores, whose
-    key is (dataset, item, model, judge, run), are compared in the same way. Source: docs/methods.md §0.
+    A vote's key is (dataset, item, models, judge, run, position). Votes with the same key and the
+    same vote, confidence, gold and status load once; with others, all of them are rejected. In a
+    file without a run column a key that comes with different votes means repetitions: all its rows
+    are numbered 0, 1, 2 … in file order. Comparisons with two different gold labels lose the rows
+    that carry them. Direct scores, whose key is (dataset, item, model, judge, run), are compared in
+    the same way. Source: docs/methods.md §0.
     """
     numbered = "run" in rows.numbers
     rows.fill(constants, dataset, no_default=("status", "rater_type") if rows.gold_only else ())
@@ -180,7 +191,9 @@ def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
     values = pa.concat_arrays([column.dictionary for column in columns.values()])
     starts = np.cumsum([0, *(len(column.dictionary) for column in columns.values())])
     items = values.take(pa.array(codes[row, place] + starts[place]))
-    return pa.MapArray.from_arrays(pa.array(offsets), pa.array(names).take(pa.array(place)), items, kind)
+    return pa.MapArray.from_arrays(
+        pa.array(offsets), pa.array(names).take(pa.array(place)), items, kind
+    )
 
 
 def _first_rows(codes: Codes) -> Codes:
@@ -255,7 +268,8 @@ def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
     rows.take(~conflict & ~again)
     if duplicates and not numbered:
         rows.notes.append(
-            f"{rows.form.units.capitalize()} left out because they repeat an earlier one word for word: "
+            f"{rows.form.units.capitalize()} left out because they repeat an earlier one word for "
+            "word: "
             f"{duplicates:,}. If the judge was asked again, number the repetitions in a column run."
         )
     return duplicates
@@ -266,15 +280,20 @@ def _number_runs(rows: TypedRows, key: Codes, again: Mask) -> None:
     run = _occurrences(key)
     rows.numbers["run"] = np.ma.array(run)
     rows.notes.append(
-        f"There is no column run. Where a judge {_AGAIN[rows.form.kind]} ({len(np.unique(key[again])):,} times), its "
+        f"There is no column run. Where a judge {_AGAIN[rows.form.kind]} "
+        f"({len(np.unique(key[again])):,} times), its "
         f"{rows.form.units} were numbered as runs 0 to {run.max()}, in file order."
     )
 
 
 ONE_EACH = {
-    "slot": "a ranking of n candidates has the slots 0 to n - 1 (or 1 to n), one each; correct them, or add "
+    "slot": "a ranking of n candidates has the slots 0 to n - 1 (or 1 to "
+    "n), one each; correct them, or add "
     "the missing candidate",
-    "rank": "a ranking of n candidates has the ranks 1 to n, one each; correct them, or leave them empty",
+    "rank": (
+        "a ranking of n candidates has the ranks 1 to n, one each; "
+        "correct them, or leave them empty"
+    ),
 }
 ANSWERS = ("score", "rank", "chosen", "uncertain", "major_error", "unsupported")
 """Columns that a failed ranking cannot have."""
@@ -283,7 +302,8 @@ ANSWERS = ("score", "rank", "chosen", "uncertain", "major_error", "unsupported")
 class Rankings:
     """Typed rows by ranking: `code` is the ranking of each row, `refused` the rows of bad rankings.
 
-    A ranking that breaks a rule is rejected whole; `blamed` are the rows that carry a reason of their own.
+    A ranking that breaks a rule is rejected whole; `blamed` are the rows that carry a reason of
+    their own.
     """
 
     def __init__(self, rows: TypedRows, bad: Mask) -> None:
@@ -295,12 +315,16 @@ class Rankings:
         """Refuse the rankings of these rows; the first such row of each carries the reason."""
         index = np.flatnonzero(bad & ~self.refused)
         for i in np.sort(index[np.unique(self.code[index], return_index=True)[1]]):
-            self.rows.reject(i, column, self.rows.value(column, i), f"item {self.rows.item(i)}: {reason}")
+            self.rows.reject(
+                i, column, self.rows.value(column, i), f"item {self.rows.item(i)}: {reason}"
+            )
             self.blamed[i] = True
         self.refused |= _any(self.code, bad)
 
     def drop_repeated(self) -> int:
-        """Drop rows that repeat a candidate of their ranking word for word, and count such rankings."""
+        """Drop rows that repeat a candidate of their ranking word for word, and count such
+        rankings.
+        """
         first = _first_rows(self.rows.codes((*RANKINGS.key, "candidate")))
         content = self.rows.codes(RANKINGS.content)
         again = first != np.arange(len(first))
@@ -308,7 +332,8 @@ class Rankings:
         self.refuse(
             again & differs,
             "candidate",
-            "this candidate is twice in the ranking, with other cells; keep one, or number the orderings in "
+            "this candidate is twice in the ranking, with other cells; keep one, or number the "
+            "orderings in "
             "a column run",
         )
         keep = ~again | differs
@@ -316,7 +341,11 @@ class Rankings:
         size = np.maximum(np.bincount(self.code, weights=keep), 1)
         refused = np.bincount(self.code, weights=self.refused) > 0
         self.rows.take(keep)
-        self.code, self.blamed, self.refused = self.code[keep], self.blamed[keep], self.refused[keep]
+        self.code, self.blamed, self.refused = (
+            self.code[keep],
+            self.blamed[keep],
+            self.refused[keep],
+        )
         return int(np.ceil(dropped / size)[~refused].sum())
 
     def refuse_beside(self, rows: NDArray[np.int64]) -> None:
@@ -324,16 +353,21 @@ class Rankings:
         self.refuse(
             np.isin(self.rows.row, np.concatenate([rows - 1, rows + 1])),
             "(whole ranking)",
-            "the row beside this one cannot be used and may belong to the same ranking; correct that row",
+            "the row beside this one cannot be used and may belong to the same ranking; correct "
+            "that row",
         )
 
     def refuse_uneven(self) -> None:
         """Refuse rankings whose slots, ranks, scores or words do not fit together."""
         size, first = _counts(self.code), _first_rows(self.code)
-        self.refuse(size == 1, "candidate", "a ranking needs two candidates or more; add the others")
+        self.refuse(
+            size == 1, "candidate", "a ranking needs two candidates or more; add the others"
+        )
         for name in ("category", "status", "rater_type"):
             words = cell_codes(self.rows.text[name])
-            self.refuse(words != words[first], name, f"{name} differs within the ranking; write one for all")
+            self.refuse(
+                words != words[first], name, f"{name} differs within the ranking; write one for all"
+            )
         for name in ("rank", "score"):
             there = has_number(self.rows.numbers[name])
             reason = f"{name} is missing here and given elsewhere in the ranking; fill it"
@@ -341,11 +375,15 @@ class Rankings:
         for name, low in (("slot", 0), ("rank", 1)):
             places = self.rows.numbers[name]
             outside = (places < low) | (places >= size + low)
-            twice = has_number(places) & (_counts(dense_codes([np.ma.array(self.code), places])) > 1)
+            twice = has_number(places) & (
+                _counts(dense_codes([np.ma.array(self.code), places])) > 1
+            )
             self.refuse(outside.filled(False) | twice, name, ONE_EACH[name])
 
     def refuse_fewer(self) -> None:
-        """Refuse rankings that show fewer candidates than another of their item: rows are missing."""
+        """Refuse rankings that show fewer candidates than another of their item: rows are
+        missing.
+        """
         item = self.rows.codes(("dataset", "item_id"))
         size = np.where(self.refused, 0, _counts(self.code))
         most = np.zeros(item.max(initial=-1) + 1, np.int64)
@@ -375,10 +413,16 @@ class Rankings:
         unused = failed & np.any([has_number(numbers[name]) for name in ANSWERS], axis=0)
         if unused.any():
             n = len(np.unique(self.code[unused]))
-            self.rows.notes.append(f"Answers not used because the status is not ok: {n:,} rankings.")
+            self.rows.notes.append(
+                f"Answers not used because the status is not ok: {n:,} rankings."
+            )
         for name in ANSWERS:
-            numbers[name] = np.ma.array(numbers[name], mask=np.ma.getmaskarray(numbers[name]) | failed)
-        numbers["chosen"] = np.ma.array(np.where(picked, is_chosen, derived).astype(np.int64), mask=~answered)
+            numbers[name] = np.ma.array(
+                numbers[name], mask=np.ma.getmaskarray(numbers[name]) | failed
+            )
+        numbers["chosen"] = np.ma.array(
+            np.where(picked, is_chosen, derived).astype(np.int64), mask=~answered
+        )
         self.rows.text["status"] = fill_missing(status, coded_cells(~answered, ["ok", "unparsed"]))
 
     def settle_best(self) -> None:
@@ -400,7 +444,12 @@ class Rankings:
         for i in np.flatnonzero(self.refused & ~self.blamed):
             if self.rows.row[i] not in known:
                 known.add(self.rows.row[i])
-                reason = "another row of the ranking was rejected, and a ranking loads whole; correct that row"
+                reason = (
+                    "another row of the ranking was rejected, and a ranking "
+                    "loads whole; correct that row"
+                )
                 candidate = self.rows.value("candidate", i)
-                self.rows.reject(i, "(whole ranking)", candidate, f"item {self.rows.item(i)}: {reason}")
+                self.rows.reject(
+                    i, "(whole ranking)", candidate, f"item {self.rows.item(i)}: {reason}"
+                )
         self.rows.take(~self.refused)

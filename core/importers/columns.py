@@ -1,7 +1,8 @@
-"""Cells of a column and how each is read: dictionary-encoded text, numbers with a mask, rejected rows.
+"""Cells of a column and how each is read: dictionary-encoded text, numbers with a mask, rejected
+rows.
 
-A file of a million rows has few distinct cells, so each distinct cell is read once in plain Python and the
-result is gathered by its index in the dictionary.
+A file of a million rows has few distinct cells, so each distinct cell is read once in plain Python
+and the result is gathered by its index in the dictionary.
 """
 
 from __future__ import annotations
@@ -28,12 +29,17 @@ class BadCell(ValueError):
 
 
 def parse_int(text: str) -> int:
-    """Whole number that fits 64 bits (`3.0` is one, `1_000` and `3.5` are not); BadCell for anything else."""
+    """Whole number that fits 64 bits (`3.0` is one, `1_000` and `3.5` are not); BadCell for
+    anything else.
+    """
     whole = WHOLE.fullmatch(text)
     if not whole:
         raise BadCell("not a whole number; write digits only, or leave the cell empty")
     if len(whole[1]) > 20 or not -(2**63) <= int(whole[1]) < 2**63:
-        raise BadCell("does not fit 64 bits; use a number between -9223372036854775808 and 9223372036854775807")
+        raise BadCell(
+            "does not fit 64 bits; use a number between -9223372036854775808 and "
+            "9223372036854775807"
+        )
     return int(whole[1])
 
 
@@ -48,11 +54,15 @@ def parse_float(text: str) -> float:
         raise BadCell("not a number; write it with a decimal point, or leave the cell empty")
     value = float(text)
     if math.isinf(value):
-        raise BadCell("too large for a number of 64 bits; leave the cell empty if the value is missing")
+        raise BadCell(
+            "too large for a number of 64 bits; leave the cell empty if the value is missing"
+        )
     return value
 
 
-def within(read: Callable[[str], float], low: float, high: float, reason: str) -> Callable[[str], float]:
+def within(
+    read: Callable[[str], float], low: float, high: float, reason: str
+) -> Callable[[str], float]:
     """A reader of numbers from `low` to `high`; BadCell with the reason for others."""
 
     def inside(text: str) -> float:
@@ -79,15 +89,23 @@ _ORDERS = {
 
 
 def order_word(text: str, names: Mapping[str, str] | None = None) -> str:
-    """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text itself.
+    """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text
+    itself.
 
     names : what the two are called in every row, as `normalise` returns it, → `ab` or `ba`.
     """
     word = text.strip().casefold().replace("_first", " first")
-    return (names or {}).get(normalise(text)) or _ORDERS.get(word, word if word in POSITIONS else text)
+    return (names or {}).get(normalise(text)) or _ORDERS.get(
+        word, word if word in POSITIONS else text
+    )
 
 
-CHOICES = {"position": POSITIONS, "status": STATUSES, "rater_type": RATER_TYPES, "confidence_kind": CONFIDENCE_KINDS}
+CHOICES = {
+    "position": POSITIONS,
+    "status": STATUSES,
+    "rater_type": RATER_TYPES,
+    "confidence_kind": CONFIDENCE_KINDS,
+}
 """Columns whose cells are one of a few words."""
 
 ConfidenceScale = Literal["1", "100", "%"]
@@ -96,8 +114,9 @@ ConfidenceScale = Literal["1", "100", "%"]
 def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
     """Scale of a confidence column, from its distinct cells and how often each occurs.
 
-    Percent if a cell carries `%`; 0 to 100 if at least half of the values exceed 1 and at least one is 10 or
-    more; else 0 to 1. Cells that are no number do not count. Source: docs/methods.md §0 (ours).
+    Percent if a cell carries `%`; 0 to 100 if at least half of the values exceed 1 and at least one
+    is 10 or more; else 0 to 1. Cells that are no number do not count. Source: docs/methods.md §0
+    (ours).
     """
     total = above = 0
     largest = -math.inf
@@ -113,11 +132,15 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
 
 
 def parse_confidence(text: str, scale: ConfidenceScale) -> float:
-    """Confidence as a fraction; BadCell if no number or outside its column's scale: no cell is rescaled alone."""
+    """Confidence as a fraction; BadCell if no number or outside its column's scale: no cell is
+    rescaled alone.
+    """
     if scale == "%" and not text.endswith("%"):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "1" and text.endswith("%"):
-        reason = "a percentage where the scale is 0 to 1; write it as a fraction, or set {option} 100"
+        reason = (
+            "a percentage where the scale is 0 to 1; write it as a fraction, or set {option} 100"
+        )
         raise BadCell(Message(reason, option="confidence_scale"))
     value = parse_float(text.removesuffix("%").rstrip())
     top = 1 if scale == "1" else 100
@@ -190,7 +213,9 @@ def coded_cells(codes: NDArray[Any], texts: list[str]) -> Cells:
     """Cells by their index in distinct texts; missing where a masked array of indices is masked."""
     import pyarrow as pa
 
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array(texts, pa.string())
+    )
 
 
 def constant_cells(text: str | None, n: int) -> Cells:
@@ -199,7 +224,9 @@ def constant_cells(text: str | None, n: int) -> Cells:
 
     if text is None:
         return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([text], pa.string()))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(n, np.int32)), pa.array([text], pa.string())
+    )
 
 
 def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
@@ -214,7 +241,9 @@ def cell_codes(cells: Cells) -> Codes:
 
 def is_text(cells: Cells, text: str) -> Mask:
     """Rows whose cell is this text."""
-    return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[cell_codes(cells)]
+    return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[
+        cell_codes(cells)
+    ]
 
 
 def text_hash(*texts: str) -> str:
@@ -240,7 +269,9 @@ def fill_missing(cells: Cells, other: Cells | str) -> Cells:
 
     if not cells.null_count:
         return cells
-    return pc.coalesce(cells, constant_cells(other, len(cells)) if isinstance(other, str) else other)
+    return pc.coalesce(
+        cells, constant_cells(other, len(cells)) if isinstance(other, str) else other
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +286,9 @@ class CountedCells:
 
 
 def label_counts(*columns: Cells | CountedCells) -> dict[str, int]:
-    """How often each text occurs in these columns, without blanks around it; blank ones left out."""
+    """How often each text occurs in these columns, without blanks around it; blank ones
+    left out.
+    """
     counts: dict[str, int] = {}
     for cells in columns:
         if isinstance(cells, CountedCells):
@@ -271,7 +304,10 @@ def label_counts(*columns: Cells | CountedCells) -> dict[str, int]:
 def masked_numbers(cells: Iterable[float | None], dtype: Any) -> Numbers:
     """Masked array of numbers, masked where one is None."""
     listed = list(cells)
-    return np.ma.array(np.array([number or 0 for number in listed], dtype), mask=[number is None for number in listed])
+    return np.ma.array(
+        np.array([number or 0 for number in listed], dtype),
+        mask=[number is None for number in listed],
+    )
 
 
 def has_number(column: Numbers) -> Mask:
@@ -279,8 +315,12 @@ def has_number(column: Numbers) -> Mask:
     return ~np.ma.getmaskarray(column)
 
 
-def parse_cells(cells: Cells, function: Callable[[str], float], dtype: Any) -> tuple[Numbers, dict[int, str]]:
-    """Read each distinct text as a number. Returns the numbers, and why others are none by their code."""
+def parse_cells(
+    cells: Cells, function: Callable[[str], float], dtype: Any
+) -> tuple[Numbers, dict[int, str]]:
+    """Read each distinct text as a number. Returns the numbers, and why others are none by their
+    code.
+    """
     texts = cells.dictionary.to_pylist()
     numbers, mask = np.zeros(len(texts) + 1, dtype), np.ones(len(texts) + 1, bool)
     reasons: dict[int, str] = {}

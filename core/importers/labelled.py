@@ -1,4 +1,6 @@
-"""Records whose `label` is no vote: gold in LLMBar's results, a score of one response in KTO's data."""
+"""Records whose `label` is no vote: gold in LLMBar's results, a score of one response in KTO's
+data.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from typing import Any
 from ..labels import VOCABULARIES
 from ..schema import SCORES
 from .columns import text_hash
-from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, status, text, verdict
+from .native import (
+    BadField,
+    NativeFile,
+    NativeFormat,
+    Reader,
+    Vote,
+    required,
+    status,
+    text,
+    verdict,
+)
 from .tables import Record
 
 ORDERS = (("ab", "swap = False"), ("ba", "swap = True"))
@@ -19,11 +31,12 @@ _SCORE = re.compile(r"-?\d+(?:\.\d+)?")
 def llmbar(file: NativeFile) -> Reader:
     """Read `result.json` of an evaluator of LLMBar: gold is `label`, and each order has a winner.
 
-    Winners name output_1 and output_2 in both orders, as the tool turns them back. null is `unparsed`. What
-    an evaluator asks where its two orders disagree is no further vote: it is kept in the extra column
-    `second_round`. Ratings are two scores, seen one by one: one vote without an order, equal scores a tie,
-    whatever winners stand beside them. The judge is `MODEL [STRATEGY]` of the folders
-    `…/evaluators/MODEL/STRATEGY/`, the category the folder above them; elsewhere the file's name.
+    Winners name output_1 and output_2 in both orders, as the tool turns them back. null is
+    `unparsed`. What an evaluator asks where its two orders disagree is no further vote: it is kept
+    in the extra column `second_round`. Ratings are two scores, seen one by one: one vote without an
+    order, equal scores a tie, whatever winners stand beside them. The judge is `MODEL [STRATEGY]`
+    of the folders `…/evaluators/MODEL/STRATEGY/`, the category the folder above them; elsewhere the
+    file's name.
     """
     above = file.source.folders
     category = None
@@ -66,7 +79,10 @@ def llmbar(file: NativeFile) -> Reader:
 
 def _is_llmbar(record: Record) -> bool:
     results = record.get("results")
-    if not isinstance(results, list) or not {"input", "output_1", "output_2", "label"} <= record.keys():
+    if (
+        not isinstance(results, list)
+        or not {"input", "output_1", "output_2", "label"} <= record.keys()
+    ):
         return False
     return any(isinstance(one, dict) and ORDERS[0][1] in one for one in results)
 
@@ -96,8 +112,8 @@ def _compared(first: float | None, second: float | None) -> dict[str, Any]:
 def kto(file: NativeFile) -> Reader:
     """Read one response with a label of its own: score 1 for true, 0 for false.
 
-    The response is `completion` to `prompt`, or the last of `messages`. Nothing names its model, so that each
-    prompt with its response is an item, and the judge is called as the file is.
+    The response is `completion` to `prompt`, or the last of `messages`. Nothing names its model, so
+    that each prompt with its response is an item, and the judge is called as the file is.
     """
     _named_after_the_file(file)
 
@@ -125,7 +141,9 @@ def _is_kto(record: Record) -> bool:
 def _asked_and_answered(record: Record) -> tuple[str, str]:
     turns = _turns(record)
     if len(turns) < 2 or not turns[-1]:
-        raise BadField("completion", None, "there is no response to a prompt; export the record again")
+        raise BadField(
+            "completion", None, "there is no response to a prompt; export the record again"
+        )
     return "\n\n".join(turns[:-1]), turns[-1]
 
 
@@ -159,7 +177,10 @@ FORMATS = (
     ),
     NativeFormat(
         name="kto",
-        line="KTO preference data (JSON): one response with label true or false, read as a score of 1 or 0",
+        line=(
+            "KTO preference data (JSON): one response with label true "
+            "or false, read as a score of 1 or 0"
+        ),
         needs=("messages, or prompt and completion", "label"),
         dataset="KTO",
         reader=kto,

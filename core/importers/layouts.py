@@ -1,4 +1,6 @@
-"""Tables that hold no votes: how direct scores, rankings and choices are recognised, and scores read."""
+"""Tables that hold no votes: how direct scores, rankings and choices are recognised, and scores
+read.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable
 
-_SHARED = {name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")}
+_SHARED = {
+    name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
+}
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
 
@@ -23,7 +27,8 @@ _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 class Shape:
     """A layout of a table that holds no votes.
 
-    columns : canonical columns that it may have; `required` must be there, and one of `any_of` if any.
+    columns : canonical columns that it may have; `required` must be there, and one of `any_of` if
+        any.
     telling : columns by which it is recognised, besides item and judge.
     """
 
@@ -53,7 +58,10 @@ DIRECT = Shape(
 )
 LISTS = Shape(
     format="rankings",
-    line="a table of listwise rankings, one row a candidate: item_id, judge, run, candidate, slot, rank or score",
+    line=(
+        "a table of listwise rankings, one row a candidate: item_id, judge, "
+        "run, candidate, slot, rank or score"
+    ),
     form=RANKINGS,
     columns=RANKINGS.names,
     required=("item_id", "judge", "candidate", "slot"),
@@ -66,14 +74,21 @@ LISTS = Shape(
         "slot": ("shown_slot", "slot_shown"),
         "uncertain": ("uncertainty", "uncertain_flag", "uncertainty_flag"),
         "major_error": ("major_error_flag", "has_major_error"),
-        "unsupported": ("unsupported_specificity", "unsupported_flag", "unsupported_specificity_flag"),
+        "unsupported": (
+            "unsupported_specificity",
+            "unsupported_flag",
+            "unsupported_specificity_flag",
+        ),
         "chosen": ("picked", "is_chosen"),
         "is_best": ("best",),
     },
 )
 PICKS = Shape(
     format="choices",
-    line="a table of listwise choices, one row a choice: item_id, judge, permutation, pick_slot or pick_candidate",
+    line=(
+        "a table of listwise choices, one row a choice: item_id, judge, "
+        "permutation, pick_slot or pick_candidate"
+    ),
     form=RANKINGS,
     columns=(
         *("dataset", "item_id", "category", "judge", "run", *CHOICE_COLUMNS),
@@ -82,13 +97,16 @@ PICKS = Shape(
     required=("item_id", "judge", "permutation"),
     any_of=("pick_slot", "pick_candidate"),
     telling=("permutation",),
-    synonyms=_SHARED | {"dataset": ("benchmark",), "run": ("repetition", "perm_id", "permutation_id", "ordering")},
+    synonyms=_SHARED
+    | {"dataset": ("benchmark",), "run": ("repetition", "perm_id", "permutation_id", "ordering")},
 )
 SHAPES = {shape.format: shape for shape in (DIRECT, LISTS, PICKS)}
 
 
 def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
-    """Which of these shapes a table has; None for a table of votes, which has the first claim on a doubt."""
+    """Which of these shapes a table has; None for a table of votes, which has the first claim on a
+    doubt.
+    """
     if options.format != "auto":
         return SHAPES.get(options.format)
     for shape in (DIRECT, LISTS):
@@ -118,14 +136,17 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
     Raises UnknownName: an option names a column that the file has not.
     """
     columns = tuple(table.columns)
-    mapping, constants = map_columns(columns, name, options, known=shape.columns, synonyms=shape.synonyms)
+    mapping, constants = map_columns(
+        columns, name, options, known=shape.columns, synonyms=shape.synonyms
+    )
     how = mapped(table, "table", mapping, constants, shape.required)
     if shape.any_of and not {*mapping, *constants} & {*shape.any_of}:
         how.missing += shape.any_of[:1]
     if how.missing:
         how.problems.append(
             UnreadableFile(
-                "line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it with "
+                "line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it "
+                "with "
                 "{option} {first}=COLUMN, or choose another {option:format}.",
                 option="map",
                 missing=" and ".join(how.missing),
@@ -140,7 +161,8 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
 def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> RowParser:
     """A parser of the rows that have checked their texts.
 
-    Raises UnreadableFile: a required column is missing. UnknownName: an option names a column that the file has not.
+    Raises UnreadableFile: a required column is missing. UnknownName: an option names a column that
+    the file has not.
     """
     how = lay_out(table, source.name, options, shape)
     for problem in how.problems:
@@ -151,12 +173,17 @@ def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOpt
 
 
 parse_score = within(
-    parse_float, -1e6, 1e6, "beyond a million, which is no scale of scores; correct it, or leave the cell empty"
+    parse_float,
+    -1e6,
+    1e6,
+    "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
 )
 """Score of any scale, of at most a million either way."""
 
 
-def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:
+def read_scores(
+    table: TextTable, source: Source, shape: Shape, options: ReadOptions
+) -> ImportResult:
     """Read one direct score per row; `finish` says how rows of the same key are settled.
 
     Any finite scale up to a million. A missing score without a status is `unparsed`.
@@ -164,7 +191,9 @@ def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOpt
     Raises UnreadableFile: a required column is missing.
     """
     parser = parse_texts(table, source, shape, options)
-    numbers = parser.numbers({"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int})
+    numbers = parser.numbers(
+        {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
+    )
     numbers["score"] = parser.settle_status("score", numbers["score"])
     rows = parser.typed_rows(numbers)
     rows.take(parser.good)

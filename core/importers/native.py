@@ -1,4 +1,5 @@
-"""Published formats of judgements in JSON, one record each: JudgeBench, AlpacaEval, Arena-Hard, MT-Bench.
+"""Published formats of judgements in JSON, one record each: JudgeBench, AlpacaEval, Arena-Hard,
+MT-Bench.
 
 What their readers share is here too, as is the reading of records, which `pandalm` uses as well.
 """
@@ -37,7 +38,8 @@ class NativeFile:
     """JSON records of a native format.
 
     test_set : the records that PandaLM's outputs need beside them.
-    constants : columns with one text in every row, where no option gives another; filled by the reader.
+    constants : columns with one text in every row, where no option gives another; filled by the
+        reader.
     """
 
     format: NativeFormat
@@ -54,7 +56,8 @@ class NativeFormat:
     """A published format.
 
     needs : fields that its records have, by which it is recognised unless there is a `sniff`.
-    dataset : name of the data set; `by_file`: unless the file's name has a `__`, then what stands before it.
+    dataset : name of the data set; `by_file`: unless the file's name has a `__`, then what stands
+        before it.
     reader : made for each file.
     """
 
@@ -73,7 +76,9 @@ class NativeFormat:
 
 
 class BadField(ValueError):
-    """Column, value and reason: a field that its format does not allow. The whole record is rejected."""
+    """Column, value and reason: a field that its format does not allow. The whole record is
+    rejected.
+    """
 
 
 def required(record: Record, name: str, kind: type | tuple[type, ...] = str) -> Any:
@@ -81,7 +86,9 @@ def required(record: Record, name: str, kind: type | tuple[type, ...] = str) -> 
     value = record.get(name)
     # bool is an int to Python, and no label here is a truth value.
     if not isinstance(value, kind) or isinstance(value, bool) or value == "":
-        raise BadField(name, value, f"{name} is missing or of another kind; export the record again")
+        raise BadField(
+            name, value, f"{name} is missing or of another kind; export the record again"
+        )
     return value
 
 
@@ -94,18 +101,30 @@ def text(value: object) -> str | None:
 
 def number(value: object) -> float | None:
     """Finite number that fits 64 bits; anything else is missing."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    ):
         return float(value)
     return None
 
 
 def verdict(label: object, column: str, vocabulary: Vocabulary = VERDICTS) -> int | None:
-    """Vote of a label such as A>B, +1 for A; None for null, where the tool found no verdict; BadField for others."""
+    """Vote of a label such as A>B, +1 for A; None for null, where the tool found no verdict;
+    BadField for others.
+    """
     if label is None or label == "":
         return None
-    vote = vocabulary.vote(str(label)) if isinstance(label, str | int) and not isinstance(label, bool) else None
+    vote = (
+        vocabulary.vote(str(label))
+        if isinstance(label, str | int) and not isinstance(label, bool)
+        else None
+    )
     if vote is None:
-        raise BadField(column, label, f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it")
+        raise BadField(
+            column, label, f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it"
+        )
     return vote
 
 
@@ -124,7 +143,8 @@ def read_native(file: NativeFile) -> ImportResult:
     for canonical, theirs in options.mapping:
         if not theirs.startswith("="):
             raise InvalidOption(
-                "{file}: {option} {column}={value}: columns of a {format} file are known. Only a fixed text "
+                "{file}: {option} {column}={value}: columns of a {format} file are known. Only a "
+                "fixed text "
                 "can be given: {option} {column}=={value}.",
                 option="map",
                 file=file.source.name,
@@ -151,11 +171,20 @@ def read_native(file: NativeFile) -> ImportResult:
         constants["rater_type"] = options.rater_type
     typed = TypedRows(
         row=np.array(rows, np.int64),
-        text={c.name: encode_cells(text(v.get(c.name)) for v in found) for c in present if c.kind == "text"},
-        numbers={
-            c.name: masked_numbers((v.get(c.name) for v in found), DTYPES[c.kind]) for c in present if c.kind != "text"
+        text={
+            c.name: encode_cells(text(v.get(c.name)) for v in found)
+            for c in present
+            if c.kind == "text"
         },
-        extra={name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found) for name in extra},
+        numbers={
+            c.name: masked_numbers((v.get(c.name) for v in found), DTYPES[c.kind])
+            for c in present
+            if c.kind != "text"
+        },
+        extra={
+            name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found)
+            for name in extra
+        },
         rejects=records.rejects,
         rows=records.rows,
         mapping={name: f"={value}" for name, value in constants.items()},
@@ -185,7 +214,9 @@ _PROMPT = re.compile(
 
 
 def prompt_texts(judging_prompt: object, *, first_is_a: bool) -> dict[str, str]:
-    """Prompt and responses out of a pairwise judging prompt of FastChat or Arena-Hard, where it is whole."""
+    """Prompt and responses out of a pairwise judging prompt of FastChat or Arena-Hard, where it is
+    whole.
+    """
     match = _PROMPT.search(judging_prompt) if isinstance(judging_prompt, str) else None
     if match is None:
         return {}
@@ -196,16 +227,19 @@ def prompt_texts(judging_prompt: object, *, first_is_a: bool) -> dict[str, str]:
 def judgebench(file: NativeFile) -> Reader:
     """Read pairs whose `judgments[0]` was shown as A, B and `judgments[1]` swapped.
 
-    `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that is null is
-    `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)), the softmax over the two scores, kind
-    `logprob`. The judge is `judge_model [judge_name]`, from the record or else from the file's name.
+    `decision` is in display order, so that of the swapped judgment is negated. A judgment or
+    decision that is null is `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)),
+    the softmax over the two scores, kind `logprob`. The judge is `judge_model [judge_name]`, from
+    the record or else from the file's name.
     """
     named = dict(part.partition("=")[::2] for part in file.source.stem.split(","))
 
     def votes(record: Record) -> Iterator[Vote]:
         judgments = required(record, "judgments", list)
         if not 1 <= len(judgments) <= 2:
-            raise BadField("judgments", len(judgments), "one judgment an order is allowed, so one or two")
+            raise BadField(
+                "judgments", len(judgments), "one judgment an order is allowed, so one or two"
+            )
         details = [_part(judgment, "judgment") for judgment in judgments]
         stated = (detail["judge_model"] for detail in details if text(detail.get("judge_model")))
         model = next(stated, named.get("judge_model"))
@@ -218,7 +252,9 @@ def judgebench(file: NativeFile) -> Reader:
             decision = judgment.get("decision") if isinstance(judgment, dict) else None
             shown = verdict(decision, f"judgments[{i}].decision")
             vote = None if shown is None else (-shown if i else shown)
-            confidence = None if vote is None else _softmax(detail.get("scores"), f"judgments[{i}].scores")
+            confidence = (
+                None if vote is None else _softmax(detail.get("scores"), f"judgments[{i}].scores")
+            )
             yield {
                 "item_id": required(record, "pair_id"),
                 "category": text(record.get("source")),
@@ -249,7 +285,9 @@ def _softmax(scores: object, column: str) -> float | None:
     if scores is None:
         return None
     if not isinstance(scores, list) or len(scores) != 2:
-        raise BadField(column, scores, "two numbers are needed, the scores of the first and second shown")
+        raise BadField(
+            column, scores, "two numbers are needed, the scores of the first and second shown"
+        )
     first, second = map(number, scores)
     if first is None or second is None:
         raise BadField(column, scores, "not finite numbers; leave scores out if they are missing")
@@ -260,21 +298,28 @@ def _softmax(scores: object, column: str) -> float | None:
 def alpacaeval(file: NativeFile) -> Reader:
     """Read preferences p: model_a is generator_1 (the reference), model_b generator_2.
 
-    vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. Older files write a draw as 0, which is
-    read as 1.5. If any preference of the file lies between the whole and half steps, p - 1 is a probability:
-    confidence = max(p - 1, 2 - p), kind `logprob`; else there is no confidence. The order shown is not in the
-    file. The item is a hash of the instruction, with output_1 where one instruction occurs more than once, so
-    files of several models meet on the same items.
+    vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. Older files write a draw as
+    0, which is read as 1.5. If any preference of the file lies between the whole and half steps, p
+    - 1 is a probability: confidence = max(p - 1, 2 - p), kind `logprob`; else there is no
+      confidence. The order shown is not in the
+    file. The item is a hash of the instruction, with output_1 where one instruction occurs more
+    than once, so files of several models meet on the same items.
     """
     values = [record.get("preference") for record in file.records.records]
     graded = any(isinstance(value, float) and (2 * value) % 1 != 0 for value in values)
     seen = Counter(
-        (text(record.get("instruction")), text(record.get("generator_2")), text(record.get("annotator")))
+        (
+            text(record.get("instruction")),
+            text(record.get("generator_2")),
+            text(record.get("annotator")),
+        )
         for record in file.records.records
     )
     repeated = {instruction for (instruction, _, _), count in seen.items() if count > 1}
     graded_note = "Confidence is the probability of the preferred output."
-    file.notes.append(graded_note if graded else "Preferences are whole, so there is no confidence.")
+    file.notes.append(
+        graded_note if graded else "Preferences are whole, so there is no confidence."
+    )
 
     def votes(record: Record) -> Iterator[Vote]:
         instruction = required(record, "instruction")
@@ -283,10 +328,20 @@ def alpacaeval(file: NativeFile) -> Reader:
         if is_number and preference == 0:
             preference = 1.5
         if preference is not None and not (is_number and 1 <= preference <= 2):
-            raise BadField("preference", preference, "outside 1 (output_1 better) to 2 (output_2 better); correct it")
+            raise BadField(
+                "preference",
+                preference,
+                "outside 1 (output_1 better) to 2 (output_2 better); correct it",
+            )
         vote = None if preference is None else (preference < 1.5) - (preference > 1.5)
-        confidence = max(preference - 1, 2 - preference) if graded and preference is not None else None
-        key = (instruction, required(record, "output_1")) if text(instruction) in repeated else (instruction,)
+        confidence = (
+            max(preference - 1, 2 - preference) if graded and preference is not None else None
+        )
+        key = (
+            (instruction, required(record, "output_1"))
+            if text(instruction) in repeated
+            else (instruction,)
+        )
         raw = record.get("raw_completion")
         yield {
             "item_id": text_hash(*key),
@@ -310,16 +365,21 @@ def alpacaeval(file: NativeFile) -> Reader:
 
 
 def arenahard(file: NativeFile) -> Reader:
-    """Read games: `games[0]` shows the baseline first, `games[1]` the model first; A is the first shown.
+    """Read games: `games[0]` shows the baseline first, `games[1]` the model first; A is the first
+    shown.
 
     model_a is the model, model_b the baseline: the record's, else "baseline", or give its name with
-    `mapping=(("model_b", "=NAME"),)`. The score as written is kept in the extra column `label`. A null score
-    is `unparsed`, a null game a failed call: `error`. The data set is the file's name up to the first `__`,
-    so the files of several models form one board.
+    `mapping=(("model_b", "=NAME"),)`. The score as written is kept in the extra column `label`. A
+    null score is `unparsed`, a null game a failed call: `error`. The data set is the file's name up
+    to the first `__`, so the files of several models form one board.
     """
     named = any("baseline" in record for record in file.records.records)
     if "model_b" not in file.options.constants() and not named:
-        file.notes.append(Message("The file does not name the baseline; name it with {option}.", option="baseline"))
+        file.notes.append(
+            Message(
+                "The file does not name the baseline; name it with {option}.", option="baseline"
+            )
+        )
     return _games
 
 
@@ -329,7 +389,9 @@ def _games(record: Record) -> Iterator[Vote]:
         raise BadField("question_id", None, "question_id is missing; export the record again")
     games = required(record, "games", list)
     if not 1 <= len(games) <= 2:
-        raise BadField("games", len(games), "two games are needed: the baseline first, then the model first")
+        raise BadField(
+            "games", len(games), "two games are needed: the baseline first, then the model first"
+        )
     for i, given in enumerate(games):
         game = given if isinstance(given, dict) else {}
         first_better = verdict(game.get("score"), f"games[{i}].score")
@@ -355,7 +417,8 @@ _WINNERS = {"model_1": 1, "tie": 0, "model_2": -1, "error": None}
 
 
 def mtbench_pairs(record: Record) -> Iterator[Vote]:
-    """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the models.
+    """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the
+    models.
 
     model_a is model_1. A winner `error` is a failed vote. The rest is as in `_answer`.
     """
@@ -363,7 +426,9 @@ def mtbench_pairs(record: Record) -> Iterator[Vote]:
     for game, position in (("g1", "ab"), ("g2", "ba")):
         winner = record.get(f"{game}_winner")
         if not isinstance(winner, str) or winner not in _WINNERS:
-            raise BadField(f"{game}_winner", winner, f"unknown winner; allowed are {', '.join(_WINNERS)}")
+            raise BadField(
+                f"{game}_winner", winner, f"unknown winner; allowed are {', '.join(_WINNERS)}"
+            )
         vote = _WINNERS[winner]
         yield {
             **_answer(record, judge, record.get(f"{game}_judgment"), usable=vote is not None),
@@ -378,8 +443,8 @@ def mtbench_pairs(record: Record) -> Iterator[Vote]:
 def mtbench_scores(record: Record) -> Iterator[Vote]:
     """Read one score per record: what judge `[name, prompt]` gave one turn of one model's answer.
 
-    A score of -1, which the tool writes when it finds none, one outside 1 to 10 and null are failed. The rest
-    is as in `_answer`.
+    A score of -1, which the tool writes when it finds none, one outside 1 to 10 and null are
+    failed. The rest is as in `_answer`.
     """
     judge = _judge_and_prompt(record.get("judge"))
     turn = record.get("turn", 1)
@@ -398,7 +463,9 @@ def mtbench_scores(record: Record) -> Iterator[Vote]:
 
 
 def _judge_and_prompt(given: object) -> tuple[str, str | None]:
-    """Name of the judge and of its prompt, which FastChat writes as a pair; BadField without a name."""
+    """Name of the judge and of its prompt, which FastChat writes as a pair; BadField without a
+    name.
+    """
     parts = [text(part) for part in given] if isinstance(given, list) else [text(given)]
     if not parts or not parts[0]:
         raise BadField("judge", given, "judge is missing; export the record again")
@@ -408,9 +475,9 @@ def _judge_and_prompt(given: object) -> tuple[str, str | None]:
 def _answer(record: Record, judge: tuple[str, str | None], given: object, *, usable: bool) -> Vote:
     """What MT-Bench's pairwise judgments and its grades of single answers have in common.
 
-    Each turn of a question is an item of its own, `81-1` and `81-2`: the judge sees other text. A failed
-    judgment has status `error` if it is `$ERROR$` (the call failed), else `unparsed`. The name of the judge's
-    prompt is kept in the extra column `judge_prompt`.
+    Each turn of a question is an item of its own, `81-1` and `81-2`: the judge sees other text. A
+    failed judgment has status `error` if it is `$ERROR$` (the call failed), else `unparsed`. The
+    name of the judge's prompt is kept in the extra column `judge_prompt`.
     """
     turn, judgment = record.get("turn", 1), text(given)
     failed = "error" if judgment == "$ERROR$" else "unparsed"
@@ -440,7 +507,10 @@ FORMATS = (
     ),
     NativeFormat(
         name="arenahard",
-        line="Arena-Hard judgments (JSON Lines): games with scores A>>B … B>>A, in full or scores only",
+        line=(
+            "Arena-Hard judgments (JSON Lines): games with scores "
+            "A>>B … B>>A, in full or scores only"
+        ),
         needs=("games", "model", "judge"),
         dataset="Arena-Hard",
         by_file=True,

@@ -11,8 +11,17 @@ from ..labels import vocabulary
 from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
 
 SCORE_COLUMNS = ("score_a", "score_b")
-CHOICE_COLUMNS = ("permutation", "pick_slot", "pick_candidate", "gold_slot", "gold_candidate", "correct")
-KNOWN = tuple(dict.fromkeys((*COLUMN_NAMES, *SCORE_COLUMNS, *SCORES.names, *RANKINGS.names, *CHOICE_COLUMNS)))
+CHOICE_COLUMNS = (
+    "permutation",
+    "pick_slot",
+    "pick_candidate",
+    "gold_slot",
+    "gold_candidate",
+    "correct",
+)
+KNOWN = tuple(
+    dict.fromkeys((*COLUMN_NAMES, *SCORE_COLUMNS, *SCORES.names, *RANKINGS.names, *CHOICE_COLUMNS))
+)
 MEANINGS = {"A": 1, "tie": 0, "B": -1}
 FAILED = "failed"
 """What a label of the votes can be said to mean, besides a verdict."""
@@ -23,18 +32,21 @@ LAYOUTS = ("auto", "long", "wide", "scores")
 class ReadOptions:
     """How to read a file. Hashable, so it can key a cache.
 
-    mapping : pairs (canonical column of what the file holds, the file's column); `score_a` and `score_b`, and
-        those of choices (`permutation`, `pick_slot` …), may be named too. A file's column written `=text` is
-        not a column but that text in every row: ("judge", "=gpt-4"). An empty one says that the file has no
-        such column, whatever its names suggest.
-    labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by the labels.
-    label_map : pairs (label of the votes, what it means: `A`, `B`, `tie` or `failed`), before any vocabulary.
-        A failed call is a vote that is missing, never a tie.
-    label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name models.
+    mapping : pairs (canonical column of what the file holds, the file's column); `score_a` and
+        `score_b`, and those of choices (`permutation`, `pick_slot` …), may be named too. A file's
+        column written `=text` is not a column but that text in every row: ("judge", "=gpt-4"). An
+        empty one says that the file has no such column, whatever its names suggest.
+    labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None
+        decides by the labels.
+    label_map : pairs (label of the votes, what it means: `A`, `B`, `tie` or `failed`), before any
+        vocabulary. A failed call is a vote that is missing, never a tie.
+    label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1
+        always name models.
     confidence_scale : 1 or 100; None decides by the column (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
     tie_margin : two scores that differ by no more are a tie.
-    judges : columns of a wide file that hold a judge's labels; empty takes every column that holds labels only.
+    judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
+        labels only.
     dataset : name of the data set, instead of the file's column or stem.
     max_bytes : largest size that a file may have, unpacked.
     """
@@ -62,7 +74,11 @@ class ReadOptions:
                     value=canonical,
                     known=KNOWN,
                 )
-        one_of = {"label_refers": ("model", "slot"), "confidence_scale": (1, 100), "rater_type": RATER_TYPES}
+        one_of = {
+            "label_refers": ("model", "slot"),
+            "confidence_scale": (1, 100),
+            "rater_type": RATER_TYPES,
+        }
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):
                 self._refuse(name, " or ".join(map(str, allowed)))
@@ -85,17 +101,25 @@ class ReadOptions:
 
     def _refuse(self, option: str, allowed: object) -> None:
         value = getattr(self, option)
-        raise InvalidOption("{option} {value!r}: use {allowed}.", option=option, value=value, allowed=allowed)
+        raise InvalidOption(
+            "{option} {value!r}: use {allowed}.", option=option, value=value, allowed=allowed
+        )
 
     def constants(self) -> dict[str, str]:
-        """Canonical columns that have one text in every row, the data set among them if it is given."""
-        texts = {canonical: theirs[1:] for canonical, theirs in self.mapping if theirs.startswith("=")}
+        """Canonical columns that have one text in every row, the data set among them if it is
+        given.
+        """
+        texts = {
+            canonical: theirs[1:] for canonical, theirs in self.mapping if theirs.startswith("=")
+        }
         return texts | ({"dataset": self.dataset} if self.dataset else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Something that only the user knows: which option answers it, and the answers with their meaning."""
+    """Something that only the user knows: which option answers it, and the answers with their
+    meaning.
+    """
 
     option: str
     text: str
@@ -108,16 +132,18 @@ class Inspection:
 
     kind : what was recognised: votes, direct scores or rankings.
     columns : the file's columns; `head` its first rows as text, in that order.
-    mapping : canonical column → the file's column, as `read` would take it; columns left out become `extra`.
+    mapping : canonical column → the file's column, as `read` would take it; columns left out become
+        `extra`.
     missing : required canonical columns that nothing was found for.
     labels : distinct labels of the vote columns with their counts, most frequent first.
     vocabularies : names of the vocabularies that hold all of them.
-    vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is open.
+    vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is
+        open.
     judges : the judge columns of a wide file.
-    suggested : canonical column → the file's column that may be it, or `=TEXT` for every row; `read` takes
-        none of them unasked.
-    questions : what `read` would refuse to guess, and the judge where no column names one and `read` takes
-        the file's name. Empty: the file can be read as it is.
+    suggested : canonical column → the file's column that may be it, or `=TEXT` for every row;
+        `read` takes none of them unasked.
+    questions : what `read` would refuse to guess, and the judge where no column names one and
+        `read` takes the file's name. Empty: the file can be read as it is.
     """
 
     name: str

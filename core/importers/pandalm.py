@@ -8,7 +8,17 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UnreadableFile
 from ..labels import VOCABULARIES
-from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, status, text, verdict
+from .native import (
+    BadField,
+    NativeFile,
+    NativeFormat,
+    Reader,
+    Vote,
+    required,
+    status,
+    text,
+    verdict,
+)
 from .tables import Record
 
 LABELS = VOCABULARIES["1/2/0"]
@@ -17,13 +27,21 @@ _TESTSET = re.compile(r"[-_]testset.*$")
 
 
 def fits(record: Record) -> bool:
-    """Whether a record is one of a test set or of an output, which names its comparison by `idx` only."""
-    return _of_people(record) or ("idx" in record and "cmp_key" not in record and _result(record) is not None)
+    """Whether a record is one of a test set or of an output, which names its comparison by `idx`
+    only.
+    """
+    return _of_people(record) or (
+        "idx" in record and "cmp_key" not in record and _result(record) is not None
+    )
 
 
 def _of_people(record: Record) -> bool:
     """Whether a record is a comparison with human labels."""
-    return "idx" in record and "cmp_key" in record and any(_ANNOTATOR.fullmatch(name) for name in record)
+    return (
+        "idx" in record
+        and "cmp_key" in record
+        and any(_ANNOTATOR.fullmatch(name) for name in record)
+    )
 
 
 def is_test_set(file: NativeFile) -> bool:
@@ -41,25 +59,33 @@ def give_test_set(files: Sequence[NativeFile]) -> None:
     if 1 < len(test_sets) < len(own):
         names = ", ".join(file.source.name for file in test_sets)
         raise UnreadableFile(
-            f"{names}: row 1: several PandaLM test sets. Give one at a time, with the outputs made for it."
+            f"{names}: row 1: several PandaLM test sets. Give one at a time, with the outputs "
+            "made for it."
         )
     for file in own:
         file.test_set = test_sets[0].records if test_sets else None
 
 
 def annotators(record: Record) -> Iterator[Vote]:
-    """Read the annotators as human judges; gold is the modal label of the annotators, no unique mode 0."""
+    """Read the annotators as human judges; gold is the modal label of the annotators, no unique
+    mode 0.
+    """
     about = _comparison(record)
     for name in sorted(name for name in record if _ANNOTATOR.fullmatch(name)):
         vote = verdict(record[name], name, LABELS)
-        yield about | {"judge": f"human_{name}", "rater_type": "human", "vote": vote, "status": status(vote)}
+        yield about | {
+            "judge": f"human_{name}",
+            "rater_type": "human",
+            "vote": vote,
+            "status": status(vote),
+        }
 
 
 def _outputs(file: NativeFile) -> Reader:
     """Read a judge's output beside the test set, which holds models, texts and gold.
 
-    `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the file's
-    name without `-testset…`.
+    `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is
+    the file's name without `-testset…`.
 
     Raises UnreadableFile: the test set is not among the files.
     """
@@ -75,7 +101,9 @@ def _outputs(file: NativeFile) -> Reader:
     def votes(record: Record) -> Iterator[Vote]:
         index = required(record, "idx", int)
         if index not in about:
-            raise BadField("idx", index, "not in the test set; give the test set that this output was made for")
+            raise BadField(
+                "idx", index, "not in the test set; give the test set that this output was made for"
+            )
         name = _result(record)
         value = record[name] if name else None
         vote = None if value == "garbage" else verdict(value, name or "result", LABELS)
@@ -97,8 +125,12 @@ def _result(record: Record) -> str | None:
 def _comparison(record: Record) -> dict[str, object]:
     models = required(record, "cmp_key").split("_")
     if len(models) != 2:
-        raise BadField("cmp_key", record["cmp_key"], "two model names with one _ between them are needed")
-    labels = Counter(verdict(value, name, LABELS) for name, value in record.items() if _ANNOTATOR.fullmatch(name))
+        raise BadField(
+            "cmp_key", record["cmp_key"], "two model names with one _ between them are needed"
+        )
+    labels = Counter(
+        verdict(value, name, LABELS) for name, value in record.items() if _ANNOTATOR.fullmatch(name)
+    )
     del labels[None]
     ranked = labels.most_common(2)
     unique = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])

@@ -1,4 +1,6 @@
-"""How a table of votes is to be read: columns, layout, labels and scale, and questions to its owner."""
+"""How a table of votes is to be read: columns, layout, labels and scale, and questions to its
+owner.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ..errors import AmbiguousLabels, AppellateError, InvalidOption, Message, UnknownName, UnreadableFile
+from ..errors import (
+    AmbiguousLabels,
+    AppellateError,
+    InvalidOption,
+    Message,
+    UnknownName,
+    UnreadableFile,
+)
 from ..labels import (
     CANONICAL,
     NAMES,
@@ -21,7 +30,15 @@ from ..labels import (
     vocabulary,
 )
 from ..schema import COLUMN_NAMES
-from .columns import Cells, ConfidenceScale, confidence_scale, constant_cells, encode_cells, label_counts, order_word
+from .columns import (
+    Cells,
+    ConfidenceScale,
+    confidence_scale,
+    constant_cells,
+    encode_cells,
+    label_counts,
+    order_word,
+)
 from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
 from .source import stem_of
 from .suggest import sided
@@ -49,7 +66,8 @@ SYNONYMS = {
         "score_b": "score_2 score2 rating_b",
     }.items()
 }
-"""Other names of canonical columns, tried in this order where the canonical name itself is absent."""
+"""Other names of canonical columns, tried in this order where the canonical name itself is absent.
+"""
 
 PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
 """Columns of prompts: as items they do not tell two comparisons on one prompt apart."""
@@ -87,7 +105,8 @@ def map_columns(
     for canonical, _ in options.mapping:
         if canonical not in known:
             raise UnknownName(
-                "{file}: {option} {column!r}: what this file holds has no such column. Known: {known}. "
+                "{file}: {option} {column!r}: what this file holds has no such column. Known: "
+                "{known}. "
                 "Another {option:format} may be meant.",
                 option="map",
                 file=name,
@@ -106,7 +125,8 @@ def map_columns(
             constants[canonical] = theirs[1:]
         else:
             raise UnknownName(
-                "{file}: {option} {canonical}={column}: there is no column {shown}. Columns: {columns}. "
+                "{file}: {option} {canonical}={column}: there is no column {shown}. Columns: "
+                "{columns}. "
                 "A text for every row is written {option} {canonical}=={column}.",
                 option="map",
                 file=name,
@@ -123,21 +143,39 @@ def map_columns(
         others = {*known} - {*SCORE_COLUMNS, canonical}
         wanted = (name for name in (canonical, *synonyms.get(canonical, ())) if name not in others)
         match = next(
-            (column for name in wanted for other, column in named if other == name and column not in taken), None
+            (
+                column
+                for name in wanted
+                for other, column in named
+                if other == name and column not in taken
+            ),
+            None,
         )
         if match is not None:
             mapping[canonical] = match
             taken.add(match)
-    if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent and "prompt" not in absent:
+    if (
+        "item_id" in known
+        and "item_id" not in mapping.keys() | constants.keys() | absent
+        and "prompt" not in absent
+    ):
         # Prompts tell items apart where no column names them.
-        prompts = [column for name in ("prompt", *SYNONYMS["prompt"]) for other, column in named if other == name]
-        if prompt := mapping.get("prompt") or next((column for column in prompts if column not in taken), None):
+        prompts = [
+            column
+            for name in ("prompt", *SYNONYMS["prompt"])
+            for other, column in named
+            if other == name
+        ]
+        if prompt := mapping.get("prompt") or next(
+            (column for column in prompts if column not in taken), None
+        ):
             mapping["item_id"] = prompt
     return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
 
 
 def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTable:
-    """Make one column `winner` of the columns that hold a 1 for the winner; 0 in one of them is no loss.
+    """Make one column `winner` of the columns that hold a 1 for the winner; 0 in one of them is no
+    loss.
 
     A row without exactly one 1 gets the cells themselves as its label, which no vocabulary has.
 
@@ -150,7 +188,8 @@ def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTabl
     for canonical, theirs in options.mapping:
         if theirs in merged:
             raise InvalidOption(
-                "{file}: {option} {canonical}={column}: {merged} name the winner together and are read as "
+                "{file}: {option} {canonical}={column}: {merged} name the winner together and are "
+                "read as "
                 "one column, 'winner'. Leave the option out, or write {option} {canonical}=winner.",
                 option="map",
                 file=name,
@@ -159,18 +198,27 @@ def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTabl
                 merged=" and ".join(merged),
             )
     marks = [
-        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()] for column in merged
+        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()]
+        for column in merged
     ]
     words = [plain(column).removeprefix("winner_") for column in merged]
     labels = [
         words[row.index(1)]
         if row.count(1) == 1 and None not in row
-        else ", ".join(f"{column} {'?' if mark is None else mark}" for column, mark in zip(merged, row, strict=True))
+        else ", ".join(
+            f"{column} {'?' if mark is None else mark}"
+            for column, mark in zip(merged, row, strict=True)
+        )
         for row in zip(*marks, strict=True)
     ]
     columns = {column: cells for column, cells in table.columns.items() if column not in merged}
     note = f"Columns {', '.join(merged)} read as one column of winners."
-    return replace(table, columns=columns | {"winner": encode_cells(labels)}, notes=(*table.notes, note), one_hot=True)
+    return replace(
+        table,
+        columns=columns | {"winner": encode_cells(labels)},
+        notes=(*table.notes, note),
+        one_hot=True,
+    )
 
 
 _ONE = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
@@ -187,7 +235,8 @@ def find_layout(
     for judge in options.judges:
         if judge not in table.columns:
             raise UnknownName(
-                f"{name}: there is no column {shown(judge)} for a judge. Columns: {', '.join(names(table.columns))}."
+                f"{name}: there is no column {shown(judge)} for a judge. Columns: "
+                f"{', '.join(names(table.columns))}."
             )
     layout = options.layout
     judges: tuple[str, ...] = ()
@@ -211,15 +260,21 @@ def find_layout(
     return layout, judges
 
 
-def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOptions) -> tuple[str, ...]:
+def _label_columns(
+    table: TextTable, mapping: Mapping[str, str], options: ReadOptions
+) -> tuple[str, ...]:
     """Columns that hold labels of one vocabulary and nothing else.
 
-    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn. A column
-    `label` is no judge's: benchmarks keep the true label there.
+    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn.
+    A column `label` is no judge's: benchmarks keep the true label there.
     """
     found = []
     for name, column in table.columns.items():
-        if name in mapping.values() or plain(name) == "label" or not 0 < len(column.dictionary) <= FEW:
+        if (
+            name in mapping.values()
+            or plain(name) == "label"
+            or not 0 < len(column.dictionary) <= FEW
+        ):
             continue
         labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
         fitting = candidates(labels)
@@ -233,15 +288,21 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
 
 
 SIDES = ("model_a", "model_b", "response_a", "response_b")
-_REQUIRED = {"long": ("item_id", "judge", "vote"), "wide": ("item_id",), "scores": ("item_id", "judge", *SCORE_COLUMNS)}
+_REQUIRED = {
+    "long": ("item_id", "judge", "vote"),
+    "wide": ("item_id",),
+    "scores": ("item_id", "judge", *SCORE_COLUMNS),
+}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Plan:
-    """How a table will be read. `problems` are what stops `read`; each has a question for the browser.
+    """How a table will be read. `problems` are what stops `read`; each has a question for the
+    browser.
 
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
-    first : names of the two that every row compares → the order in which the one named is shown first.
+    first : names of the two that every row compares → the order in which the one named is shown
+        first.
     slots, gold_slots : labels of votes, and of gold, name the first and second shown.
     """
 
@@ -267,10 +328,18 @@ class Plan:
 
 
 def mapped(
-    table: TextTable, layout: str, mapping: Mapping[str, str], constants: dict[str, str], required: Iterable[str]
+    table: TextTable,
+    layout: str,
+    mapping: Mapping[str, str],
+    constants: dict[str, str],
+    required: Iterable[str],
 ) -> Plan:
-    """The plan for columns that are found: what is missing, and which were read under another name."""
-    renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
+    """The plan for columns that are found: what is missing, and which were read under
+    another name.
+    """
+    renamed = [
+        f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs
+    ]
     return Plan(
         layout=layout,
         mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
@@ -292,11 +361,15 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     layout, judges = find_layout(table, mapping, name, options)
     present = {*mapping, *constants}
     gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
-    how = mapped(table, layout, mapping, constants, ("item_id", "gold") if gold_only else _REQUIRED[layout])
+    how = mapped(
+        table, layout, mapping, constants, ("item_id", "gold") if gold_only else _REQUIRED[layout]
+    )
     how.judges, how.gold_only = judges, gold_only
     how.unguard &= {"item_id", "judge", "vote"} <= mapping.keys()
     if layout == "wide":
-        how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
+        how.notes.append(
+            f"One column per judge: {', '.join(judges)}. Blank cells there are no votes."
+        )
     how.stem = stem_of(name)
     _plan_items(how)
     if {"model_a", "model_b", "vote"} <= mapping.keys() and (
@@ -349,10 +422,14 @@ def _plan_items(how: Plan) -> None:
 
 def _ask_for_columns(how: Plan, table: TextTable) -> None:
     label = next((column for column in table.columns if plain(column) == "label"), None)
-    doubt = " Column {label} is not taken for votes, as it may be the true label: name it as gold or as vote."
+    doubt = (
+        " Column {label} is not taken for votes, as it may be the true "
+        "label: name it as gold or as vote."
+    )
     how.problems.append(
         UnreadableFile(
-            "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map {first}=COLUMN}, "
+            "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map "
+            "{first}=COLUMN}, "
             "or give one text for every row with {option:map {first}==TEXT}."
             + (doubt if label and "vote" in how.missing else ""),
             option="map",
@@ -364,7 +441,9 @@ def _ask_for_columns(how: Plan, table: TextTable) -> None:
     )
     choices = tuple((column, f"column {column}") for column in table.columns)
     how.questions += [
-        Question(option=f"mapping:{canonical}", text=f"Which column is {canonical}?", choices=choices)
+        Question(
+            option=f"mapping:{canonical}", text=f"Which column is {canonical}?", choices=choices
+        )
         for canonical in how.missing
     ]
 
@@ -373,20 +452,30 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
     models = frozenset[str]()
     if {"model_a", "model_b"} <= {*how.mapping}:
         cells = (_cells(how, table, side) for side in ("model_a", "model_b"))
-        models = frozenset(normalise(name) for column in cells for name in column.dictionary.to_pylist())
+        models = frozenset(
+            normalise(name) for column in cells for name in column.dictionary.to_pylist()
+        )
     if how.gold_only:
         how.labels = label_counts(_cells(how, table, "gold"))
     elif how.layout != "scores":
         wide = how.layout == "wide"
-        columns = [table.columns[judge] for judge in how.judges] if wide else [_cells(how, table, "vote")]
+        columns = (
+            [table.columns[judge] for judge in how.judges] if wide else [_cells(how, table, "vote")]
+        )
         how.labels = label_counts(*columns)
         name = how.mapping.get("vote", " and ".join(how.judges))
         own = dict(options.label_map)
-        given = {normalise(label): MEANINGS[meaning] for label, meaning in own.items() if meaning in MEANINGS}
+        given = {
+            normalise(label): MEANINGS[meaning]
+            for label, meaning in own.items()
+            if meaning in MEANINGS
+        }
         left = {label: n for label, n in how.labels.items() if label not in own}
         wanted = None if table.one_hot and name == "winner" else options.labels
         if left or not own:
-            how.vocabulary = _choose(how, "labels", wanted, counts=left, column=name, models=models, canonical=exported)
+            how.vocabulary = _choose(
+                how, "labels", wanted, counts=left, column=name, models=models, canonical=exported
+            )
         else:
             how.vocabulary = AS_GIVEN
         if how.vocabulary and given:
@@ -407,12 +496,20 @@ def _gold_vocabulary(
     if chosen is None and same and same.name != NAMES:
         if all(same.vote(label) is not None for label in gold):
             return same
-        if same.name in NUMERIC and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
+        if same.name in NUMERIC and all(
+            normalise(label) in ("-1", "0", "1", "2") for label in gold
+        ):
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)
     return _choose(
-        how, "gold_labels", chosen, counts=gold, column=how.mapping["gold"], models=models, canonical=canonical
+        how,
+        "gold_labels",
+        chosen,
+        counts=gold,
+        column=how.mapping["gold"],
+        models=models,
+        canonical=canonical,
     )
 
 
@@ -426,11 +523,16 @@ def _choose(
     models: frozenset[str],
     canonical: bool,
 ) -> Vocabulary | None:
-    """The vocabulary that an option names, or else what `decide` makes of the labels; a doubt is a question."""
+    """The vocabulary that an option names, or else what `decide` makes of the labels; a doubt is a
+    question.
+    """
     if chosen is not None:
         named = vocabulary(chosen)
         if named.name == NAMES and not models:
-            needed = "line 1: labels that are model names need the columns model_a and model_b. Name them with "
+            needed = (
+                "line 1: labels that are model names need the columns model_a "
+                "and model_b. Name them with "
+            )
             how.problems.append(UnreadableFile(needed + "{option}.", option="map"))
             how.missing = tuple(c for c in ("model_a", "model_b") if c not in how.mapping)
         return named
@@ -446,7 +548,9 @@ def _choose(
 
 
 def _names_of_two(how: Plan, options: ReadOptions) -> dict[str, str]:
-    """Names that mean A or B in every row: models named once for all rows, and labels that were explained."""
+    """Names that mean A or B in every row: models named once for all rows, and labels that were
+    explained.
+    """
     orders = {"model_a": "ab", "model_b": "ba", "A": "ab", "B": "ba"}
     models = ((how.constants[side], orders[side]) for side in SIDES[:2] if side in how.constants)
     labels = ((label, orders[meaning]) for label, meaning in options.label_map if meaning in orders)
@@ -454,7 +558,9 @@ def _names_of_two(how: Plan, options: ReadOptions) -> dict[str, str]:
 
 
 def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
-    """Labels such as A and B can name the models or the slots; that matters once a row was shown as `ba`."""
+    """Labels such as A and B can name the models or the slots; that matters once a row was shown as
+    `ba`.
+    """
     vocabulary = how.vocabulary
     if vocabulary is None or how.gold_only:
         return
@@ -463,8 +569,12 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
             note = "Labels of {vocabulary} always name the models; {option} slot was not used."
             how.notes.append(Message(note, option="label_refers", vocabulary=vocabulary.name))
         return
-    how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
-    by_side = vocabulary.name == "left/right" and sided(how.mapping[side] for side in SIDES if side in how.mapping)
+    how.slots = (
+        options.label_refers or ("slot" if vocabulary.names == "slot" else "model")
+    ) == "slot"
+    by_side = vocabulary.name == "left/right" and sided(
+        how.mapping[side] for side in SIDES if side in how.mapping
+    )
     # Columns named left and right say what left is, unless the order shown may say another.
     how.slots &= not (by_side and "position" not in how.mapping and options.label_refers is None)
     open_ = vocabulary.names == "either" or by_side
@@ -478,7 +588,8 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     column = how.mapping.get("vote", " and ".join(how.judges))
     how.problems.append(
         AmbiguousLabels(
-            "column {column}: the labels can name the models, or the first and second shown, and some rows "
+            "column {column}: the labels can name the models, or the first and second shown, and "
+            "some rows "
             "were shown in the order ba. Say which with {option} model or {option} slot.",
             option="label_refers",
             column=shown(column),
@@ -488,7 +599,10 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
         Question(
             option="label_refers",
             text=f"What do the labels in column {column} name?",
-            choices=(("model", "the models, whichever was shown first"), ("slot", "the first and second shown")),
+            choices=(
+                ("model", "the models, whichever was shown first"),
+                ("slot", "the first and second shown"),
+            ),
         )
     )
 

@@ -1,4 +1,6 @@
-"""Say in words what was read, so that it can be compared with the file; and a template to start from."""
+"""Say in words what was read, so that it can be compared with the file; and a template to start
+from.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,17 @@ _CANDIDATES = 8
 
 
 def read_back(reading: ImportResult, n: int = 10) -> list[str]:
-    """Up to n judgements of a reading in plain words, from every combination of what they can say."""
+    """Up to n judgements of a reading in plain words, from every combination of what they
+    can say.
+    """
     if reading.votes.num_rows == 0 or n < 1:
         return []
     if reading.kind == "rankings":
         return _rankings(reading, n)
     by_kind: dict[tuple[Any, ...], list[int]] = {}
-    telling = ("status", "score") if reading.kind == "scores" else ("position", "vote", "gold", "status")
+    telling = (
+        ("status", "score") if reading.kind == "scores" else ("position", "vote", "gold", "status")
+    )
     columns = [reading.votes.column(name).to_pylist() for name in telling]
     for i, kind in enumerate(zip(*columns, strict=True)):
         by_kind.setdefault(kind, []).append(i)
@@ -46,15 +52,24 @@ def read_back(reading: ImportResult, n: int = 10) -> list[str]:
 def _sentence(row: Mapping[str, Any]) -> str:
     saw = {"ab": "saw A first and ", "ba": "saw B first and "}.get(row["position"] or "", "")
     said = f"gave no vote ({row['status']})" if row["vote"] is None else f"said {_label(row)}"
-    confidence = f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
+    confidence = (
+        f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
+    )
     gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
     who = f"item {_name(row['item_id'])}: judge {_name(row['judge'])}"
     return f"{who} {saw}{said}{confidence}{gold} {_models(row)}"
 
 
 def _score_sentence(row: Mapping[str, Any]) -> str:
-    said = f"gave no score ({row['status']}) to" if row["score"] is None else f"gave {row['score']:g} to"
-    return f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} " + _name(row["model"])
+    said = (
+        f"gave no score ({row['status']}) to"
+        if row["score"] is None
+        else f"gave {row['score']:g} to"
+    )
+    return (
+        f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} "
+        + _name(row["model"])
+    )
 
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:
@@ -64,12 +79,17 @@ def _rankings(reading: ImportResult, n: int) -> list[str]:
     # Rows of a ranking need not stand together; the first rows of each are enough to find it by.
     keys = list(zip(*(table[name].to_pylist() for name in RANKINGS.key), strict=True))
     good = list(dict.fromkeys(compress(keys, ok)))[: n if all(ok) else n - 1]
-    bad = list(dict.fromkeys(key for key, fine in zip(keys, ok, strict=True) if not fine))[: n - len(good)]
+    bad = list(dict.fromkeys(key for key, fine in zip(keys, ok, strict=True) if not fine))[
+        : n - len(good)
+    ]
     wanted: dict[tuple[Any, ...], list[int]] = {key: [] for key in (*good, *bad)}
     for i, key in enumerate(keys):
         if key in wanted:
             wanted[key].append(i)
-    lists = [sorted(table.take(rows).to_pylist(), key=lambda row: row["slot"]) for rows in wanted.values()]
+    lists = [
+        sorted(table.take(rows).to_pylist(), key=lambda row: row["slot"])
+        for rows in wanted.values()
+    ]
     return [_ranking_sentence(rows) for rows in lists]
 
 
@@ -104,7 +124,9 @@ def _models(row: Mapping[str, Any]) -> str:
 
 
 def _name(text: str) -> str:
-    """Name as it is, or quoted and escaped where it holds line breaks or other signs that do not print."""
+    """Name as it is, or quoted and escaped where it holds line breaks or other signs that do not
+    print.
+    """
     return text if text.isprintable() and len(text) <= _NAME_LIMIT else shown(text, _NAME_LIMIT)
 
 
@@ -117,7 +139,9 @@ def _short(row: Mapping[str, Any]) -> str:
 
 
 def _better(row: Mapping[str, Any], vote: int) -> str:
-    """The model that a vote is for, with its letter; the letter alone where models have no names."""
+    """The model that a vote is for, with its letter; the letter alone where models have no
+    names.
+    """
     letter = "A" if vote > 0 else "B"
     name = row["model_a" if vote > 0 else "model_b"]
     return letter if name == letter else f"{_name(name)} ({letter})"

@@ -1,4 +1,6 @@
-"""Cells of a table on their way to typed columns; a row with a bad cell is rejected with its reason."""
+"""Cells of a table on their way to typed columns; a row with a bad cell is rejected with its
+reason.
+"""
 
 from __future__ import annotations
 
@@ -33,35 +35,47 @@ from .tables import TextTable, unguard
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
 """Columns that keep the blanks around their texts."""
 
-_FLOATS = {*SCORE_COLUMNS} | {c.name for form in FORMS.values() for c in form.columns if c.kind == "float"}
+_FLOATS = {*SCORE_COLUMNS} | {
+    c.name for form in FORMS.values() for c in form.columns if c.kind == "float"
+}
 
 
 class RowParser:
-    """Reads the cells of a table column by column and rejects rows on the way; `good` are the rows left.
+    """Reads the cells of a table column by column and rejects rows on the way; `good` are the rows
+    left.
 
-    cells : by canonical column.  extra : the other columns.  row : data row of the file that each comes from.
+    cells : by canonical column.  extra : the other columns.  row : data row of the file that each
+        comes from.
     named : canonical column → the file's own name, for messages.
     """
 
     def __init__(self, table: TextTable, form: Form, how: Plan) -> None:
         """Find the cells of each canonical column, without the blanks around them.
 
-        how : the columns; `unguard` takes back what an export puts before what a spreadsheet would run.
+        how : the columns; `unguard` takes back what an export puts before what a spreadsheet would
+            run.
         """
         self.table, self.form, self.how, self.row = table, form, how, table.row
         self.rejects, self.notes = table.rejects, list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.good: Mask = np.ones(len(table.row), bool)
-        self.named = {name: theirs for name, theirs in how.mapping.items() if name not in how.constants}
+        self.named = {
+            name: theirs for name, theirs in how.mapping.items() if name not in how.constants
+        }
         bare = unguard if how.unguard else str
         cells = {
             name: map_cells(table.columns[theirs], bare if name in self.texts else str)
             for name, theirs in self.named.items()
         } | {name: constant_cells(text, len(table.row)) for name, text in how.constants.items()}
         self.cells = {
-            name: column if name in LONG_TEXTS else map_cells(column, str.strip) for name, column in cells.items()
+            name: column if name in LONG_TEXTS else map_cells(column, str.strip)
+            for name, column in cells.items()
         }
-        left = {bare(name): column for name, column in table.columns.items() if name not in self.named.values()}
+        left = {
+            bare(name): column
+            for name, column in table.columns.items()
+            if name not in self.named.values()
+        }
         self.extra = {
             f"{name} (in the file)" if name in {*form.names, *COLUMN_NAMES} else name: map_cells(
                 column, lambda text: bare(text) if text.strip() else None
@@ -78,7 +92,9 @@ class RowParser:
         cells: Any = self.cells.get(name, self.extra.get(name))
         for i in np.flatnonzero(bad & self.good):
             why = reason if isinstance(reason, str) else reason[cells.indices[int(i)].as_py()]
-            self.rejects.add(self.row[i], self.column(name, i), "" if cells is None else cell_text(cells, i), why)
+            self.rejects.add(
+                self.row[i], self.column(name, i), "" if cells is None else cell_text(cells, i), why
+            )
         self.good &= ~bad
 
     def reject_texts(self, name: str, reasons: Mapping[int, str]) -> None:
@@ -87,7 +103,8 @@ class RowParser:
         self.reject(np.isin(codes, list(reasons)), name, reasons)
 
     def check_texts(self, required: tuple[str, ...], rater_type: str | None) -> None:
-        """Reject texts that cannot be kept, words that a column does not allow, and empty required cells.
+        """Reject texts that cannot be kept, words that a column does not allow, and empty required
+        cells.
 
         rater_type : kind of rater where the file does not say.
         """
@@ -107,23 +124,33 @@ class RowParser:
 
     def reject_missing(self, name: str) -> None:
         """Reject the rows without a cell in a column that must have one."""
-        self.reject(cell_codes(self.cells[name]) < 0, name, f"{name} is missing; fill the cell, or remove the row")
+        self.reject(
+            cell_codes(self.cells[name]) < 0,
+            name,
+            f"{name} is missing; fill the cell, or remove the row",
+        )
 
     def _choice(self, name: str, words: tuple[str, ...]) -> Cells:
         """Column of a few words; rows with another word are rejected, and keep it."""
         self.number(name, lambda text: words.index(parse_choice(text, words)))
-        return map_cells(self.cells[name], lambda text: text.casefold() if text.casefold() in words else text)
+        return map_cells(
+            self.cells[name], lambda text: text.casefold() if text.casefold() in words else text
+        )
 
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
-        numbers, reasons = parse_cells(self.cells[name], function, np.float64 if name in _FLOATS else np.int64)
+        numbers, reasons = parse_cells(
+            self.cells[name], function, np.float64 if name in _FLOATS else np.int64
+        )
         if reasons:
             self.reject_texts(name, reasons)
         return numbers
 
     def numbers(self, functions: Mapping[str, Callable[[str], float]]) -> dict[str, Numbers]:
         """Columns of numbers that the file has, each read by its function."""
-        return {name: self.number(name, read) for name, read in functions.items() if name in self.cells}
+        return {
+            name: self.number(name, read) for name, read in functions.items() if name in self.cells
+        }
 
     def typed_rows(self, numbers: dict[str, Numbers]) -> TypedRows:
         """The rows with their texts and these numbers, bad ones among them."""
@@ -141,7 +168,8 @@ class RowParser:
         )
 
     def settle_status(self, name: str, value: Numbers) -> Numbers:
-        """A failed judgement has no vote or score; one without either and without status is unparsed.
+        """A failed judgement has no vote or score; one without either and without status is
+        unparsed.
 
         Fills `status`; returns the votes or scores that count.
         """
@@ -157,6 +185,10 @@ class RowParser:
         if contradicted:
             what = "Labels" if name == "vote" else f"Cells of {name}"
             self.notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
-        self.reject(ok & ~there, name, f"the {name} is missing although status is ok; fill it, or change status")
+        self.reject(
+            ok & ~there,
+            name,
+            f"the {name} is missing although status is ok; fill it, or change status",
+        )
         self.cells["status"] = fill_missing(status, by_value)
         return np.ma.array(value.data, mask=~there | failed)

@@ -30,7 +30,9 @@ MAX_DEPTH = 64
 """How deep JSON may be nested."""
 _LARGE = 4 * 1024**2
 _BYTES_PER_OBJECT, _BYTES_PER_COMMA = 24, 4
-"""JSON larger than `_LARGE` with less text than that would unfold to a hundred times its size in memory."""
+"""JSON larger than `_LARGE` with less text than that would unfold to a hundred times its size in
+memory.
+"""
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
@@ -38,7 +40,11 @@ _SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parq
 
 _JSON = re.compile(rb"\s*[{\[]")
 _FOREIGN = (
-    (b"PK\x03\x04", "a ZIP archive or an Excel workbook", "Unpack it, or save the sheet as CSV (UTF-8)"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive or an Excel workbook",
+        "Unpack it, or save the sheet as CSV (UTF-8)",
+    ),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
     (b"%PDF", "a PDF document", "Save the votes as CSV (UTF-8)"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd", "Unpack it, or pack it with gzip"),
@@ -51,9 +57,11 @@ _FOREIGN = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source:
-    """A file's name and unpacked bytes, text without its byte order mark; `sha256` is of the file as given.
+    """A file's name and unpacked bytes, text without its byte order mark; `sha256` is of the file
+    as given.
 
-    kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from a path.
+    kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from
+        a path.
     """
 
     name: str
@@ -86,20 +94,27 @@ def stem_of(name: str) -> str:
 def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     """Read and unpack a file, never more than `max_bytes`.
 
-    Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no table, no UTF-8.
+    Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no
+    table, no UTF-8.
     """
     raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:
-        raise UnreadableFile(f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files.")
+        raise UnreadableFile(
+            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
+        )
     if not raw:
-        raise UnreadableFile(f"{name}: the file is empty (0 bytes). Save it again with a header and at least one row.")
+        raise UnreadableFile(
+            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one "
+            "row."
+        )
     unpacked = _unpack(name, raw, max_bytes) if raw[:2] == b"\x1f\x8b" else raw
     for magic, kind, remedy in _FOREIGN:
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
     if unpacked[8:12] == b"DUCK":
         raise UnreadableFile(
-            f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take it over "
+            f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take "
+            "it over "
             f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
     sha256 = hashlib.sha256(raw).hexdigest()
@@ -121,18 +136,24 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
 def refuse_size(name: str, rows: int, columns: int) -> None:
     """Refuse a table that is wider than votes are, before it is taken apart."""
     if columns > MAX_COLUMNS:
-        raise UnreadableFile(f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need.")
+        raise UnreadableFile(
+            f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes "
+            "need."
+        )
     if rows > MAX_ROWS:
         raise UnreadableFile(f"{name}: {rows:,} rows, more than {MAX_ROWS:,}. Split the file.")
     if columns > _NARROW and rows * columns > MAX_CELLS:
         raise UnreadableFile(
-            f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep the columns "
+            f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep "
+            "the columns "
             "that the votes need, or split the file."
         )
 
 
 def _refuse_unfolding(name: str, text: bytes) -> None:
-    """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in it."""
+    """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in
+    it.
+    """
     if len(text) < _LARGE:
         return
     for what, count, least in (
@@ -141,13 +162,16 @@ def _refuse_unfolding(name: str, text: bytes) -> None:
     ):
         if count * least > len(text):
             raise UnreadableFile(
-                f"{name}: {count:,} {what} in {len(text):,} bytes: fewer than {least} bytes each, which no "
+                f"{name}: {count:,} {what} in {len(text):,} bytes: fewer than {least} bytes each, "
+                "which no "
                 "file of votes has. Check what wrote it."
             )
 
 
 def depth(text: bytes) -> int:
-    """How deep JSON is nested at most. Brackets in strings count only where the limit seems exceeded."""
+    """How deep JSON is nested at most. Brackets in strings count only where the limit seems
+    exceeded.
+    """
     found = _deepest(text)
     return _deepest(_STRINGS.sub(b"", text)) if found > MAX_DEPTH else found
 
@@ -187,25 +211,32 @@ def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
                 size += len(part)
                 if size > limit:
                     raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes unpacks to more "
-                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, or split it."
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} "
+                        "bytes unpacks to more "
+                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, "
+                        "or split it."
                     )
     except EOFError:
         raise UnreadableFile(
-            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be unpacked). "
+            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be "
+            "unpacked). "
             "Copy or download the file again."
         ) from None
     except (OSError, zlib.error) as error:
         raise UnreadableFile(
-            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or download "
+            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or "
+            "download "
             "the file again."
         ) from None
     unpacked = b"".join(parts)
     if unpacked[:2] == b"\x1f\x8b":
-        raise UnreadableFile(f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once.")
+        raise UnreadableFile(
+            f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once."
+        )
     if not unpacked:
         raise UnreadableFile(
-            f"{name}: the gzip file is empty inside. Save it again with a header and at least one row."
+            f"{name}: the gzip file is empty inside. Save it again with a header and at least one "
+            "row."
         )
     return unpacked
 
@@ -214,13 +245,16 @@ def _utf8(name: str, data: bytes) -> bytes:
     """The bytes without a byte order mark, if they are text; the message names byte and line."""
     text = data.removeprefix(_BOM)
     if not text or text.isspace():
-        raise UnreadableFile(f"{name}: the file holds blanks only. Save it again with a header and at least one row.")
+        raise UnreadableFile(
+            f"{name}: the file holds blanks only. Save it again with a header and at least one row."
+        )
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise UnreadableFile(f"{name}: byte 1: the file is UTF-16. Save it as UTF-8.")
     nul = data.find(b"\0")
     if nul >= 0:
         raise UnreadableFile(
-            f"{name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, binary or "
+            f"{name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, "
+            "binary or "
             "UTF-16. Save it as text in UTF-8."
         )
     try:

@@ -1,4 +1,6 @@
-"""Which columns of an unknown table may be what, by their names and by their values; never used unasked."""
+"""Which columns of an unknown table may be what, by their names and by their values; never used
+unasked.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,18 @@ WORDS = {
     canonical: tuple(set(words.split()) for words in groups)
     for canonical, groups in {
         "item_id": (
-            "item question prompt example instance sample pair case task query row ticket conversation",
+            "item question prompt example instance sample pair case task query row ticket "
+            "conversation",
             "id no num number nr idx index key uid name",
         ),
         "judge": (
-            "judge grader rater evaluator annotator assessor reviewer critic labeler labeller marker referee "
+            "judge grader rater evaluator annotator assessor reviewer critic labeler labeller "
+            "marker referee "
             "expert worker",
         ),
         "vote": (
-            "verdict winner says said choice chosen preference preferred vote pick decision better judgment judgement "
+            "verdict winner says said choice chosen preference preferred vote pick decision "
+            "better judgment judgement "
             "selected outcome result",
         ),
         "position": ("order position shown presented presentation ordering first swap",),
@@ -60,10 +65,10 @@ def words_of(column: str) -> set[str]:
 def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     """Canonical columns that are not mapped yet → columns that may be them, each once.
 
-    A column must have the name's words and values of the kind; a column of verdicts may have any name, if it
-    is the only one with words such as A, left and tie. Columns named best come first. Labels that are names
-    of two models, see `_two_models`, make them `=NAME`, one text for every row, and the only other column
-    that has them gold. Source: ours.
+    A column must have the name's words and values of the kind; a column of verdicts may have any
+    name, if it is the only one with words such as A, left and tie. Columns named best come first.
+    Labels that are names of two models, see `_two_models`, make them `=NAME`, one text for every
+    row, and the only other column that has them gold. Source: ours.
     """
     free = {name: cells for name, cells in table.columns.items() if name not in mapping.values()}
     kinds = {name: _kinds(cells) for name, cells in free.items()}
@@ -85,19 +90,31 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
 
 
 def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
-    """The one column of labels beside those of judges whose name says that it holds what people say."""
+    """The one column of labels beside those of judges whose name says that it holds what people
+    say.
+    """
     said = [name for name in judges if words_of(name) & REFERENCE]
     return {"gold": said[0]} if len(said) == 1 < len(judges) and "gold" not in mapping else {}
 
 
 def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:
-    """Models whose names are the labels, where the file shows it: by what was shown first, or in headers."""
+    """Models whose names are the labels, where the file shows it: by what was shown first, or in
+    headers.
+    """
     two = _two_names(table.columns.get(known.get("vote", "")))
     if two is None or {"model_a", "model_b"} & known.keys():
         return {}
     free = [name for name in table.columns if name not in known.values()]
-    alike = [name for name in (*free, known.get("position", "")) if _two_names(table.columns.get(name)) == two]
-    first = [name for name in alike if name == known.get("position") or _hits(words_of(name), WORDS["position"])]
+    alike = [
+        name
+        for name in (*free, known.get("position", ""))
+        if _two_names(table.columns.get(name)) == two
+    ]
+    first = [
+        name
+        for name in alike
+        if name == known.get("position") or _hits(words_of(name), WORDS["position"])
+    ]
     headed = all(any(side.casefold() in name.casefold() for name in free) for side in two)
     if len(first) != 1 and not headed:
         return {}
@@ -109,7 +126,11 @@ def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:
 
 def _two_names(cells: Cells | None) -> tuple[str, str] | None:
     """The two labels beside ties that a column has, if no vocabulary reads them."""
-    texts = [text.strip() for text in ([] if cells is None else cells.dictionary.to_pylist()) if text.strip()]
+    texts = [
+        text.strip()
+        for text in ([] if cells is None else cells.dictionary.to_pylist())
+        if text.strip()
+    ]
     names = sorted(text for text in texts if normalise(text) not in TIE_WORDS)
     numbers = any(_is_number(text.removesuffix("%")) for text in names)
     if numbers or len({normalise(name) for name in names}) != 2 or len(names) != 2:
@@ -118,7 +139,9 @@ def _two_names(cells: Cells | None) -> tuple[str, str] | None:
 
 
 def _hits(words: set[str], wanted: tuple[set[str], ...]) -> set[str]:
-    """Words of a name that are wanted, if there is one of each set; an item's may be of the first alone."""
+    """Words of a name that are wanted, if there is one of each set; an item's may be of the first
+    alone.
+    """
     if wanted is WORDS["item_id"] and words <= wanted[0]:
         return words
     parts = [words & group for group in wanted]
@@ -158,5 +181,7 @@ def _is_number(text: str) -> bool:
 
 
 def sided(columns: Iterable[str]) -> bool:
-    """Whether names of columns say left or right, so that a label `left` may name a column's model."""
+    """Whether names of columns say left or right, so that a label `left` may name a
+    column's model.
+    """
     return any(words_of(column) & SIDED for column in columns)

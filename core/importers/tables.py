@@ -62,13 +62,15 @@ def read_delimited(source: Source) -> TextTable:
 
     Blank cells are missing; rows with too few or too many cells are rejected by row.
 
-    Raises UnreadableFile: no header, one column only, no rows, duplicate column names, a quote that never closes.
+    Raises UnreadableFile: no header, one column only, no rows, duplicate column names, a quote that
+    never closes.
     """
     delimiter, header = _header(source)
     table, ragged = _split(source, delimiter, len(header))
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
-            f"{source.name}: line 1: the header cannot be split into columns ({shown(ragged[0].text)}). "
+            f"{source.name}: line 1: the header cannot be split into columns "
+            f"({shown(ragged[0].text)}). "
             "Close its quotes, or write names without quotes."
         )
     rejects = Rejects()
@@ -76,19 +78,24 @@ def read_delimited(source: Source) -> TextTable:
         found = f"{bad.actual_columns} cells where the header has {bad.expected_columns}"
         reason = f"{found}; quote cells that hold the {DELIMITERS[delimiter]} or a line break"
         rejects.add(bad.number - 1, "(whole row)", bad.text, reason)
-    columns = {name: _below_header(column) for name, column in zip(header, table.columns, strict=True)}
+    columns = {
+        name: _below_header(column) for name, column in zip(header, table.columns, strict=True)
+    }
     if source.data.count(b'"') % 2:
         _refuse_open_quote(source, columns, ragged)
     rows = table.num_rows - 1 + len(ragged)
     if rows == 0:
         raise UnreadableFile(
-            f"{source.name}: line 2: the file has a header but no rows. Add at least one row of votes."
+            f"{source.name}: line 2: the file has a header but no rows. Add at least one row of "
+            "votes."
         )
     row = np.delete(np.arange(1, rows + 1), [bad.number - 2 for bad in ragged])
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
     notes = (f"Column {unnamed[0]} has no name and was left out.",) if unnamed else ()
-    return TextTable(columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes)
+    return TextTable(
+        columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes
+    )
 
 
 def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[Any]]:
@@ -105,14 +112,17 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
         return "skip" if len(ragged) <= MAX_RAGGED else "error"
 
     whole = len(source.data) + 1
-    # Blocks need less memory; a cell may be longer than a block, and then the file is one. With threads a row
-    # of another width has no number, so where there is one the file is read again without.
+    # Blocks need less memory; a cell may be longer than a block, and then the file is one. With
+    # threads a row of another width has no number, so where there is one the file is read again
+    # without.
     for block, threads in ((min(_BLOCK, whole), True), (min(_BLOCK, whole), False), (whole, False)):
         ragged.clear()
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(pa.py_buffer(source.data).slice(start)),
-                read_options=pa_csv.ReadOptions(use_threads=threads, block_size=block, column_names=names),
+                read_options=pa_csv.ReadOptions(
+                    use_threads=threads, block_size=block, column_names=names
+                ),
                 parse_options=pa_csv.ParseOptions(
                     delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
                 ),
@@ -129,8 +139,10 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
                 continue
             if len(ragged) > MAX_RAGGED:
                 raise UnreadableFile(
-                    f"{source.name}: line {ragged[0].number}: more than {MAX_RAGGED:,} rows have another "
-                    f"number of cells than the header, which has {width}. Check the header and the separator."
+                    f"{source.name}: line {ragged[0].number}: more than {MAX_RAGGED:,} rows have "
+                    "another "
+                    f"number of cells than the header, which has {width}. Check the header and "
+                    "the separator."
                 ) from None
             if block > len(source.data):
                 raise UnreadableFile(
@@ -140,19 +152,24 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
 
 
 def _below_header(column: pa.ChunkedArray) -> Cells:
-    """Cells of a column without its first, nor that in the dictionary unless another cell is the same."""
+    """Cells of a column without its first, nor that in the dictionary unless another cell is the
+    same.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     cells = column.chunk(0)
     indices = cells.indices.slice(1)
     if not len(indices) or pc.min(indices).as_py() > 0:
-        return pa.DictionaryArray.from_arrays(pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1))
+        return pa.DictionaryArray.from_arrays(
+            pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1)
+        )
     return pa.DictionaryArray.from_arrays(indices, cells.dictionary)
 
 
 def unguard(text: str) -> str:
-    """Undo the apostrophe that an export puts before a text cell which a spreadsheet would run as a formula.
+    """Undo the apostrophe that an export puts before a text cell which a spreadsheet would run as a
+    formula.
 
     The export puts one before any text that matches ^'*[=+-@ tab CR LF ＝＋－＠], so one is
     taken from the same after ^'+.
@@ -165,7 +182,9 @@ def _header(source: Source) -> tuple[str, list[str]]:
     name = source.name
     start = source.data[:_HEADER_LIMIT].decode("utf-8", "ignore").lstrip("\r\n")
     if start.lstrip()[:1] == "<":
-        raise UnreadableFile(f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV.")
+        raise UnreadableFile(
+            f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
+        )
     found: list[tuple[int, int, str, list[str]]] = []
     for order, delimiter in enumerate(DELIMITERS):
         try:
@@ -176,7 +195,8 @@ def _header(source: Source) -> tuple[str, list[str]]:
     width, _, delimiter, cells = max(found, default=(0, 0, ",", []))
     if width < 2:
         raise UnreadableFile(
-            f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must be "
+            f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must "
+            "be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
     refuse_size(name, 1, width)
@@ -193,8 +213,10 @@ def _refuse_open_quote(source: Source, columns: Mapping[str, Cells], ragged: Seq
         if whole.endswith(tail[-200:]):
             line = whole.count("\n") - tail.count("\n") + 1
             raise UnreadableFile(
-                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of the file is "
-                f"one cell ({shown(tail)}). Close the quote, or write it twice inside a quoted cell."
+                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
+                "the file is "
+                f"one cell ({shown(tail)}). Close the quote, or write it twice inside a quoted "
+                "cell."
             )
 
 
@@ -212,12 +234,15 @@ class Records:
     rows: int
 
 
-def read_records(source: Source, is_record: Callable[[Record], bool] = lambda whole: False) -> Records:
+def read_records(
+    source: Source, is_record: Callable[[Record], bool] = lambda whole: False
+) -> Records:
     """Read a JSON array of objects, an object that holds one such array, or one object a line.
 
     The text is parsed whole before it is tried as lines: lines of one large object may parse alone.
 
-    is_record : whether an object that is the whole file is itself the record, whatever arrays it holds.
+    is_record : whether an object that is the whole file is itself the record, whatever arrays it
+        holds.
 
     Raises UnreadableFile: no JSON, nested too deep, or no object in it.
     """
@@ -230,15 +255,24 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
         except (ValueError, RecursionError) as error:
             found, rejects = _lines(source.name, text, error, deep)
         else:
-            found, rejects = _unwrapped(source.name, _flat(source.name, whole, deep), is_record), Rejects()
+            found, rejects = (
+                _unwrapped(source.name, _flat(source.name, whole, deep), is_record),
+                Rejects(),
+            )
     good = [(row, value) for row, value in found if isinstance(value, dict)]
     for row, value in found:
         if not isinstance(value, dict):
-            rejects.add(row, "(whole row)", json.dumps(value), "not a JSON object; write {…} with the columns as keys")
+            rejects.add(
+                row,
+                "(whole row)",
+                json.dumps(value),
+                "not a JSON object; write {…} with the columns as keys",
+            )
     if not good:
         first = f" Row {rejects.found[0][0]}: {rejects.found[0][3]}." if len(rejects) else ""
         raise UnreadableFile(
-            f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one object a line."
+            f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, "
+            "or one object a line."
         )
     row_numbers, records = map(list, zip(*good, strict=True))
     return Records(records=records, row=row_numbers, rejects=rejects, rows=len(good) + len(rejects))
@@ -248,7 +282,8 @@ def _flat(name: str, whole: Any, deep: bool) -> Any:
     """What was read, unless it is nested too deep."""
     if deep:
         raise UnreadableFile(
-            f"{name}: line 1: nested deeper than {MAX_DEPTH}, which is no file of votes. Write a flat array of objects."
+            f"{name}: line 1: nested deeper than {MAX_DEPTH}, which is no file of votes. Write a "
+            "flat array of objects."
         )
     return whole
 
@@ -261,7 +296,9 @@ def _array(name: str, text: str, deep: bool) -> list[tuple[int, Any]]:
     except json.JSONDecodeError as error:
         raise _invalid(name, error) from None
     except ValueError as error:
-        raise UnreadableFile(f"{name}: line 1: a number that cannot be read ({error}). Shorten it.") from None
+        raise UnreadableFile(
+            f"{name}: line 1: a number that cannot be read ({error}). Shorten it."
+        ) from None
     return list(enumerate(values, start=1))
 
 
@@ -272,7 +309,9 @@ def _invalid(name: str, error: json.JSONDecodeError) -> UnreadableFile:
     )
 
 
-def _unwrapped(name: str, whole: Record, is_record: Callable[[Record], bool]) -> list[tuple[int, Any]]:
+def _unwrapped(
+    name: str, whole: Record, is_record: Callable[[Record], bool]
+) -> list[tuple[int, Any]]:
     """The records of an object: those of its only list of objects, or itself."""
     lists = {
         key: value
@@ -284,13 +323,16 @@ def _unwrapped(name: str, whole: Record, is_record: Callable[[Record], bool]) ->
     if len(lists) > 1:
         raise UnreadableFile(
             f"{name}: line 1: one JSON object with {len(lists)} lists of objects "
-            f"({', '.join(map(shown, lists))}). Save the one that holds the judgements as a file of its own."
+            f"({', '.join(map(shown, lists))}). Save the one that holds the judgements as a file "
+            "of its own."
         )
     (records,) = lists.values()
     return list(enumerate(records, start=1))
 
 
-def _lines(name: str, text: str, whole: Exception, deep: bool) -> tuple[list[tuple[int, Any]], Rejects]:
+def _lines(
+    name: str, text: str, whole: Exception, deep: bool
+) -> tuple[list[tuple[int, Any]], Rejects]:
     """One object per line. whole : why the text is not JSON as a whole."""
     found: list[tuple[int, Any]] = []
     rejects = Rejects()
@@ -304,8 +346,14 @@ def _lines(name: str, text: str, whole: Exception, deep: bool) -> tuple[list[tup
             rejects.add(row, "(whole row)", line, reason)
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            rejects.add(row, "(whole row)", line, f"not valid JSON ({reason}); write one complete object a line")
-    # Most lines of a large object that was cut off are no objects; the few that are would pass for it.
+            rejects.add(
+                row,
+                "(whole row)",
+                line,
+                f"not valid JSON ({reason}); write one complete object a line",
+            )
+    # Most lines of a large object that was cut off are no objects; the few that are would pass for
+    # it.
     cut_off = found and len(rejects) > len(found) and rejects.found[0][0] == 1
     if cut_off and isinstance(whole, json.JSONDecodeError):
         raise _invalid(name, whole)
@@ -322,13 +370,21 @@ def table_of_records(records: Records, file: str) -> TextTable:
     refuse_size(file, len(records.records), len(names))
     if (longest := max(map(len, names), default=0)) > MAX_NAME:
         raise UnreadableFile(
-            f"{file}: row 1 or below: a key of {longest:,} characters, more than {MAX_NAME:,}. Shorten it."
+            f"{file}: row 1 or below: a key of {longest:,} characters, more than {MAX_NAME:,}. "
+            "Shorten it."
         )
     called = [_text_of(name).strip() for name in names]
     _refuse_twice(f"{file}: row 1 or below: keys", called)
-    cells = (encode_cells([_cell(record.get(name)) for record in records.records]) for name in names)
+    cells = (
+        encode_cells([_cell(record.get(name)) for record in records.records]) for name in names
+    )
     columns = dict(zip(called, cells, strict=True))
-    return TextTable(columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows)
+    return TextTable(
+        columns=columns,
+        row=np.array(records.row, np.int64),
+        rejects=records.rejects,
+        rows=records.rows,
+    )
 
 
 def _refuse_twice(place: str, names: list[str]) -> None:
@@ -373,21 +429,31 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
             size += batch.nbytes
             if size > max_bytes:
                 raise UnreadableFile(
-                    f"{source.name}: row {file.metadata.num_rows:,} and before: more than {max_bytes:,} "
+                    f"{source.name}: row {file.metadata.num_rows:,} and before: more than "
+                    f"{max_bytes:,} "
                     "bytes once unpacked. Split it into smaller files."
                 )
         table = pa.Table.from_batches(batches, file.schema_arrow)
     except (pa.ArrowException, OSError) as error:
         first_line = (str(error) or type(error).__name__).splitlines()[0]
         raise UnreadableFile(
-            f"{source.name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it again, or use CSV."
+            f"{source.name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it "
+            "again, or use CSV."
         ) from None
     called = [name.strip() for name in names]
     _refuse_twice(f"{source.name}: columns", called)
     if table.num_rows == 0:
-        raise UnreadableFile(f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes.")
+        raise UnreadableFile(
+            f"{source.name}: row 1: the file has columns but no rows. Add at least one row of "
+            "votes."
+        )
     columns = {name: encode_cells(_text(table.column(i))) for i, name in enumerate(called)}
-    return TextTable(columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows)
+    return TextTable(
+        columns=columns,
+        row=np.arange(1, table.num_rows + 1),
+        rejects=Rejects(),
+        rows=table.num_rows,
+    )
 
 
 def _text(column: Any) -> Any:
@@ -395,6 +461,11 @@ def _text(column: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-        return pa.array([_cell(value if not isinstance(value, bytes) else value.hex()) for value in column.to_pylist()])
+        return pa.array(
+            [
+                _cell(value if not isinstance(value, bytes) else value.hex())
+                for value in column.to_pylist()
+            ]
+        )
     text = column.cast(pa.string()).combine_chunks()
     return text.chunk(0) if isinstance(text, pa.ChunkedArray) else text

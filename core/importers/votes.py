@@ -1,4 +1,6 @@
-"""Any table of votes: one row per vote (long), one column per judge (wide), or two scores per row."""
+"""Any table of votes: one row per vote (long), one column per judge (wide), or two scores
+per row.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ from .tables import TextTable
 def read_table(table: TextTable, source: Source, options: ReadOptions, format: str) -> ImportResult:
     """Read the votes of a table of text; `finish` says how rows of the same key are settled.
 
-    Raises UnreadableFile: a required column is missing. AmbiguousLabels: the labels can be read in several ways, see
-    `core.labels.decide`. UnknownName: an option names a column that the file has not.
+    Raises UnreadableFile: a required column is missing. AmbiguousLabels: the labels can be read in
+    several ways, see `core.labels.decide`. UnknownName: an option names a column that the file has
+    not.
     """
     how = plan(table, source.name, options, judge=source.stem)
     for problem in how.problems:
@@ -64,9 +67,13 @@ class VoteParser(RowParser):
         self.cells |= stacked
         failed = {label for label, meaning in options.label_map if meaning == FAILED}
         if failed and "vote" in self.cells:
-            self.cells["vote"] = map_cells(self.cells["vote"], lambda text: None if text.strip() in failed else text)
+            self.cells["vote"] = map_cells(
+                self.cells["vote"], lambda text: None if text.strip() in failed else text
+            )
         if "position" in self.cells:
-            self.cells["position"] = map_cells(self.cells["position"], lambda text: order_word(text, how.first))
+            self.cells["position"] = map_cells(
+                self.cells["position"], lambda text: order_word(text, how.first)
+            )
         if "judge" in self.cells and "perturbation" in self.extra:
             self._name_perturbed()
         if how.items == "rows":
@@ -76,8 +83,13 @@ class VoteParser(RowParser):
 
     def _name_perturbed(self) -> None:
         """Give votes on perturbed items the judge's name for them, see `schema.Perturbed`."""
-        unfit = map_cells(self.extra["perturbation"], lambda text: None if CHANGE.fullmatch(text.strip()) else text)
-        why = "no name of a change; write a word, and :a or :b behind it if only that response has it"
+        unfit = map_cells(
+            self.extra["perturbation"],
+            lambda text: None if CHANGE.fullmatch(text.strip()) else text,
+        )
+        why = (
+            "no name of a change; write a word, and :a or :b behind it if only that response has it"
+        )
         self.reject(cell_codes(unfit) >= 0, "perturbation", why)
         change, judge = self.extra.pop("perturbation"), self.cells["judge"]
         codes = dense_codes([judge, change])
@@ -88,10 +100,11 @@ class VoteParser(RowParser):
         self.notes.append(f"Votes on perturbed items: {len(change) - change.null_count:,}.")
 
     def _tell_items_apart(self) -> None:
-        """Give each prompt with its pair of responses an item of its own, where the models do not suffice.
+        """Give each prompt with its pair of responses an item of its own, where the models do not
+        suffice.
 
-        The item is a hash of prompt, response_a and response_b. Where the file names both models and each
-        prompt has one pair of responses per pair of models, the prompt remains the item.
+        The item is a hash of prompt, response_a and response_b. Where the file names both models
+        and each prompt has one pair of responses per pair of models, the prompt remains the item.
         """
         blank = constant_cells(None, len(self.row))
         prompt = self.cells.get("item_id", blank)
@@ -122,7 +135,9 @@ class VoteParser(RowParser):
     def votes(self) -> TypedRows:
         """Rows with typed columns, those with a bad cell left out."""
         how, special = self.how, ("vote", "gold", "confidence")
-        self.check_texts(("item_id",) if how.gold_only else ("item_id", "judge"), self.options.rater_type)
+        self.check_texts(
+            ("item_id",) if how.gold_only else ("item_id", "judge"), self.options.rater_type
+        )
         readers = {"int": parse_int, "float": parse_float}
         plain = [c for c in VOTES.columns if c.kind != "text" and c.name not in special]
         numbers = self.numbers({column.name: readers[column.kind] for column in plain})
@@ -143,7 +158,9 @@ class VoteParser(RowParser):
         return rows
 
     def _votes(self, name: str, vocabulary: Vocabulary | None) -> Numbers:
-        """Votes of a column of labels; a label outside the vocabulary rejects its row and is never a tie."""
+        """Votes of a column of labels; a label outside the vocabulary rejects its row and is never
+        a tie.
+        """
         assert vocabulary is not None
         if vocabulary.name == NAMES:
             return self._model_names(name)
@@ -152,7 +169,11 @@ class VoteParser(RowParser):
             found = vocabulary.vote(label)
             if found is None:
                 reason = "not a label of {name} ({meaning}); correct it, or use {option}"
-                raise BadCell(Message(reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning))
+                raise BadCell(
+                    Message(
+                        reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning
+                    )
+                )
             return found
 
         return self.number(name, vote)
@@ -163,20 +184,28 @@ class VoteParser(RowParser):
 
         def coded(cells: Cells) -> Codes:
             texts = cells.dictionary.to_pylist()
-            return np.array([*(codes.setdefault(normalise(t), len(codes)) for t in texts), -1])[cell_codes(cells)]
+            return np.array([*(codes.setdefault(normalise(t), len(codes)) for t in texts), -1])[
+                cell_codes(cells)
+            ]
 
         label, a, b = (coded(self.cells[column]) for column in (name, "model_a", "model_b"))
         tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
         there = label >= 0
         valid = there & (tie | ((label == a) ^ (label == b)))
-        self.reject(there & ~valid, name, "names neither model_a nor model_b of its row, nor a tie; correct the name")
+        self.reject(
+            there & ~valid,
+            name,
+            "names neither model_a nor model_b of its row, nor a tie; correct the name",
+        )
         return np.ma.array(np.where(tie, 0, np.where(label == a, 1, -1)), mask=~valid)
 
     def _slots(self, vote: Numbers) -> Numbers:
         """Turn labels that name the first and second shown into labels that name the models."""
         position = self.cells.get("position", constant_cells(None, len(self.row)))
         swapped = is_text(position, "ba")
-        reason = "the label names the first or second shown, but position is missing; write ab or ba"
+        reason = (
+            "the label names the first or second shown, but position is missing; write ab or ba"
+        )
         self.reject((cell_codes(position) < 0) & has_number(vote), "position", reason)
         return np.ma.array(np.where(swapped, -vote.data, vote.data), mask=~has_number(vote))
 
@@ -190,7 +219,9 @@ class VoteParser(RowParser):
 
 
 def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:
-    """A row per vote, row by row, and the columns `vote` and `judge`; blank cells of a judge are no votes."""
+    """A row per vote, row by row, and the columns `vote` and `judge`; blank cells of a judge are no
+    votes.
+    """
     import pyarrow as pa
 
     votes = [map_cells(table.columns[name], str.strip) for name in judges]
@@ -198,9 +229,18 @@ def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[s
     take = np.concatenate(index)
     judge = np.repeat(np.arange(len(index)), [len(rows) for rows in index])
     order = np.lexsort((judge, take))
-    stacked = pa.chunked_array([column.drop_null() for column in votes], constant_cells(None, 0).type)
+    stacked = pa.chunked_array(
+        [column.drop_null() for column in votes], constant_cells(None, 0).type
+    )
     labels = stacked.unify_dictionaries().combine_chunks()
     take = take[order]
-    columns = {name: column.take(pa.array(take)) for name, column in table.columns.items() if name not in judges}
+    columns = {
+        name: column.take(pa.array(take))
+        for name, column in table.columns.items()
+        if name not in judges
+    }
     long = replace(table, columns=columns, row=table.row[take])
-    return long, {"vote": labels.take(pa.array(order)), "judge": coded_cells(judge[order], list(judges))}
+    return long, {
+        "vote": labels.take(pa.array(order)),
+        "judge": coded_cells(judge[order], list(judges)),
+    }

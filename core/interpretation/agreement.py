@@ -1,4 +1,6 @@
-"""Sentences and tables of Agreement and Errors: with itself, with others, with people, with gold."""
+"""Sentences and tables of Agreement and Errors: with itself, with others, with people,
+with gold.
+"""
 
 from __future__ import annotations
 
@@ -108,9 +110,18 @@ def compared(one: str, two: str, found: PairedJudges) -> str:
 
 
 COMPARED_BY = {
-    "right": ("{more} is right more often than {less}", "Which of the two is right more often is open"),
-    "flips": ("{more} changes more verdicts with the order", "Neither changes more with the order for certain"),
-    "brier": ("{more} is further off with its confidence", "Neither is shown to be better calibrated"),
+    "right": (
+        "{more} is right more often than {less}",
+        "Which of the two is right more often is open",
+    ),
+    "flips": (
+        "{more} changes more verdicts with the order",
+        "Neither changes more with the order for certain",
+    ),
+    "brier": (
+        "{more} is further off with its confidence",
+        "Neither is shown to be better calibrated",
+    ),
 }
 """What a difference says that leaves out 0, and one that does not."""
 
@@ -144,13 +155,18 @@ def pair_table(pairs: Iterable[JudgePair]) -> pd.DataFrame:
     return frame(PAIRS, [pair for pair in pairs if pair.n])
 
 
-def agreement(judge: str, itself: Verdict, others: Verdict, *, beside_people: Sequence[JudgeVsHuman] = ()) -> Verdict:
+def agreement(
+    judge: str, itself: Verdict, others: Verdict, *, beside_people: Sequence[JudgeVsHuman] = ()
+) -> Verdict:
     """How a rater agrees with itself, with others and, where people voted, beside each of them.
 
-    itself, others : its verdicts on repeatability and agreement.  beside_people : of this judge, all rules.
+    itself, others : its verdicts on repeatability and agreement.  beside_people : of this judge,
+        all rules.
     The grade is the worse of the two.
     """
-    return verdicts.combined(judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else []))
+    return verdicts.combined(
+        judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else [])
+    )
 
 
 def wins(beside_people: Sequence[JudgeVsHuman]) -> str:
@@ -176,7 +192,8 @@ def screening(results: Mapping[str, Repeatability], mark: float) -> str:
     below = sorted((one.value, judge) for judge, one in known.items() if one.value < mark)
     sure = sum(one.low >= mark for one in known.values())
     found = (
-        f"{len(known) - len(below)} of {len(known)} reach ICC(3,k) {mark:.2f}, {sure} of them with their "
+        f"{len(known) - len(below)} of {len(known)} reach ICC(3,k) {mark:.2f}, {sure} of them "
+        "with their "
         "whole interval."
     )
     if not below:
@@ -192,12 +209,14 @@ def together(group: str, found: InterRaterReliability) -> str:
         return f"{group}: Krippendorff α is unknown: {found.reason}"
     return (
         f"{group} ({len(found.raters)}): Krippendorff α {interval(found.alpha_nominal)}, ordinal "
-        f"{interval(found.alpha_ordinal)}, on {count(found.n, 'comparison')} labelled by at least two of them."
+        f"{interval(found.alpha_ordinal)}, on {count(found.n, 'comparison')} labelled by at least "
+        "two of them."
     )
 
 
 def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Verdict:
-    """The share right and the commonest error of a table, above the judge's own accuracy, which grades it.
+    """The share right and the commonest error of a table, above the judge's own accuracy, which
+    grades it.
 
     noun : what the table compares with gold.
     """
@@ -206,14 +225,16 @@ def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Ve
     if value.accuracy is None:
         return accuracy
     parts = [
-        f"Of {value.n:,} {unit} with {gold_kept}, {percent(value.accuracy.value)} are exactly gold's "
+        f"Of {value.n:,} {unit} with {gold_kept}, {percent(value.accuracy.value)} are exactly "
+        "gold's "
         f"({percent_span(value.accuracy)})."
     ]
     if worst := commonest_error(value):
         gold, says, times = worst
         errors = value.n - int(value.counts.trace())
         parts.append(
-            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} ({times:,} of {errors:,} errors)."
+            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} ({times:,} of "
+            f"{errors:,} errors)."
         )
     return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
 
@@ -243,4 +264,5 @@ ACCURACY = (
     Column("right: a tie", lambda table: float(table.share.value[1, 1])),
     Column("right: B better", lambda table: float(table.share.value[0, 0])),
 )
-"""A row per judge: accuracy, its commonest error, and the share right where gold says each label."""
+"""A row per judge: accuracy, its commonest error, and the share right where gold says each label.
+"""

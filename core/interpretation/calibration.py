@@ -1,4 +1,6 @@
-"""Sentences and tables of the Calibration page: what a stated confidence, or a sure label, is worth."""
+"""Sentences and tables of the Calibration page: what a stated confidence, or a sure label, is
+worth.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ from .verdicts import Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..confidence.calibration_error import Calibration, CalibrationIntervals, ConfidenceGap, NoiseFloor
+    from ..confidence.calibration_error import (
+        Calibration,
+        CalibrationIntervals,
+        ConfidenceGap,
+        NoiseFloor,
+    )
 
 SURE_OF = {
     "share": "{at} of its votes agree",
@@ -144,16 +151,25 @@ def before_and_after(one: Recalibrated) -> pd.DataFrame:
         Column("measure", lambda measure: MEASURES[measure], TEXT),
         Column("before", one.before),
         Column("after", one.after),
-        Column("change", lambda measure: one.after(measure).value - one.before(measure).value, "+.3f"),
+        Column(
+            "change", lambda measure: one.after(measure).value - one.before(measure).value, "+.3f"
+        ),
         Column("n", lambda _: one.found.before.n, ",d"),
     )
     return frame(columns, MEASURES)
 
 
 def confidence(
-    judge: str, outcomes: OutcomeCounts | None, *, bins: int = 10, seed: int = 0, of: int = 1, rules: Rules = BY_DEFAULT
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    bins: int = 10,
+    seed: int = 0,
+    of: int = 1,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """What its confidence is worth: its excess, its error and whether it separates; the worst of the grades.
+    """What its confidence is worth: its excess, its error and whether it separates; the worst of
+    the grades.
 
     of : judges among which its ECE is the largest; more than one is said.
     """
@@ -167,7 +183,9 @@ def confidence(
 
 
 def near_certain(judge: str, score: ThScore, *, noun: str = "votes") -> str:
-    """How many verdicts are nearly certain, how often those are right, and the TH-Score that this gives."""
+    """How many verdicts are nearly certain, how often those are right, and the TH-Score that this
+    gives.
+    """
     where = f"confidence over {1 - score.epsilon:.2f} or under {score.epsilon:.2f}"
     if not score.n:
         return f"{judge}: none of its {noun} is nearly certain ({where}), so TH-Score is 0."
@@ -175,18 +193,27 @@ def near_certain(judge: str, score: ThScore, *, noun: str = "votes") -> str:
     return (
         f"{judge}: {percent(score.share)} of its {noun} are nearly certain ({where}), and "
         f"{percent(score.accuracy.value)} of those are right ({percent_span(score.accuracy)}, "
-        f"n {score.n:,}). TH-Score {score.th.value:.2f} ({span(score.th.low, score.th.high, '.2f')}{half})."
+        f"n {score.n:,}). TH-Score {score.th.value:.2f} "
+        f"({span(score.th.low, score.th.high, '.2f')}{half})."
     )
 
 
 def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: str = "votes") -> str:
-    """The threshold that keeps errors at the target, and what it costs; that there is none is an answer."""
+    """The threshold that keeps errors at the target, and what it costs; that there is none is an
+    answer.
+    """
     sure, allowed = percent(1 - found.delta), target(found.alpha)
     rate = percent(curve.error_rate)
     everything = f"keeping all of its {found.n:,} {noun}, {rate} are wrong"
-    if found.threshold is None or found.coverage is None or found.error_rate is None or found.bound is None:
+    if (
+        found.threshold is None
+        or found.coverage is None
+        or found.error_rate is None
+        or found.bound is None
+    ):
         return (
-            f"{judge}: no threshold keeps its error rate at or below {allowed} with {sure} certainty "
+            f"{judge}: no threshold keeps its error rate at or below {allowed} with {sure} "
+            "certainty "
             f"({found.note}); {everything}."
         )
     bound = f"in the long run at most {allowed} with {sure} certainty"
@@ -207,14 +234,22 @@ def recalibrated(judge: str, one: Recalibrated) -> str:
     def points(found: Estimate) -> str:
         return f"{100 * found.value:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
-    found, before, after, chance = one.found, one.before("ece"), one.after("ece"), by_chance(one.floor)
+    found, before, after, chance = (
+        one.found,
+        one.before("ece"),
+        one.after("ece"),
+        by_chance(one.floor),
+    )
     left = (
-        "no more than chance alone would show" if after.value <= chance else "still more than chance alone would show"
+        "no more than chance alone would show"
+        if after.value <= chance
+        else "still more than chance alone would show"
     )
     temperature = f" (T = {1 / found.slope:.2f})" if found.method == "temperature" else ""
     return (
         f"{judge}: the {found.method} map{temperature} fitted on other items takes ECE from "
-        f"{points(before)} to {points(after)} points, {left} (up to {100 * chance:.1f}, n {after.n:,})."
+        f"{points(before)} to {points(after)} points, {left} (up to {100 * chance:.1f}, n "
+        f"{after.n:,})."
     )
 
 
@@ -223,7 +258,8 @@ def guaranteed(judge: str, found: Guarantee) -> str:
     sure, allowed = percent(1 - found.delta), target(found.alpha)
     every = found.everything
     everything = (
-        f"{percent(every.value, 1)} of all its labels are wrong ({percent_span(every, 1)}, n {every.n:,} with gold)"
+        f"{percent(every.value, 1)} of all its labels are wrong "
+        f"({percent_span(every, 1)}, n {every.n:,} with gold)"
     )
     kept, wrong = found.kept, found.wrong
     if found.threshold is None or kept is None or wrong is None:
@@ -231,14 +267,18 @@ def guaranteed(judge: str, found: Guarantee) -> str:
             f"{judge}: no threshold keeps wrong labels at or below {allowed} with {sure} certainty "
             f"({found.note}). Keeping every one, {everything}."
         )
-    # One comparison of each item was tested, so an item with many of them weighs no more than another.
+    # One comparison of each item was tested, so an item with many of them weighs no more than
+    # another.
     once = ", counting each item once" if found.n_labelled > found.n_items else ""
     promise = (
         f"with {sure} certainty at most {allowed} of the labels kept are wrong{once} (seen: "
         f"{percent(wrong.value, 1)}, n {wrong.n:,} with gold)"
     )
     if wrong.value > found.alpha:
-        promise += f"; counting each label, more than {allowed} are, as items with many comparisons fare worse"
+        promise += (
+            f"; counting each label, more than {allowed} are, as items "
+            "with many comparisons fare worse"
+        )
     if kept.value == 1:
         return f"{judge}: keep every label; {promise}."
     at = f"{found.threshold:.3g}"

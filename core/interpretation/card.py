@@ -1,7 +1,9 @@
-"""The first screen in words and numbers: a judge's verdict as a card, and what is drawn of all judges.
+"""The first screen in words and numbers: a judge's verdict as a card, and what is drawn of all
+judges.
 
-A card is the verdict in one word, one sentence of what was found, and what to do about it. Every number is
-the estimate of a check (`verdicts`), and the word follows from the grades alone (`rules.overall`).
+A card is the verdict in one word, one sentence of what was found, and what to do about it. Every
+number is the estimate of a check (`verdicts`), and the word follows from the grades alone
+(`rules.overall`).
 """
 
 from __future__ import annotations
@@ -26,16 +28,22 @@ WORDS: dict[OverallVerdict, str] = {
 """The verdict as one reads it on a card."""
 
 ADVICE = {
-    "accuracy": "Do not decide by its verdicts alone: compare it with another judge, or change its prompt.",
+    "accuracy": (
+        "Do not decide by its verdicts alone: compare it with another judge, or change its prompt."
+    ),
     "position": "Ask in both orders and take the majority: one order alone favours a place.",
     "stability": "Ask in both orders and take the majority.",
     "confidence": "Do not use its stated confidence as it is: recalibrate it, or leave it out.",
     "repeatability": "Ask several times and take the majority: one vote is a draw of luck.",
-    "agreement": "Let people decide where it matters: it says less often than a person what people say.",
+    "agreement": (
+        "Let people decide where it matters: it says less often than a person what people say."
+    ),
     "ties": "Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
     "length": "Compare models whose responses are of like length, or control for length.",
     "own_family": "Judge models of its own family with a judge of another family.",
-    "robustness": "Keep it from responses that may be written for it: a sentence in one moves its verdicts.",
+    "robustness": (
+        "Keep it from responses that may be written for it: a sentence in one moves its verdicts."
+    ),
     "data": "Find out why outputs have no verdict before you count the others.",
 }
 """What to do where a check warns or fails; the three checks of confidence share one line."""
@@ -59,7 +67,9 @@ CHECK_NAMES = {
 
 
 PEOPLE = "these are people's own votes, and nobody else labelled what they did"
-ADD_JUDGES = "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
+ADD_JUDGES = (
+    "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +84,17 @@ class Card:
 
 
 def card(
-    judge: str, overall: Overall, checks: Sequence[Verdict], flips: Estimate | None, *, person: bool = False
+    judge: str,
+    overall: Overall,
+    checks: Sequence[Verdict],
+    flips: Estimate | None,
+    *,
+    person: bool = False,
 ) -> Card:
     """The card of one judge.
 
-    checks : its verdicts, one per check.  flips : share of verdicts that change when the order is swapped.
+    checks : its verdicts, one per check.  flips : share of verdicts that change when the order is
+        swapped.
     person : the votes are people's, by whom judges are measured where there is no gold.
     """
     of = {verdict.check: verdict for verdict in checks}
@@ -97,7 +113,9 @@ def _merit(of: Mapping[str, Verdict]) -> str:
     right = of["accuracy"].interval
     if right is not None:
         ends = f" ({percent_span(right)})" if right.has_interval else ""
-        return f"right on {percent(right.value)}{ends}, ties counting half, {_beside_guessing(right)}"
+        return (
+            f"right on {percent(right.value)}{ends}, ties counting half, {_beside_guessing(right)}"
+        )
     if (people := of["agreement"].interval) is not None:
         if not people.excludes(0):
             return "not shown to agree with people more or less often than a person does"
@@ -148,7 +166,8 @@ def _advice(overall: Overall, of: Mapping[str, Verdict]) -> list[str]:
 
 
 def ranked(verdicts: Sequence[Verdict], people: Collection[str] = ()) -> list[str]:
-    """Judges by the low end of their accuracy, best first; without gold by that of agreement with people.
+    """Judges by the low end of their accuracy, best first; without gold by that of agreement with
+    people.
 
     Those of whom neither is known follow in the order given. Of people alone, the people.
     """
@@ -183,15 +202,22 @@ class Panel:
 
 
 def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
-    """Right, honest about confidence, ignores order, repeats itself; without gold the first is people's.
+    """Right, honest about confidence, ignores order, repeats itself; without gold the first is
+    people's.
 
     Values are the estimates of the checks.
     """
 
     def of(check: str) -> dict[str, Estimate]:
-        return {v.judge: found for v in verdicts if v.check == check and (found := v.interval) is not None}
+        return {
+            v.judge: found
+            for v in verdicts
+            if v.check == check and (found := v.interval) is not None
+        }
 
-    def panel(title: str, axis: str, check: str, values: Mapping[str, Estimate], *line: tuple[float, str]) -> Panel:
+    def panel(
+        title: str, axis: str, check: str, values: Mapping[str, Estimate], *line: tuple[float, str]
+    ) -> Panel:
         limits = rules.limits[check]
         return Panel(
             title=title,
@@ -211,7 +237,9 @@ def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
     return (
         merit,
         panel("Honest confidence", "confidence off by, points", "calibration", of("calibration")),
-        panel("Ignores order", "points for the one shown first", "position", of("position"), (0.0, "")),
+        panel(
+            "Ignores order", "points for the one shown first", "position", of("position"), (0.0, "")
+        ),
         panel("Repeats itself", "reliability, 0 to 1", "repeatability", of("repeatability")),
     )
 
@@ -226,7 +254,8 @@ class Holding:
 
 
 def holdings(found: Summary, *, by_people: bool = False) -> tuple[Holding, ...]:
-    """Gold, order, confidence and repeats of a selection: shares of its votes, of its judges for repeats.
+    """Gold, order, confidence and repeats of a selection: shares of its votes, of its judges for
+    repeats.
 
     by_people : gold is the majority of people's votes, which nobody gave as a right label.
     """
@@ -240,7 +269,8 @@ def holdings(found: Summary, *, by_people: bool = False) -> tuple[Holding, ...]:
             "gold by people's majority" if by_people else "gold",
             sum(one.labelled for one in judges),
             votes,
-            "Add a column gold with the right label of each comparison, or a second file with gold alone.",
+            "Add a column gold with the right label of each comparison, or a second file with "
+            "gold alone.",
         ),
         holding(
             "order",

@@ -1,4 +1,6 @@
-"""What direct scores say on the Leaderboard page: who leads, how judges agree, whether votes rank alike."""
+"""What direct scores say on the Leaderboard page: who leads, how judges agree, whether votes rank
+alike.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,8 @@ def leader(found: ScoreBoard) -> str:
     if not beats_anchor(found):
         of_several = f"as the best of {len(found.rows)} " if best.p.low > 0.5 else ""
         return (
-            f"By direct scores {best.model} is first, but {of_several}not shown to be better than the anchor: {scores}."
+            f"By direct scores {best.model} is first, but {of_several}not shown "
+            f"to be better than the anchor: {scores}."
         )
     return f"By direct scores {best.model} leads: {scores}.{_runner_up(found)}"
 
@@ -129,14 +132,18 @@ def beside_votes(found: Dispersion) -> str:
 
 
 def agree_more(found: Dispersion) -> str:
-    """On which measure these judges agree more: SDs of p on one scale, and in units of the models' spread.
+    """On which measure these judges agree more: SDs of p on one scale, and in units of the models'
+    spread.
 
-    The interval is over models, so it is about these judges on other models, not other judges: of judges
-    drawn to be as sharp by scores as by votes, nine sets in ten do differ.
+    The interval is over models, so it is about these judges on other models, not other judges: of
+    judges drawn to be as sharp by scores as by votes, nine sets in ten do differ.
     """
     scores, votes = _measure(found, "p by scores"), _measure(found, "p by votes")
     if not found.shared or found.excess is None or scores.sd is None or votes.sd is None:
-        return "Whether these judges agree more on scores or on votes is unknown: no two of them gave both."
+        return (
+            "Whether these judges agree more on scores or on votes is "
+            "unknown: no two of them gave both."
+        )
     differ = (
         "These judges' win probabilities of a model differ by an SD of "
         f"{100 * scores.sd.value:.1f} points by scores and {100 * votes.sd.value:.1f} by votes "
@@ -146,9 +153,14 @@ def agree_more(found: Dispersion) -> str:
         return f"{differ}: not shown that they agree more on either of other models."
     more, less = ("votes", "scores") if found.excess.value > 0 else ("scores", "votes")
     sentence = f"{differ}: on other models too, these judges agree more on {more}"
-    one, two = (scores.relative, votes.relative) if more == "scores" else (votes.relative, scores.relative)
+    one, two = (
+        (scores.relative, votes.relative) if more == "scores" else (votes.relative, scores.relative)
+    )
     if one is not None and two is not None and one >= two:
-        return f"{sentence}, but {more} put models nearer together: by the models' spread, more on {less}."
+        return (
+            f"{sentence}, but {more} put models nearer together: by "
+            f"the models' spread, more on {less}."
+        )
     return f"{sentence}."
 
 
@@ -161,7 +173,8 @@ def correlations(found: DirectStatistics) -> str:
     if len(known) == 1:
         ends = f" ({r.low:.2f} to {r.high:.2f})" if r.has_interval else ""
         return (
-            f"Scores of {least.judge_1} and {least.judge_2} correlate by {r.value:.2f}{ends} on {least.n:,} responses."
+            f"Scores of {least.judge_1} and {least.judge_2} correlate by {r.value:.2f}{ends} "
+            f"on {least.n:,} responses."
         )
     mean = np.mean([found.value for _, found in known])
     return (
@@ -178,13 +191,16 @@ def crowded(found: DirectStatistics) -> str | None:
         return None
     listed = ", ".join(f"{row.judge} {percent(row.top.value)}{_ends(row.top)}" for row in full[:5])
     return (
-        f"Ceiling effect: share of scores at the highest given, {found.highest:g}: {listed}. A judge "
+        f"Ceiling effect: share of scores at the highest given, {found.highest:g}: {listed}. A "
+        "judge "
         "that gives its top score to everybody measures nothing."
     )
 
 
 def scores_kind(boards: ScoreBoards, found: DirectStatistics) -> Kind:
-    """A warning where the first model is not shown to beat the anchor, or judges are at their ceiling."""
+    """A warning where the first model is not shown to beat the anchor, or judges are at their
+    ceiling.
+    """
     return "finding" if beats_anchor(boards.mean) and crowded(found) is None else "warning"
 
 
@@ -200,7 +216,8 @@ def _given(row: ScoreStatistics, highest: float) -> str:
         ends = f" ({mean.low:.2f} to {mean.high:.2f})"
     return (
         f"{row.judge} gave {row.model} a mean of {mean.value:.2f}{ends} on {row.items:,} items; "
-        f"{percent(row.top.value)}{_ends(row.top)} of its scores are {highest:g}, the highest given."
+        f"{percent(row.top.value)}{_ends(row.top)} of its scores are {highest:g}, the highest "
+        "given."
     )
 
 

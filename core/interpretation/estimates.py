@@ -1,7 +1,7 @@
 """What each check of `rules.LIMITS` estimates: counts of one judge in, one estimate by item out.
 
-Items weigh alike, whatever their votes: an item is what is independent, and a rate over votes would let the
-few items with most votes decide.
+Items weigh alike, whatever their votes: an item is what is independent, and a rate over votes would
+let the few items with most votes decide.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def direction(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:
 
 
 def tie_gap(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:
-    """Share of ties of the judge minus that of gold on the same comparisons, −1 to 1; None without gold."""
+    """Share of ties of the judge minus that of gold on the same comparisons, −1 to 1; None without
+    gold.
+    """
     labelled = counts.labelled()
     if not len(labelled):
         return None
@@ -50,7 +52,8 @@ def tie_gap(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:
 
 
 def position_lean(counts: PositionCounts, *, level: float = 0.95) -> Estimate | None:
-    """Mean slot vote within complete pairs, Σ(slot votes)/(2·pairs): −1 to 1, above 0 towards the first slot.
+    """Mean slot vote within complete pairs, Σ(slot votes)/(2·pairs): −1 to 1, above 0 towards the
+    first slot.
 
     Quality cannot pass for it: a judge that is right in both orders adds 0. None without a pair.
     """
@@ -76,7 +79,9 @@ def flip_excess(counts: PositionCounts, *, level: float = 0.95) -> Estimate | No
     """
     has_pairs, has_repeats = counts.pairs > 0, counts.same_order_pairs > 0
     size = int(counts.item.max(initial=-1)) + 1
-    both = np.logical_and(*(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats)))
+    both = np.logical_and(
+        *(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats))
+    )
     if not both.any():
         return None
     swapped, repeated = (has & both[counts.item] for has in (has_pairs, has_repeats))
@@ -89,9 +94,11 @@ def flip_excess(counts: PositionCounts, *, level: float = 0.95) -> Estimate | No
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate | None:
-    """Mean stated confidence minus the share right, −1 to 1, above 0 overconfident; None without any.
+    """Mean stated confidence minus the share right, −1 to 1, above 0 overconfident; None without
+    any.
 
-    The two added items are a wrong and a right verdict at the mean confidence c̄: gaps of c̄ and c̄ − 1.
+    The two added items are a wrong and a right verdict at the mean confidence c̄: gaps of c̄ and c̄
+    − 1.
     """
     try:
         known = usable(outcomes)
@@ -121,9 +128,12 @@ def expected_calibration_error(
         return None
     if measured is None:
         found = calibration(known, bins=bins, level=level)
-        # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
+        # A generator of its own, so that the floor is that of the tables, where nothing was drawn
+        # before it.
         own = deepcopy(rng)
-        floor = noise_floor(known, rng=own, bins=bins, level=level, draws=draws, diagram=found.reliability)
+        floor = noise_floor(
+            known, rng=own, bins=bins, level=level, draws=draws, diagram=found.reliability
+        )
     else:
         found, floor = measured
     interval = ece_interval(known, rng=rng, bins=bins, level=level, iterations=draws)
@@ -148,17 +158,21 @@ def repeatability(found: Repeatability | None) -> Estimate | None:
 def side_preference(
     counts: VoteCounts, side: IntArray, *, balanced: bool = False, level: float = 0.95
 ) -> Estimate | None:
-    """Preference for one side beyond gold's: P(that side), a tie worth ½, minus that of gold; −1 to 1.
+    """Preference for one side beyond gold's: P(that side), a tie worth ½, minus that of gold; −1 to
+    1.
 
-    Mean over items of s = (1 + side·vote)/2 − (1 + side·gold)/2. A judge that merely errs prefers the side
-    that gold mostly rejects, since errors pull towards ½. `balanced` takes that out: items whose gold is for
-    the side weigh as much as those whose gold is against it, ½(m₊ + m₋)·(1 − share of gold ties) + m₀·share.
+    Mean over items of s = (1 + side·vote)/2 − (1 + side·gold)/2. A judge that merely errs prefers
+    the side that gold mostly rejects, since errors pull towards ½. `balanced` takes that out: items
+    whose gold is for the side weigh as much as those whose gold is against it, ½(m₊ + m₋)·(1 −
+    share of gold ties) + m₀·share.
 
     Parameters
     ----------
-    side : (rows,) +1 where response A is on the side (is longer, of the own family), −1 where B is, else 0.
+    side : (rows,) +1 where response A is on the side (is longer, of the own family), −1 where B is,
+        else 0.
 
-    None without gold on a comparison with a side; `balanced`, also with fewer than 2 items for or against.
+    None without gold on a comparison with a side; `balanced`, also with fewer than 2 items for or
+    against.
     """
     used = (counts.gold != NO_GOLD) & (side != 0)
     if not used.any():
@@ -171,7 +185,9 @@ def side_preference(
     return _balanced_mean(kept.item, beyond, n, towards * kept.gold, level)
 
 
-def _balanced_mean(item: IntArray, value: FloatArray, n: IntArray, stratum: IntArray, level: float) -> Estimate | None:
+def _balanced_mean(
+    item: IntArray, value: FloatArray, n: IntArray, stratum: IntArray, level: float
+) -> Estimate | None:
     """Mean of comparisons in which those of stratum 1 and of stratum −1 weigh alike, by item."""
     sizes = {s: len(np.unique(item[stratum == s])) for s in (-1, 0, 1)}
     if min(sizes[1], sizes[-1]) < 2:
@@ -188,15 +204,24 @@ def _balanced_mean(item: IntArray, value: FloatArray, n: IntArray, stratum: IntA
             weight = 1 / rows_of_item[code[rows]]
             mean = float(weight @ value[rows] / weight.sum())
             centre += wanted * mean
-            pull += np.bincount(code[rows], wanted * weight * (value[rows] - mean) / weight.sum(), minlength=len(pull))
+            pull += np.bincount(
+                code[rows],
+                wanted * weight * (value[rows] - mean) / weight.sum(),
+                minlength=len(pull),
+            )
     items = len(pull)
-    # The mean of items · pull is 0 and its interval that of the balanced mean, two added items included.
-    spread = mean_interval(np.arange(items), items * pull, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
+    # The mean of items · pull is 0 and its interval that of the balanced mean, two added items
+    # included.
+    spread = mean_interval(
+        np.arange(items), items * pull, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
+    )
     low, high = max(centre + spread.low, -1.0), min(centre + spread.high, 1.0)
     return Estimate(centre, low, high, n=items, level=level)
 
 
-def length_preference(counts: LengthCounts, *, balanced: bool = False, level: float = 0.95) -> Estimate | None:
+def length_preference(
+    counts: LengthCounts, *, balanced: bool = False, level: float = 0.95
+) -> Estimate | None:
     """`side_preference` for the longer response, on responses of known, different length."""
     votes = VoteCounts(
         comparison=counts.comparison,
@@ -206,7 +231,9 @@ def length_preference(counts: LengthCounts, *, balanced: bool = False, level: fl
         minus=counts.shorter,
         gold=counts.gold,
     )
-    return side_preference(votes, np.ones(len(votes), dtype=np.int64), balanced=balanced, level=level)
+    return side_preference(
+        votes, np.ones(len(votes), dtype=np.int64), balanced=balanced, level=level
+    )
 
 
 def judge_against_people(
@@ -214,9 +241,9 @@ def judge_against_people(
 ) -> Estimate | None:
     """How much more often the judge than a left-out person says what the other people say, −1 to 1.
 
-    Of each person on each comparison that the judge and another person labelled too: [judge's label = mode of
-    the others] − [person's label = mode of the others]; no unique mode is a tie. Averaged over the people of
-    a comparison, then over items. None without such a comparison.
+    Of each person on each comparison that the judge and another person labelled too: [judge's label
+    = mode of the others] − [person's label = mode of the others]; no unique mode is a tie. Averaged
+    over the people of a comparison, then over items. None without such a comparison.
 
     Source: the leave-one-out of `agreement.judge_vs_human`, pooled over people (ours).
     """
@@ -241,8 +268,9 @@ def judge_against_people(
 def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -> Estimate | None:
     """How often a left-out person says what the others say: half credit, on what the others decide.
 
-    The ceiling of a judge that is compared with people: [right 1, a tie ½, the opposite 0], averaged over the
-    people of a comparison, then over items. None without a comparison that the others of a person decide.
+    The ceiling of a judge that is compared with people: [right 1, a tie ½, the opposite 0],
+    averaged over the people of a comparison, then over items. None without a comparison that the
+    others of a person decide.
     """
     size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in people.values())
     item = np.zeros(size, dtype=np.int64)
@@ -265,7 +293,9 @@ def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -
 
 
 def majority_label(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
-    """Label of the votes of several judges together, in the rows of `votes`; NO_GOLD where there is none."""
+    """Label of the votes of several judges together, in the rows of `votes`; NO_GOLD where there is
+    none.
+    """
     size = 1 + max((int(one.comparison.max(initial=-1)) for one in (*judges, votes)), default=-1)
     total = np.zeros((3, size), dtype=np.int64)
     for one in judges:
@@ -274,7 +304,9 @@ def majority_label(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
     return label[votes.comparison]
 
 
-def missing_outputs(item: IntArray, outputs: IntArray, missing: IntArray, *, level: float = 0.95) -> Estimate:
+def missing_outputs(
+    item: IntArray, outputs: IntArray, missing: IntArray, *, level: float = 0.95
+) -> Estimate:
     """Share of outputs without a verdict, by item."""
     return wilson_by_item(item, outputs, missing, level=level)
 

@@ -80,7 +80,9 @@ def signed_ends(found: Estimate, digits: int) -> str:
 
 
 def signed_elo(elo: float) -> str:
-    """Whole points with a sign, none before 0; with a hyphen, as figures write it beside the sentence."""
+    """Whole points with a sign, none before 0; with a hyphen, as figures write it beside the
+    sentence.
+    """
     return f"{elo:+.0f}" if round(elo) else "0"
 
 
@@ -106,7 +108,9 @@ def p_value(p: float) -> str:
 
 
 def minus(number: str) -> str:
-    """A number as text, its hyphen made a minus; not for text with names, whose hyphens are their own."""
+    """A number as text, its hyphen made a minus; not for text with names, whose hyphens are their
+    own.
+    """
     return number.replace("-", "−")
 
 
@@ -122,7 +126,9 @@ def one_line(text: str) -> str:
 
 def upwards(cost: float) -> str:
     """An amount in four digits that is never less."""
-    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(cost)
+    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(
+        cost
+    )
     return f"{rounded.normalize():,f}"
 
 
@@ -130,7 +136,13 @@ def duration(seconds: float) -> str:
     """Hours and minutes, minutes and seconds, or seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return (
+        f"{hours} h {minutes} min"
+        if hours
+        else f"{minutes} min {rest} s"
+        if minutes
+        else f"{rest} s"
+    )
 
 
 def count(number: int, noun: str) -> str:

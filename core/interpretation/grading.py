@@ -1,6 +1,8 @@
-"""Verdicts that need more than one judge's counts: people beside it, categories, and whose votes gold is.
+"""Verdicts that need more than one judge's counts: people beside it, categories, and whose votes
+gold is.
 
-`auditing` and the pages call the same functions, so that a judge has one verdict wherever it is shown.
+`auditing` and the pages call the same functions, so that a judge has one verdict wherever it is
+shown.
 """
 
 from __future__ import annotations
@@ -46,7 +48,11 @@ def accuracy_verdict(
         votes.get(name),
         credited=_credited(outputs),
         ceiling=ceiling,
-        categories={category: of[name] for category, of in (by_category or {}).items() if category and name in of},
+        categories={
+            category: of[name]
+            for category, of in (by_category or {}).items()
+            if category and name in of
+        },
         estimate=estimate,
         rules=rules,
     )
@@ -62,7 +68,9 @@ def agreement_verdict(
     gold: str = "given",
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """Agreement of one judge with people, graded where it has no gold; without people, with its partner."""
+    """Agreement of one judge with people, graded where it has no gold; without people, with its
+    partner.
+    """
     counts, people = votes.get(name), _other_people(name, votes, humans)
     against_people = None
     if counts is not None and len(people) > 1 and gold != "humans":
@@ -90,10 +98,14 @@ def data_verdict(
     """How many outputs of one judge have no verdict; `outputs` where some have none."""
     missing = None
     if outputs is not None:
-        missing = estimates.missing_outputs(outputs.item, outputs.n, outputs.missing, level=rules.level)
+        missing = estimates.missing_outputs(
+            outputs.item, outputs.n, outputs.missing, level=rules.level
+        )
     elif counts is not None:
         n = counts.plus + counts.tie + counts.minus
-        missing = estimates.missing_outputs(counts.item, n, np.zeros(len(n), np.int64), level=rules.level)
+        missing = estimates.missing_outputs(
+            counts.item, n, np.zeros(len(n), np.int64), level=rules.level
+        )
     return verdicts.data(name, votes, missing, counts, rules=rules)
 
 
@@ -102,10 +114,14 @@ def unless_own_gold(found: Verdict, humans: Collection[str], *, gold: str) -> Ve
     if found.check not in AGAINST_GOLD or not makes_gold(found.judge, humans, gold):
         return found
     whose = "human votes, its own among them" if gold == "humans" else "its own votes"
-    return verdicts.unknown(found.judge, found.check, f"{verdicts.NOT_GRADED}: gold is made of {whose}.")
+    return verdicts.unknown(
+        found.judge, found.check, f"{verdicts.NOT_GRADED}: gold is made of {whose}."
+    )
 
 
-def _other_people(name: str, votes: Mapping[str, VoteCounts], humans: Collection[str]) -> dict[str, VoteCounts]:
+def _other_people(
+    name: str, votes: Mapping[str, VoteCounts], humans: Collection[str]
+) -> dict[str, VoteCounts]:
     return {human: votes[human] for human in sorted(humans) if human != name and human in votes}
 
 
@@ -135,10 +151,14 @@ def makes_gold(judge: str, humans: Collection[str], gold: str) -> bool:
     return gold == judge or (gold == "humans" and judge in humans)
 
 
-def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:
-    """The pair with the human that shares most comparisons with it; without humans, with the judge that does.
+def closest_partner(
+    judge: str, agreed: AgreementMatrix, humans: frozenset[str]
+) -> JudgePair | None:
+    """The pair with the human that shares most comparisons with it; without humans, with the judge
+    that does.
 
-    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater decides.
+    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater
+    decides.
     """
 
     def closeness(pair: JudgePair) -> tuple[bool, int]:
@@ -148,12 +168,16 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     near = [closeness(pair) for pair in shared]
     closest = max(near, default=None)
     level = [pair for pair, one in zip(shared, near, strict=True) if one == closest]
-    by_kappa = sorted(((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None))
+    by_kappa = sorted(
+        ((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None)
+    )
     return level[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(level), None)
 
 
 def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:
     """Mean κ of the pairs of humans; None without such a pair."""
-    people = [p for name in agreed.judges if name in humans for p in agreed.of(name) if p.judge_1 == name]
+    people = [
+        p for name in agreed.judges if name in humans for p in agreed.of(name) if p.judge_1 == name
+    ]
     kappas = [p.kappa.value for p in people if p.judge_2 in humans and p.kappa]
     return sum(kappas) / len(kappas) if kappas else None

@@ -34,7 +34,9 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
         Column("fitted on gold labels", "fitted", ""),
         Column("n", "n", "d"),
         Column("share right", "accuracy", ends=("low", "high")),
-        Column("compared with", lambda score: score.against and found.scores[score.against].name, ""),
+        Column(
+            "compared with", lambda score: score.against and found.scores[score.against].name, ""
+        ),
         Column("minus that one", "against_best", ends=("minus low", "minus high")),
         Column("differs from majority", "differs", "d"),
         Column("right where it differs", "right", "d"),
@@ -50,11 +52,12 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
 def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
     """Best rule against the best member treated like it, first where the most accurate rule stands.
 
-    BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`); rules that need no
-    labels are compared with members as they vote, so there are two answers. A jury is better if the whole interval of
-    the difference is above 0, worse if below, else not shown to differ. The rule is the best of several: to be better,
-    its interval must be above 0 when widened for their number too (Bonferroni; ours).
-    Fusers that did not judge all labelled comparisons are no part of it: those that they judged may be the easy ones.
+    BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`);
+    rules that need no labels are compared with members as they vote, so there are two answers. A
+    jury is better if the whole interval of the difference is above 0, worse if below, else not
+    shown to differ. The rule is the best of several: to be better, its interval must be above 0
+    when widened for their number too (Bonferroni; ours). Fusers that did not judge all labelled
+    comparisons are no part of it: those that they judged may be the easy ones.
     """
     others = [score for score in found.scores.values() if score.kind in ("rule", "fuser")]
     rules = [score for score in others if score.n == found.n]
@@ -68,7 +71,9 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
         how = "With a fit on gold labels" if second.fitted else "Without gold labels"
         sentence = f"{sentence} {how}: {also[0].lower()}{also[1:]}. {rest}"
     if partly:
-        sentence += f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}."
+        sentence += (
+            f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}."
+        )
     return f"{word}. {sentence}", "finding" if word == "Yes" else "warning"
 
 
@@ -88,25 +93,35 @@ def _compared(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[st
     )
     measured = _measured(gap)
     if widened(gap, rules).low > 0:
-        return "Yes", f"{right}, which is more often than {rival}: by {measured}{_among(rules, 'rules')}."
+        return (
+            "Yes",
+            f"{right}, which is more often than {rival}: by {measured}{_among(rules, 'rules')}.",
+        )
     if gap.high < 0:
         return "No", f"{right}, which is less often than {rival}: by {measured}."
     if 1 < gap.items < FEW:
         few = f"{gap.items} items are too few to tell"
-        return "Not shown", f"{right}, a difference of {points(gap.value)} points from {rival}; {few}."
+        return (
+            "Not shown",
+            f"{right}, a difference of {points(gap.value)} points from {rival}; {few}.",
+        )
     if gap.low > 0:
         measured += f", within chance for the best of {rules} rules,"
     return "Not shown", f"{right}, a difference of {measured} from {rival}."
 
 
 def widened(gap: Difference, comparisons: int) -> Estimate:
-    """A difference of shares with its interval at 1 − (1 − level)/comparisons (`bonferroni_interval`)."""
+    """A difference of shares with its interval at 1 − (1 − level)/comparisons
+    (`bonferroni_interval`).
+    """
     wide = bonferroni_interval(gap, comparisons)
     return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
 
 def without_rows(found: EnsembleTable, rule: str) -> dict[str, Difference]:
-    """Change of a rule's accuracy when each member leaves; empty where no rule is left of so few."""
+    """Change of a rule's accuracy when each member leaves; empty where no rule is left of
+    so few.
+    """
     members = [score.name for score in found.scores.values() if score.kind == "member"]
     gaps = zip(members, found.without[found.rules.index(rule)], strict=True)
     return {name: gap for name, gap in gaps if gap is not None}
@@ -115,8 +130,8 @@ def without_rows(found: EnsembleTable, rule: str) -> dict[str, Difference]:
 def without(found: EnsembleTable, rule: str) -> str:
     """The member that a rule needs most, and the members without which it is right more often.
 
-    Intervals are those of the figure and table. The members are several, so one is named only if its interval
-    leaves out 0 when widened for their number too.
+    Intervals are those of the figure and table. The members are several, so one is named only if
+    its interval leaves out 0 when widened for their number too.
     """
     gaps = without_rows(found, rule)
     if not gaps:
@@ -126,15 +141,21 @@ def without(found: EnsembleTable, rule: str) -> str:
     gap = gaps[needed]
     changes, among = _measured(gap, counted=True), _among(len(gaps), "judges")
     if wide[needed].high < 0:
-        sentence = f"Without {needed} the share right changes most for the worse: by {changes}{among}"
+        sentence = (
+            f"Without {needed} the share right changes most for the worse: by {changes}{among}"
+        )
     else:
         if gap.high < 0:
             changes += f", within chance for the worst of {len(gaps)}"
         elif 1 < gap.items < FEW:
             changes = f"{points(gap.value)} points; {gap.items} items are too few to tell"
-        sentence = f"No judge is shown to be needed: without {needed} the accuracy changes by {changes}"
+        sentence = (
+            f"No judge is shown to be needed: without {needed} the accuracy changes by {changes}"
+        )
     better = [name for name, one in wide.items() if one.low > 0]
-    return sentence + (f". It is right more often without {' or '.join(better)}." if better else ".")
+    return sentence + (
+        f". It is right more often without {' or '.join(better)}." if better else "."
+    )
 
 
 def _measured(gap: Difference, *, counted: bool = False) -> str:
@@ -142,7 +163,11 @@ def _measured(gap: Difference, *, counted: bool = False) -> str:
     if not gap.has_interval:
         return f"{points(gap.value)} points (on one item, so its interval is unknown)"
     ends = points_ends(gap)
-    return f"{points(gap.value)} points {ends[:-1]}, n {gap.n:,})" if counted else f"{points(gap.value)} points {ends}"
+    return (
+        f"{points(gap.value)} points {ends[:-1]}, n {gap.n:,})"
+        if counted
+        else f"{points(gap.value)} points {ends}"
+    )
 
 
 def _among(several: int, what: str) -> str:
@@ -150,18 +175,31 @@ def _among(several: int, what: str) -> str:
 
 
 def rules_departures(found: EnsembleTable) -> tuple[str, ...]:
-    """A sentence for each rule and fuser that departs from the majority, and one for those that never do."""
-    others = [score for score in found.scores.values() if score.kind in ("rule", "fuser") and score.key != "majority"]
+    """A sentence for each rule and fuser that departs from the majority, and one for those that
+    never do.
+    """
+    others = [
+        score
+        for score in found.scores.values()
+        if score.kind in ("rule", "fuser") and score.key != "majority"
+    ]
     never = [score.name for score in others if not score.differs]
     sentences = tuple(departures(score) for score in others if score.differs)
-    return (*sentences, f"Never different from the majority of judges: {', '.join(never)}.") if never else sentences
+    return (
+        (*sentences, f"Never different from the majority of judges: {', '.join(never)}.")
+        if never
+        else sentences
+    )
 
 
 def departures(score: EnsembleScore) -> str:
-    """How often a rule, member or fuser differs from the majority of judges, and who is right there."""
+    """How often a rule, member or fuser differs from the majority of judges, and who is right
+    there.
+    """
     neither = score.differs - score.right - score.wrong
     rest = f"; neither is on {neither:,}" if neither else ""
     return (
-        f"{score.name} departs from the majority of judges on {score.differs:,} of {score.n:,} comparisons: "
+        f"{score.name} departs from the majority of judges on {score.differs:,} of {score.n:,} "
+        "comparisons: "
         f"it is right on {score.right:,} of them, the majority on {score.wrong:,}{rest}."
     )

@@ -1,4 +1,6 @@
-"""Answer of the Leaderboard page: who leads, whether that is separable, whether another anchor agrees."""
+"""Answer of the Leaderboard page: who leads, whether that is separable, whether another anchor
+agrees.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ BOARD = (
     Column("wins %", "p.value", ".1f", "win probability, a tie being half a win", scale=100),
 )
 """A board with its published interval."""
-BOARD_CORRECTED = (*BOARD[:3], Column("Elo", "elo_corrected", "+.0f", ends=ENDS, ends_help=SEEN), *BOARD[4:])
+BOARD_CORRECTED = (
+    *BOARD[:3],
+    Column("Elo", "elo_corrected", "+.0f", ends=ENDS, ends_help=SEEN),
+    *BOARD[4:],
+)
 OTHER_ANCHORS = (
     Column("anchor", "anchor", ""),
     Column("Kendall τ", "kendall_tau", ".2f"),
@@ -46,7 +52,13 @@ OTHER_ANCHORS = (
     Column("models", lambda row: len(row.models), "d", "on both boards"),
     Column("mean shift", "mean_abs_centred_shift", ".0f", "Elo, after centring"),
     Column("its first", "leader", ""),
-    Column("mid-region %", "mid_region_coverage", ".0f", "models that score between 20 % and 80 %", scale=100),
+    Column(
+        "mid-region %",
+        "mid_region_coverage",
+        ".0f",
+        "models that score between 20 % and 80 %",
+        scale=100,
+    ),
     Column("≥ 95 %", "mid_region_enough", ""),
     Column("n", "n_items", "d", "prompts"),
 )
@@ -64,7 +76,8 @@ TRIANGLES = (
 class TriangleSummary:
     """A triangle as plain facts.
 
-    words : who beats whom.  intransitive : broken, and every model beats the next all the way round.
+    words : who beats whom.  intransitive : broken, and every model beats the next all the way
+        round.
     """
 
     words: str
@@ -72,8 +85,11 @@ class TriangleSummary:
     intransitive: bool
 
 
-def answer(found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False) -> str:
-    """Who leads, by how much, whether that is separable, and whether the ranking survives another anchor.
+def answer(
+    found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False
+) -> str:
+    """Who leads, by how much, whether that is separable, and whether the ranking survives another
+    anchor.
 
     Parameters
     ----------
@@ -86,7 +102,9 @@ def answer(found: Standings, triangles: Sequence[TriangleSummary] = (), *, corre
 
 
 def sound(found: Standings, triangles: Sequence[TriangleSummary] = ()) -> bool:
-    """The first is alone in its tier, no other anchor reverses models, and no triangle is broken."""
+    """The first is alone in its tier, no other anchor reverses models, and no triangle is
+    broken.
+    """
     alone = found.lead is None or len(found.lead.top_tier) == 1
     reversed_somewhere = any(other.reversals for other in found.others)
     return alone and not reversed_somewhere and not any(triangle.broken for triangle in triangles)
@@ -104,17 +122,24 @@ def mid_region(shown: Board) -> str:
         f"{share} of {len(shown.rows):,} models score between {low} and {high} "
         f"against {shown.anchor}; {percent(MID_REGION_WANTED)} are wanted"
     )
-    return f"{found}." if enough else f"{found}: outside that range a small difference is many points of Elo."
+    return (
+        f"{found}."
+        if enough
+        else f"{found}: outside that range a small difference is many points of Elo."
+    )
 
 
 def judged_unequally(found: Sequence[Panel]) -> str | None:
-    """Why an anchor has several pooled boards; None where the same judges judged all of its models."""
+    """Why an anchor has several pooled boards; None where the same judges judged all of
+    its models.
+    """
     if not unequal(found):
         return None
     first, alone = found[0], [panel.models[0] for panel in found if len(panel.models) == 1]
     every = {model for panel in found for model in panel.models}
     parts = [
-        f"Not all models were judged by the same judges against {first.anchor}, and judges differ in how "
+        f"Not all models were judged by the same judges against {first.anchor}, and judges differ "
+        "in how "
         f"strict they are, so votes are pooled only over models that the same judges judged"
         + (f": {len(found)} pooled boards, which cannot be compared." if len(found) > 1 else ".")
     ]
@@ -129,8 +154,10 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
 
 
 ALL_POOLED = (
-    "Unlike the board, this pools the votes of all judges, though not all of them judged every model: part "
-    "of what differs between models can be how strict their judges are. Choose one judge to compare them."
+    "Unlike the board, this pools the votes of all judges, though not all of them judged every "
+    "model: part "
+    "of what differs between models can be how strict their judges are. Choose one judge to "
+    "compare them."
 )
 
 
@@ -154,23 +181,29 @@ def no_board(pairs: PairScores) -> str:
     if len(pairs.models) == 2:
         row = board(pairs, pairs.models[1]).rows[0]
         return (
-            f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, {row.model} "
+            f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, "
+            f"{row.model} "
             f"scores {_share(row)}."
         )
     met = sorted(set(zip(pairs.model_1.tolist(), pairs.model_2.tolist(), strict=True)))
     listed = "; ".join(f"{pairs.models[a]} and {pairs.models[b]}" for a, b in met[:5])
     more = f"; and {len(met) - 5} more" if len(met) > 5 else ""
     return (
-        "There is no leaderboard: it ranks models by their votes against one common opponent, the anchor, "
+        "There is no leaderboard: it ranks models by their votes against one common opponent, the "
+        "anchor, "
         f"and no model met two others. Those that met: {listed}{more}."
     )
 
 
-def triangle_summaries(found: Triangles, boards: Mapping[str, Board]) -> tuple[TriangleSummary, ...]:
-    """The triangles that could be tested as three facts each, worst first: who beats whom round the triangle.
+def triangle_summaries(
+    found: Triangles, boards: Mapping[str, Board]
+) -> tuple[TriangleSummary, ...]:
+    """The triangles that could be tested as three facts each, worst first: who beats whom round the
+    triangle.
 
-    x beats y if the dispersion-corrected interval of its Elo on the board of y excludes 0. The walk goes
-    in the direction of the residual, so that three wins in a row are a circle: intransitive judging.
+    x beats y if the dispersion-corrected interval of its Elo on the board of y excludes 0. The walk
+    goes in the direction of the residual, so that three wins in a row are a circle: intransitive
+    judging.
 
     Source: docs/methods.md §6 (ours).
     """
@@ -185,7 +218,8 @@ def triangle_summaries(found: Triangles, boards: Mapping[str, Board]) -> tuple[T
             TriangleSummary(
                 words=", ".join(_fact(*leg) for leg in legs),
                 broken=bool(found.broken[i]),
-                intransitive=bool(found.broken[i]) and all(row.elo_corrected.low > 0 for _, _, row in legs),
+                intransitive=bool(found.broken[i])
+                and all(row.elo_corrected.low > 0 for _, _, row in legs),
             )
         )
     return tuple(summaries)
@@ -197,7 +231,11 @@ def triangles_frame(found: Triangles, summaries: Sequence[TriangleSummary]) -> p
 
     frame = found.to_frame().head(len(summaries)).drop(columns=["broken"])
     verdicts = [
-        "intransitive" if one.intransitive else "does not add up" if one.broken else "not shown to be broken"
+        "intransitive"
+        if one.intransitive
+        else "does not add up"
+        if one.broken
+        else "not shown to be broken"
         for one in summaries
     ]
     words = pd.DataFrame({"triangle": [one.words for one in summaries], "verdict": verdicts})
@@ -207,8 +245,8 @@ def triangles_frame(found: Triangles, summaries: Sequence[TriangleSummary]) -> p
 def _first(shown: Board, corrected: bool) -> str:
     """The best of several models is above the anchor by chance more often than one model is.
 
-    So it leads if its corrected interval, which tiers rest on too, also excludes one half at 1 − (1 −
-    level)/models (Bonferroni; ours). That no model beats the anchor needs no such care.
+    So it leads if its corrected interval, which tiers rest on too, also excludes one half at 1 − (1
+    − level)/models (Bonferroni; ours). That no model beats the anchor needs no such care.
     """
     best = shown.rows[0]
     p, _ = best.interval(corrected)
@@ -216,7 +254,9 @@ def _first(shown: Board, corrected: bool) -> str:
     sure = float(limits(best.p.value, best.se_p_corrected, level=level)[0])
     score = f"scores {_share(best, corrected)}"
     if p.high < 0.5:
-        return f"No model beats the anchor, {shown.anchor}; {best.model}, the best of them, {score}."
+        return (
+            f"No model beats the anchor, {shown.anchor}; {best.model}, the best of them, {score}."
+        )
     if min(p.low, sure) <= 0.5:
         of_several = f"as the best of {len(shown.rows)} " if p.low > 0.5 else ""
         return (
@@ -230,11 +270,16 @@ def _separable(found: Lead | None) -> str:
     if found is None:
         return ""
     lead = found.difference.scaled(100)
-    prompts = "on the same prompts" if found.paired else f"on {count(lead.n, 'prompt')} or more each"
+    prompts = (
+        "on the same prompts" if found.paired else f"on {count(lead.n, 'prompt')} or more each"
+    )
     prompts += of_pairs(found.compared)
     # No two shares are more than 100 points apart, whatever a quantile for one or two prompts says.
     low, high = max(lead.low, -100.0), min(lead.high, 100.0)
-    lead_over = f"Its lead over {found.runner_up}, {lead.value:.1f} points ({low:.1f} to {high:.1f} {prompts}),"
+    lead_over = (
+        f"Its lead over {found.runner_up}, {lead.value:.1f} points "
+        f"({low:.1f} to {high:.1f} {prompts}),"
+    )
     if len(found.top_tier) == 1:
         return f"{lead_over} is more than chance: it is alone in the top tier."
     return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
@@ -263,13 +308,19 @@ def _survives(found: Standings, triangles: Sequence[TriangleSummary]) -> str:
         parts.append("The ranking depends on the anchor.")
     elif compared:
         least = min(other.kendall_tau or 0.0 for other in compared)
-        many = f"{len(compared)} other anchors" if len(compared) > 1 else f"the other anchor, {compared[0].anchor}"
+        many = (
+            f"{len(compared)} other anchors"
+            if len(compared) > 1
+            else f"the other anchor, {compared[0].anchor}"
+        )
         parts.append(
             f"The ranking is not shown to change under {many} "
             f"({'lowest ' if len(compared) > 1 else ''}Kendall τ {least:.2f})."
         )
     else:
-        parts.append("Whether another anchor would rank them alike is unknown: no other model met enough.")
+        parts.append(
+            "Whether another anchor would rank them alike is unknown: no other model met enough."
+        )
     if broken:
         worst_words = (circle or broken[0]).words
         parts.append(

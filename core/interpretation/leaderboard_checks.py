@@ -1,4 +1,6 @@
-"""Sentences and tables of the Leaderboard's tabs: ratings, judges, prompts, tasks, labels, other boards."""
+"""Sentences and tables of the Leaderboard's tabs: ratings, judges, prompts, tasks, labels, other
+boards.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ from .format import elo_ends, number, percent, points, points_ends, signed_elo
 from .leaderboard import ENDS
 from .tables import Column
 
-METHOD_NAMES = {RAEE: "anchored Elo", "bradley_terry": "Bradley–Terry", "glicko2": "Glicko-2", "trueskill": "TrueSkill"}
+METHOD_NAMES = {
+    RAEE: "anchored Elo",
+    "bradley_terry": "Bradley–Terry",
+    "glicko2": "Glicko-2",
+    "trueskill": "TrueSkill",
+}
 TOLERATED = 0.05
 """A formula within so much of what subsamples show is called right."""
 
@@ -41,7 +48,9 @@ METHODS = (
     Column("Kendall τ", "kendall", ".2f", "order of models, against anchored Elo"),
     Column("Pearson", "pearson", ".3f", "mean Elo of judges, against anchored Elo"),
     Column("SD of judges", "sd", ".0f", "points, mean over models", ENDS, "95 %, over models"),
-    Column("SD / spread", "relative", ".2f", "SD of judges divided by the SD of models, without a unit"),
+    Column(
+        "SD / spread", "relative", ".2f", "SD of judges divided by the SD of models, without a unit"
+    ),
     Column("n", "n_models", "d", "models that two judges or more rated"),
     Column("judges", "n_judges", "d"),
 )
@@ -49,7 +58,9 @@ JURY_SIZES = (
     Column("judges", "size", "d"),
     Column("SE", _root("observed.value"), ".1f", "observed, Elo"),
     Column("by ρ", _root("predicted"), ".1f", "predicted with the observed correlation"),
-    Column("by repeatability", _root("predicted_runs"), ".1f", "predicted with the ICC within judges"),
+    Column(
+        "by repeatability", _root("predicted_runs"), ".1f", "predicted with the ICC within judges"
+    ),
     Column("jury to jury", "between", ".1f", "SD of a model's Elo over juries of this size"),
     Column("juries", "juries", "d"),
 )
@@ -94,7 +105,15 @@ DEBIASED = (
     Column("model", "model", ""),
     Column("n labelled", "rate.n_labelled", "d", "comparisons with gold"),
     Column("n other", "rate.n_unlabelled", "d", "comparisons without gold"),
-    Column("wins %", "rate", ".1f", "as gold would judge all comparisons", ENDS, "95 % interval", scale=100),
+    Column(
+        "wins %",
+        "rate",
+        ".1f",
+        "as gold would judge all comparisons",
+        ENDS,
+        "95 % interval",
+        scale=100,
+    ),
     Column("judge %", "rate.judge", ".1f", "by the judge's votes alone", scale=100),
     Column(
         "labels %",
@@ -163,8 +182,15 @@ def pooled_columns(pooled: Board) -> tuple[Column, ...]:
     return (
         Column("model", "model", ""),
         Column("n", "prompts", "d", "prompts"),
-        Column("mean Elo", "elo", "+.0f", "mean of the judges' Elo gaps", ENDS, "95 %, over prompts"),
-        Column("pooled votes", lambda row: elo.get(row.model), "+.0f", "one board of all votes together"),
+        Column(
+            "mean Elo", "elo", "+.0f", "mean of the judges' Elo gaps", ENDS, "95 %, over prompts"
+        ),
+        Column(
+            "pooled votes",
+            lambda row: elo.get(row.model),
+            "+.0f",
+            "one board of all votes together",
+        ),
         Column("SD of judges", "sd_judges", ".0f", "across judges, points"),
         Column("judges", "n_judges", "d"),
     )
@@ -175,12 +201,36 @@ def task_columns(found: BetweenTasks) -> tuple[Column, ...]:
     differ = {row.model for row in differing(found)}
     return (
         Column("model", "model", ""),
-        Column("SD", "tau", ".0f", "of its Elo between categories, beyond chance (τ)", ends_help="95 % interval"),
-        Column("mean Elo", "mean", "+.0f", "over categories", ENDS, "95 %, for the mean over such categories"),
-        Column("I² %", "i2", ".0f", "share of the variance between category boards that is not chance", scale=100),
+        Column(
+            "SD",
+            "tau",
+            ".0f",
+            "of its Elo between categories, beyond chance (τ)",
+            ends_help="95 % interval",
+        ),
+        Column(
+            "mean Elo",
+            "mean",
+            "+.0f",
+            "over categories",
+            ENDS,
+            "95 %, for the mean over such categories",
+        ),
+        Column(
+            "I² %",
+            "i2",
+            ".0f",
+            "share of the variance between category boards that is not chance",
+            scale=100,
+        ),
         Column("Q", "q", ".1f"),
         Column("p", "p_value", ".2g", "of no difference, not adjusted"),
-        Column("differs", lambda row: row.model in differ, "", "p < .05 after Holm's adjustment over models"),
+        Column(
+            "differs",
+            lambda row: row.model in differ,
+            "",
+            "p < .05 after Holm's adjustment over models",
+        ),
         Column("categories", "n_tasks", "d"),
         Column("n", "prompts", "d", "prompts"),
     )
@@ -196,14 +246,18 @@ def other_ratings(found: RatingSpread) -> str:
         listed = ", ".join(f"{row.kendall:.2f} by {METHOD_NAMES[row.method]}" for row in known)
         parts.append(f"Kendall τ of {n} models with their order by anchored Elo is {listed}.")
     else:
-        parts.append("Fewer than three models are rated by every method, so orders cannot be compared.")
+        parts.append(
+            "Fewer than three models are rated by every method, so orders cannot be compared."
+        )
     raee = found.methods[0]
     if raee.sd is None:
         parts.append("Dispersion needs two judges that rated the same models.")
         return " ".join(parts)
     parts.append(
         f"Among these judges a model's Elo has an SD of {_sd(raee.sd)} points "
-        f"({raee.n_judges} judges, anchored Elo); " + "; ".join(_excess(row) for row in others) + "."
+        f"({raee.n_judges} judges, anchored Elo); "
+        + "; ".join(_excess(row) for row in others)
+        + "."
     )
     return " ".join(parts)
 
@@ -211,15 +265,27 @@ def other_ratings(found: RatingSpread) -> str:
 def judges(board: PooledBoard, found: Pooling | None) -> str:
     """What pooling judges gains: the interval of one and of all, and what theory predicts."""
     first = board.rows[0]
-    who = f"The mean of {first.n_judges} judges" if first.n_judges > 1 else "The one judge that rated it"
-    leader = f"{who} puts {first.model} first with {signed_elo(first.elo.value)} Elo {elo_ends(first.elo)}."
+    who = (
+        f"The mean of {first.n_judges} judges"
+        if first.n_judges > 1
+        else "The one judge that rated it"
+    )
+    leader = (
+        f"{who} puts {first.model} first with {signed_elo(first.elo.value)} "
+        f"Elo {elo_ends(first.elo)}."
+    )
     if found is None:
         return leader
     one, everyone = found.sizes[0], found.sizes[-1]
-    promised = f"errors that correlate by ρ = {number(found.rho, '.2f')} predict ±{_width(everyone.predicted):.0f}"
+    promised = (
+        f"errors that correlate by ρ = {number(found.rho, '.2f')} predict "
+        f"±{_width(everyone.predicted):.0f}"
+    )
     if found.rho_runs is not None and everyone.predicted_runs is not None:
         runs = _width(everyone.predicted_runs)
-        promised += f", repeatability as ρ = {number(found.rho_runs, '.2f')} (as RAEE has it) ±{runs:.0f}"
+        promised += (
+            f", repeatability as ρ = {number(found.rho_runs, '.2f')} (as RAEE has it) ±{runs:.0f}"
+        )
     return (
         f"{leader} One judge knows a model's Elo to ±{_width(one.observed.value):.0f} points, all "
         f"{everyone.size} pooled to ±{_width(everyone.observed.value):.0f}; {promised}."
@@ -231,17 +297,29 @@ def screened(found: Screening, row: Screened) -> str:
     everyone = found.rows[0]
     if not row.judges:
         return (
-            f"No judge repeats itself as well as that; of {len(everyone.judges)}, the best has ICC(3,k) "
+            f"No judge repeats itself as well as that; of {len(everyone.judges)}, the best has "
+            "ICC(3,k) "
             f"{number(max(found.icc.values()), '.2f')}."
         )
     dropped = [name for name in everyone.judges if name not in row.judges]
     if not dropped:
         several = len(everyone.judges) > 1
-        who = f"All {len(everyone.judges)} judges with repeats pass" if several else "The one judge passes"
-        width = "" if everyone.width is None else f", and the mean interval is {everyone.width:.0f} Elo wide"
+        who = (
+            f"All {len(everyone.judges)} judges with repeats pass"
+            if several
+            else "The one judge passes"
+        )
+        width = (
+            ""
+            if everyone.width is None
+            else f", and the mean interval is {everyone.width:.0f} Elo wide"
+        )
         least = "the least repeatable" if several else "it"
         return f"{who}; {least} has ICC(3,k) {number(min(found.icc.values()), '.2f')}{width}."
-    passing = f"{len(row.judges)} of {len(everyone.judges)} judges pass{'es' if len(row.judges) == 1 else ''}"
+    passing = (
+        f"{len(row.judges)} of {len(everyone.judges)} judges "
+        f"pass{'es' if len(row.judges) == 1 else ''}"
+    )
     names = f"Dropped: {', '.join(dropped)}."
     if row.width is None or everyone.width is None:
         return f"{passing}; no model is rated at every cut, so widths cannot be compared. {names}"
@@ -253,7 +331,10 @@ def screened(found: Screening, row: Screened) -> str:
             if change > 0
             else "narrower, as fewer judges err together less"
         )
-    return f"{passing}; without the others the mean interval is {row.width:.0f} Elo wide, {apart}. {names}"
+    return (
+        f"{passing}; without the others the mean interval is {row.width:.0f} "
+        f"Elo wide, {apart}. {names}"
+    )
 
 
 def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> str:
@@ -270,7 +351,8 @@ def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> 
     if not row.n:
         return f"Nothing is left without {what}."
     parts = [
-        f"Without {what}, {percent(row.coverage)} of {found.n:,} judged prompts stay, and win probabilities "
+        f"Without {what}, {percent(row.coverage)} of {found.n:,} judged prompts stay, and win "
+        "probabilities "
         f"move by {100 * (row.delta_p or 0.0):.1f} points on average."
     ]
     if row.coverage < 1 and changed:
@@ -300,8 +382,10 @@ def subsampled(found: SubsampleErrors) -> str:
         else "right"
     )
     return (
-        f"On subsamples of the prompts the win probability varies by {middle:.2f} times the standard error "
-        f"of the formula (from {ratio.min():.2f} to {ratio.max():.2f} over {len(set(found.model)):,} "
+        f"On subsamples of the prompts the win probability varies by {middle:.2f} times the "
+        "standard error "
+        f"of the formula (from {ratio.min():.2f} to {ratio.max():.2f} over "
+        f"{len(set(found.model)):,} "
         f"models), so that error is {verdict}."
     )
 
@@ -310,7 +394,10 @@ def tasks(found: BetweenTasks) -> str:
     """Whose Elo depends on the task by more than chance (Holm over models), and by how much."""
     tested = {row.model: row.tau for row in found.rows if row.tau is not None}
     if not tested:
-        return "No model met the anchor in two categories, so nothing is known of differences between them."
+        return (
+            "No model met the anchor in two categories, so nothing is "
+            "known of differences between them."
+        )
     differ = [row.model for row in differing(found)]
     models = f"{len(tested)} model{'' if len(tested) == 1 else 's'}"
     among = f"of {models} over {len(found.boards)} categories"
@@ -326,7 +413,8 @@ def tasks(found: BetweenTasks) -> str:
     most = max(differ, key=lambda model: tested[model].value)
     verb = "depends" if len(differ) == 1 else "depend"
     return (
-        f"The Elo of {len(differ)} {among} {verb} on the category by more than chance; most that of "
+        f"The Elo of {len(differ)} {among} {verb} on the category by more than chance; most that "
+        "of "
         f"{most}, by an SD of {_tau(tested[most])}."
     )
 
@@ -347,7 +435,10 @@ def outside(found: OutsideComparison) -> str:
         else f"; after centring they differ by {found.mean_abs_elo:.0f} Elo, "
         f"{100 * found.mean_abs_p:.1f} points of win probability, a model on average"
     )
-    return f"On the {n} models of both boards, Kendall τ is {found.kendall.value:.2f}{ends}{apart}. {left}."
+    return (
+        f"On the {n} models of both boards, Kendall τ is {found.kendall.value:.2f}{ends}{apart}. "
+        f"{left}."
+    )
 
 
 def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate) -> str:
@@ -357,9 +448,12 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
     """
     low, high = percent(found.low), percent(found.high)
     shift = 100 * found.bias
-    pronoun, says = ("it scores", f"{judge} says") if judge else ("they score", "The judges pooled say")
+    pronoun, says = (
+        ("it scores", f"{judge} says") if judge else ("they score", "The judges pooled say")
+    )
     wrong = (
-        f"{pronoun} {candidate} {abs(shift):.1f} points {'too high' if shift > 0 else 'too low'} on average"
+        f"{pronoun} {candidate} {abs(shift):.1f} points {'too high' if shift > 0 else 'too low'} "
+        "on average"
         if abs(shift) >= 0.05
         else f"{pronoun} {candidate} as gold does on average"
     )
@@ -370,7 +464,8 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
         helps = "Every comparison has gold, so the labels alone are the answer."
     elif found.low == found.high:
         helps = (
-            "The judge is so far off where gold is known that its votes elsewhere lead beyond what a score "
+            "The judge is so far off where gold is known that its votes elsewhere lead beyond "
+            "what a score "
             "can be: the labels are hardly a random part of all."
         )
     elif found.items_unlabelled < 2:
@@ -380,13 +475,19 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
     elif share == 0:
         helps = "The judge's votes change nothing: its interval is as long as by the labels alone."
     elif found.gain < 1:
-        helps = f"The judge's votes help: the interval is {share} % shorter than by the labels alone."
+        helps = (
+            f"The judge's votes help: the interval is {share} % shorter than by the labels alone."
+        )
     else:
-        helps = f"The judge's votes do not help: the labels alone give an interval {share} % shorter"
+        helps = (
+            f"The judge's votes do not help: the labels alone give an interval {share} % shorter"
+        )
         helps += "; a tuned weight follows the judge less." if found.weighting == "full" else "."
     return (
-        f"{candidate} wins {percent(found.value)} against {anchor} ({low} to {high}), a tie being half a "
-        f"win, as gold would judge all {found.n_labelled + found.n_unlabelled:,} comparisons. {says} "
+        f"{candidate} wins {percent(found.value)} against {anchor} ({low} to {high}), a tie being "
+        "half a "
+        f"win, as gold would judge all {found.n_labelled + found.n_unlabelled:,} comparisons. "
+        f"{says} "
         f"{percent(found.judge)}; on the {found.n_labelled:,} with gold {wrong}. {helps}"
     )
 
@@ -397,12 +498,16 @@ def corrected(found: RoganGladen) -> str:
     if rate is None or found.sensitivity is None or found.specificity is None:
         return f"Rogan–Gladen: not applicable, {found.reason}."
     hits = (
-        f"from a sensitivity of {percent(found.sensitivity)} (n {found.n_a:,}) and a specificity of "
+        f"from a sensitivity of {percent(found.sensitivity)} (n {found.n_a:,}) and a specificity "
+        "of "
         f"{percent(found.specificity)} (n {found.n_b:,})"
     )
     if not rate.has_interval:
         return f"Rogan–Gladen: {percent(rate.value)} {hits}; {found.reason}."
-    return f"Rogan–Gladen: {percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)}), {hits}."
+    return (
+        f"Rogan–Gladen: {percent(rate.value)} ({percent(rate.low)} "
+        f"to {percent(rate.high)}), {hits}."
+    )
 
 
 def order_ends(tau: Estimate) -> str:
@@ -415,13 +520,18 @@ def order_ends(tau: Estimate) -> str:
 
 
 def _excess(row: MethodSpread) -> str:
-    """The interval is over models: it speaks of these judges on other models, not of other judges."""
+    """The interval is over models: it speaks of these judges on other models, not of other
+    judges.
+    """
     name = METHOD_NAMES[row.method]
     if row.sd is None or row.excess is None:
         return f"{name}: unknown"
     if not row.excess.excludes(0):
         return f"{name} {row.sd.value:.0f}, not shown to differ"
-    return f"{name} {row.sd.value:.0f}, {'more' if row.excess.value > 0 else 'less'} on other models too"
+    return (
+        f"{name} {row.sd.value:.0f}, "
+        f"{'more' if row.excess.value > 0 else 'less'} on other models too"
+    )
 
 
 def _sd(sd: Estimate) -> str:

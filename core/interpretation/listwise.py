@@ -1,4 +1,6 @@
-"""Sentences and tables of the Listwise page: does the order of candidates decide, do more orders help?"""
+"""Sentences and tables of the Listwise page: does the order of candidates decide, do more orders
+help?
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from .tables import Column
 
 SIGNIFICANT = 0.05
 SAME_SLOT = 0.8
-"""If the best stands in one slot of the first order on more items than this, that order is no fair test."""
+"""If the best stands in one slot of the first order on more items than this, that order is no fair
+test.
+"""
 
 
 CANDIDATES = {
@@ -64,7 +68,9 @@ SLOTS = (
 )
 
 
-def judge_columns(found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]) -> tuple[Column, ...]:
+def judge_columns(
+    found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]
+) -> tuple[Column, ...]:
     """Order sensitivity and accuracy by judge; a row is the name of one."""
 
     def changed(judge: str) -> Estimate | None:
@@ -87,19 +93,26 @@ def judge_columns(found: Mapping[str, Improvements], sensitive: Mapping[str, Ord
         Column("regressed", overall("regressed"), "d"),
         Column("p", overall("p_value"), ".2g"),
     )
-    return (Column("judge", str, ""), *(sensitivity if sensitive else ()), *(accuracy if found else ()))
+    return (
+        Column("judge", str, ""),
+        *(sensitivity if sensitive else ()),
+        *(accuracy if found else ()),
+    )
 
 
 def answer(
     judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None
 ) -> tuple[str, Literal["finding", "warning"]]:
-    """Order sensitivity, and whether the consensus of all orders is right more often than the first order."""
+    """Order sensitivity, and whether the consensus of all orders is right more often than the first
+    order.
+    """
     changed = None if sensitivity is None else sensitivity.changed
     if changed is None:
         first = f"{judge}: no item was judged in two orders, so their effect is unknown."
     else:
         first = (
-            f"{judge}: the first place depends on the order of the candidates on {percent(changed.value)} of "
+            f"{judge}: the first place depends on the order of the candidates on "
+            f"{percent(changed.value)} of "
             f"items ({percent_span(changed)}, n {changed.n:,})."
         )
     sentence = first if found is None else f"{first} {gained(found)}"
@@ -109,10 +122,14 @@ def answer(
 def gained(found: Improvements) -> str:
     """Consensus against the first order, with the sign test, and against any one order.
 
-    Where the best stands in one slot of most first orders, the first order is no fair test and comes last.
+    Where the best stands in one slot of most first orders, the first order is no fair test and
+    comes last.
     """
     overall = found.overall
-    counted = f"improved {overall.improved:,}, regressed {overall.regressed:,}, {p_value(overall.p_value)}"
+    counted = (
+        f"improved {overall.improved:,}, regressed {overall.regressed:,}, "
+        f"{p_value(overall.p_value)}"
+    )
     before, alone, after = overall.direct, overall.single, overall.consensus
     # The test counts items; shared first places can move the mean the other way.
     change = (overall.improved - overall.regressed) * (after.value - before.value)
@@ -121,7 +138,8 @@ def gained(found: Improvements) -> str:
         verdict = "more often than" if overall.improved > overall.regressed else "less often than"
     items = "item" if overall.n == 1 else "items"
     consensus = (
-        f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} {items} "
+        f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} "
+        f"{items} "
         f"({percent_span(after, 1)})"
     )
     one = (
@@ -131,8 +149,10 @@ def gained(found: Improvements) -> str:
     if overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT:
         slot, share = overall.first_slot + 1, percent(overall.first_share)
         return (
-            f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} (consensus: "
-            f"{counted}), but in it the best stands in slot {slot} on {share} of the items, so that measures "
+            f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} "
+            "(consensus: "
+            f"{counted}), but in it the best stands in slot {slot} on {share} of the items, so "
+            "that measures "
             "the slot as much as the judge."
         )
     first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
@@ -151,7 +171,8 @@ def judges(found: Mapping[str, OrderSensitivity]) -> str:
     if first == last:
         return f"{first}: order decides who comes first on {items(first)}."
     return (
-        f"Of {len(found):,} judges order decides who comes first least often for {first}, on {items(first)}, "
+        f"Of {len(found):,} judges order decides who comes first least often for {first}, on "
+        f"{items(first)}, "
         f"and most often for {last}, on {items(last)}."
     )
 
@@ -162,20 +183,24 @@ def macro(found: Improvements) -> str:
         return "One category only, so no mean over categories."
     return (
         f"Mean over {len(found.by_category)} categories, each weighing the same: "
-        f"{percent(found.macro_direct, 1)} by the first order, {percent(found.macro_consensus, 1)} by "
+        f"{percent(found.macro_direct, 1)} by the first order, "
+        f"{percent(found.macro_consensus, 1)} by "
         "consensus."
     )
 
 
 def enough(found: OrderSweep) -> str:
-    """How much is left to gain from more orders: the fewest whose accuracy is within one point of all."""
+    """How much is left to gain from more orders: the fewest whose accuracy is within one point of
+    all.
+    """
     last = found.rows[-1]
     orders, gain = last.k, last.gain
     if orders == 1:
         return f"Every item has one order, so nothing is known about more (n {found.n:,})."
     near = next(row.k for row in found.rows if row.accuracy.value >= last.accuracy.value - 0.01)
     return (
-        f"{orders} orders instead of any one (mean over orders, {percent(found.rows[0].accuracy.value, 1)}) "
+        f"{orders} orders instead of any one (mean over orders, "
+        f"{percent(found.rows[0].accuracy.value, 1)}) "
         f"change accuracy by {points(gain.value)} points {_known_ends(gain)}, n {found.n:,}; "
         f"{near} {'gives' if near == 1 else 'give'} within one point of all {orders}."
     )
@@ -184,8 +209,8 @@ def enough(found: OrderSweep) -> str:
 def slots(found: OrderSensitivity) -> str:
     """The slot that departs most from what its candidates get in other slots.
 
-    It is the worst of several, so its interval is widened for their number (`bonferroni_interval`) before it
-    counts as deciding.
+    It is the worst of several, so its interval is widened for their number (`bonferroni_interval`)
+    before it counts as deciding.
     """
     used = [row for row in found.slots if row.pull.n]
     if not used:
@@ -194,7 +219,8 @@ def slots(found: OrderSensitivity) -> str:
     win, pull = most.win, most.pull
     sentence = (
         f"Slot {most.slot + 1} comes first in {percent(win.value, 1)} of its {win.n:,} runs "
-        f"({percent_span(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the same "
+        f"({percent_span(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the "
+        "same "
         "candidates get in other slots."
     )
     if bonferroni_interval(pull, len(used)).excludes(0):

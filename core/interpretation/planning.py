@@ -22,13 +22,16 @@ REGIMES = ("high correction", "mismatched", "low correction")
 
 
 def enough_votes(found: Sweep, rule: str = "btd") -> int:
-    """Fewest votes from which on the error is shown to be within ERROR_NEAR of that at the most votes.
+    """Fewest votes from which on the error is shown to be within ERROR_NEAR of that at the most
+    votes.
 
     Shown: by the upper end of the interval by item of the paired difference.
     """
     # Written so that an unknown end counts as far.
     far = ~(found.more.high[:, found.methods.index(rule)] <= ERROR_NEAR)
-    return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+    return (
+        int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+    )
 
 
 def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
@@ -40,20 +43,27 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
-            f"{judge}: only {count(most, 'vote')} per comparison {'was' if most == 1 else 'were'} tried, "
+            f"{judge}: only {count(most, 'vote')} per comparison {'was' if most == 1 else 'were'} "
+            "tried, "
             f"so nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
         )
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} nearly as "
-            f"well as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
+            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} "
+            "nearly as "
+            f"well as {most}: {name} errs {whole} and {_more(found, place, column)} with "
+            f"{enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
         return sentence if place == 0 else sentence + first
     before = f"with {found.sizes[-2]} it errs {_more(found, -2, column)}"
-    few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
+    few = (
+        ""
+        if len(found.sizes) == 2
+        else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
+    )
     verdict = (
         f"more votes pay up to all {most}"
         if found.more.low[-2, column] > 0
@@ -63,11 +73,15 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 
 def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
-    """Fewest labels that bring a rule within ERROR_NEAR of BTD fitted on every label, and keep it there."""
+    """Fewest labels that bring a rule within ERROR_NEAR of BTD fitted on every label, and keep it
+    there.
+    """
     far = found.mae.value[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
     if far[-1]:
         return None
-    return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+    return (
+        int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+    )
 
 
 def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
@@ -78,38 +92,56 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     if enough is None:
         sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
-            f"{found.mae.value[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
+            f"{found.mae.value[-1, column] - everything:.3f} above its error with all {found.n:,} "
+            "labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
-            f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
+            f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its "
+            "error with "
+            f"all {found.n:,} labels: {_over_splits(found, place, column)} against "
+            f"{everything:.3f}."
         )
-    parts = [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
+    parts = (
+        []
+        if enough == first or first == last
+        else [f"With {first} it errs {_over_splits(found, 0, column)}"]
+    )
     if "majority" in found.methods:
         error = float(found.mae.value[0, found.methods.index("majority")])
-        never = f", and {name} with labels never less" if found.mae.value[:, column].min() >= error else ""
-        parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
+        never = (
+            f", and {name} with labels never less"
+            if found.mae.value[:, column].min() >= error
+            else ""
+        )
+        parts.append(
+            f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}"
+        )
     return f"{sentence} {'; '.join(parts)}." if parts else sentence
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
-    """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
+    """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst
+    shown.
+    """
     # All pairs are tested at once.
     worse, better = found.change.low > 0, found.change.high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
     sentence = (
-        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a transferred fit is not shown to cost "
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a transferred fit is not "
+        "shown to cost "
         "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
         sentence += f", and in {int(better.sum())} it errs less"
     if not worse.any():
         return f"{sentence}."
-    row, column = np.unravel_index(int(np.where(worse, found.change.value, -np.inf).argmax()), (k, k))
+    row, column = np.unravel_index(
+        int(np.where(worse, found.change.value, -np.inf).argmax()), (k, k)
+    )
     worst = found.change[int(row), int(column)]
     larger = int((~worse & (found.change.value > worst.value)).sum())
     chance = ""
@@ -117,7 +149,8 @@ def transfer_answer(found: Transfer, between: str) -> str:
         pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
         chance = f" {pairs_rise} by more, but not shown beyond chance."
     return (
-        f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on "
+        f"{found.tasks[column]} rises by "
         f"{worst.value:.3f} ({ends(worst)}) from {found.mae[column, column]:.3f}.{chance}"
     )
 
@@ -126,28 +159,41 @@ def prediction_answer(found: TransferPrediction) -> str:
     """Whether the distance of votes and labels predicts the loss and the matrix."""
     kind = found.kinds.index("joint")
     parts = []
-    for target, words in (("drps", "the loss of fits on all labels (DRPS)"), ("mae", "the matrix above (MAE)")):
+    for target, words in (
+        ("drps", "the loss of fits on all labels (DRPS)"),
+        ("mae", "the matrix above (MAE)"),
+    ):
         place = found.targets.index(target)
         rho, p = found.rho[place, kind], found.p_value[place, kind]
         if np.isnan(rho):
-            parts.append(f"is not known to go with {words}: unknown, all distances or changes are alike")
+            parts.append(
+                f"is not known to go with {words}: unknown, all distances or changes are alike"
+            )
             continue
         verb = "goes with" if p <= SIGNIFICANT and rho > 0 else "is not shown to go with"
         error, constant = found.error[place, kind], found.constant_error[place, kind]
         parts.append(
-            f"{verb} {words}: ρ {rho:.2f}, {_p(float(p))}, off by {error:.4f} on a task left out, where the "
+            f"{verb} {words}: ρ {rho:.2f}, {_p(float(p))}, off by {error:.4f} on a task left out, "
+            "where the "
             f"mean of the others is off by {constant:.4f}"
         )
-    return f"How far tasks lie apart in votes and gold {'; it '.join(parts)} ({found.n_tasks} tasks)."
+    return (
+        f"How far tasks lie apart in votes and gold {'; it '.join(parts)} ({found.n_tasks} tasks)."
+    )
 
 
 def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
     """Which value of a column errs least, and whether it is shown to differ from the baseline.
 
-    The value named is the best of several: its interval is widened for the number of values compared with the
-    baseline (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
+    The value named is the best of several: its interval is widened for the number of values
+    compared with the baseline (Bonferroni by the ratio of t quantiles; ours), as are those counted
+    as shown to err more.
     """
-    scored = {name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None}
+    scored = {
+        name: one.evaluation.scores[rule]
+        for name, one in found.values.items()
+        if one.evaluation is not None
+    }
     name = RULES[rule].name
     if not scored:
         who = "No judge" if column == "judge" else f"No value of {column}"
@@ -159,8 +205,13 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
         f"{least if len(scored) > 1 else f'Only {best} has labels enough; under {name} it errs'}: "
         f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
     )
-    known = [(one, one.delta) for one in found.differences if one.rule == rule and one.delta is not None]
-    paired = {one: bonferroni_interval(delta, len(known), df=max(one.n_items - 1, 1)) for one, delta in known}
+    known = [
+        (one, one.delta) for one in found.differences if one.rule == rule and one.delta is not None
+    ]
+    paired = {
+        one: bonferroni_interval(delta, len(known), df=max(one.n_items - 1, 1))
+        for one, delta in known
+    }
     if best == found.baseline:
         return f"{sentence} {_against_others(found.baseline, paired)}"
     own = next((one for one in paired if one.candidate == best), None)
@@ -170,20 +221,36 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
 
 
 def parameters_answer(found: ParameterGrid) -> str:
-    """How many groups need much or little correction towards ties, and whether that is one and the same."""
+    """How many groups need much or little correction towards ties, and whether that is one and the
+    same.
+    """
     if not found.tables:
-        return "No task has labels enough to fit BTD; it needs 20 to calibrate on and others to evaluate on."
+        return (
+            "No task has labels enough to fit BTD; it needs 20 to calibrate "
+            "on and others to evaluate on."
+        )
     names: Mapping[str, list[str]] = {
-        regime: [f"{task}, {judge}" for (task, judge), one in found.tables.items() if one.regime == regime]
+        regime: [
+            f"{task}, {judge}"
+            for (task, judge), one in found.tables.items()
+            if one.regime == regime
+        ]
         for regime in REGIMES
     }
-    counted = [f"{regime.removesuffix(' correction')} in {len(groups)}" for regime, groups in names.items() if groups]
+    counted = [
+        f"{regime.removesuffix(' correction')} in {len(groups)}"
+        for regime, groups in names.items()
+        if groups
+    ]
     nu = [float(table.mean[1]) for table in found.tables.values()]
     between = " to ".join(dict.fromkeys(_nu(value) for value in (min(nu), max(nu))))
     groups = "group" if len(nu) == 1 else "groups"
     sentence = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
     end = "." if len(counted) == 1 else ": the parameters of one are no guide to another."
-    return f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
+    return (
+        f"BTD's correction towards ties is {sentence} of {len(found.tables)} "
+        f"{groups} (mean ν {between}){end}"
+    )
 
 
 def _error(found: Sweep, place: int, column: int) -> str:
@@ -216,7 +283,10 @@ def _p(value: float) -> str:
 def _against(one: PairedDifference, delta: Estimate) -> str:
     on = f"on the {one.n:,} labelled comparisons that both have"
     if delta.high < 0:
-        return f"That is {-delta.value:.3f} less ({span(-delta.high, -delta.low)}) than {one.baseline} {on}."
+        return (
+            f"That is {-delta.value:.3f} less ({span(-delta.high, -delta.low)}) "
+            f"than {one.baseline} {on}."
+        )
     if delta.low > 0:
         more = f"{delta.value:.3f} more ({ends(delta)})"
         return f"But {on} it errs {more} than {one.baseline}: its lead comes from the others."
@@ -233,7 +303,8 @@ def _against_others(baseline: str, paired: Mapping[PairedDifference, Estimate]) 
         return f"{none} shown to err more on the labelled comparisons they share."
     one = min(worse, key=lambda each: paired[each].value)
     who = (
-        f"{len(worse)} of {len(paired)} others are shown to err more, the nearest of them, {one.candidate},"
+        f"{len(worse)} of {len(paired)} others are shown to err more, the nearest of them, "
+        f"{one.candidate},"
         if len(worse) > 1
         else f"1 of {len(paired)} others, {one.candidate}, is shown to err more,"
         if len(paired) > 1
@@ -246,7 +317,9 @@ SIMPLER = ("btd-", "majority-", "posterior-", "unanimous-")
 """Rules that need no planner: so many votes always, or on unless the first few agree."""
 
 
-def budget_answer(judge: str, found: BudgetTrial, tolerance: float) -> tuple[str, Literal["finding", "warning"]]:
+def budget_answer(
+    judge: str, found: BudgetTrial, tolerance: float
+) -> tuple[str, Literal["finding", "warning"]]:
     """What is saved, and what is against it: an allowance not kept to, a simpler rule."""
     sentence = saving(judge, found, tolerance)
     if found.votes == found.step:
@@ -257,7 +330,9 @@ def budget_answer(judge: str, found: BudgetTrial, tolerance: float) -> tuple[str
 
 
 def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
-    """That the whole interval of the added error lies above the allowance, and which planner stays below."""
+    """That the whole interval of the added error lies above the allowance, and which planner stays
+    below.
+    """
     if not tolerance or not found.rows[f"planner-{tolerance:g}"].added.low > tolerance:
         return None
     below = [
@@ -270,17 +345,19 @@ def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
         return f"{sentence} No planner tried is shown to."
     one = min(below, key=lambda row: row.votes)
     return (
-        f"{sentence} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
+        f"{sentence} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} "
+        "votes "
         f"({percent(one.saved)} saved; it measured {signed(one.added.value, 4)}, "
         f"{signed_ends(one.added, 4)})."
     )
 
 
 def simpler(found: BudgetTrial, tolerance: float) -> str | None:
-    """The rule without a planner that asks no more votes than the planner and errs no more, if there is one.
+    """The rule without a planner that asks no more votes than the planner and errs no more, if
+    there is one.
 
-    Of several the one with the fewest votes. Both are means over the same comparisons; that the rule errs
-    less is not tested, as asking less and planning nothing needs no lower error.
+    Of several the one with the fewest votes. Both are means over the same comparisons; that the
+    rule errs less is not tested, as asking less and planning nothing needs no lower error.
     """
     chosen = found.rows[f"planner-{tolerance:g}"]
     # Sums over the orders of votes are exact but for rounding: equal must not pass for better.
@@ -297,36 +374,43 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
     if better:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
-            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses {one.votes:.2f} "
+            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses "
+            f"{one.votes:.2f} "
             f"where the planner uses {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
             f"({signed_ends(one.added, 4)}) to the error where the planner adds "
             f"{signed(chosen.added.value, 4)}."
         )
     if every.added.high < 0:
         parts.append(
-            f"The plain majority of all {found.votes} votes errs {-every.added.value:.4f} less than BTD on "
+            f"The plain majority of all {found.votes} votes errs {-every.added.value:.4f} less "
+            "than BTD on "
             f"them ({span(-every.added.high, -every.added.low, '.4f')})."
         )
     return " ".join(parts) or None
 
 
 def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
-    """How many votes held-out comparisons needed, at the same labels and at up to `tolerance` more error.
+    """How many votes held-out comparisons needed, at the same labels and at up to `tolerance` more
+    error.
 
     Both planners must be among the rows of the trial.
     """
     same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
     if found.votes == found.step:
         at_once = count(found.votes, "vote")
-        return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
+        return (
+            f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
+        )
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
-        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes per comparison give the same "
+        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes per comparison give the "
+        "same "
         f"labels as all {found.votes} ({percent(same.saved)} saved)."
     )
     if tolerance:
         sentence += (
-            f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do ({percent(chosen.saved)} "
+            f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do "
+            f"({percent(chosen.saved)} "
             f"saved), and the error {_measured(chosen)} on held-out comparisons "
             f"({signed_ends(chosen.added, 4)}, n {found.n:,}; it leaves out which "
             f"{found.calibration:,.0f} of them the planner learned from)."
@@ -335,9 +419,14 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
 
 
 def outlook(
-    budget: BudgetPlan, comparisons: int, *, call: float | None = None, found: BudgetTrial | None = None
+    budget: BudgetPlan,
+    comparisons: int,
+    *,
+    call: float | None = None,
+    found: BudgetTrial | None = None,
 ) -> str:
-    """What labelling so many more comparisons takes under a plan, beside all votes; call : cost of a vote.
+    """What labelling so many more comparisons takes under a plan, beside all votes; call : cost of
+    a vote.
 
     found : a trial shown beside it, whose numbers differ; the sentence says why.
     """
@@ -348,12 +437,16 @@ def outlook(
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
-        sentence += f" At {call:g} a vote that costs {planned * call:,.2f} instead of {everything * call:,.2f}."
+        sentence += (
+            f" At {call:g} a vote that costs {planned * call:,.2f} instead "
+            f"of {everything * call:,.2f}."
+        )
     if found is not None:
         sentence += (
             f" So a plan learned from all {budget.n_comparisons:,} comparisons with "
             f"{count(budget.votes, 'vote')} expects of itself. The rules tried learn from "
-            f"{found.calibration:,.0f} each and are measured on the others, so their votes and errors differ."
+            f"{found.calibration:,.0f} each and are measured on the others, so their votes and "
+            "errors differ."
         )
     return sentence
 

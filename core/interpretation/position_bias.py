@@ -1,4 +1,6 @@
-"""Sentences and tables of the Position page: order of the responses, balance of orders, and length."""
+"""Sentences and tables of the Position page: order of the responses, balance of orders,
+and length.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNPAIRED = 0.05
-"""More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
+"""More votes than this without a partner in the other order: raw slot shares are confounded with
+quality.
+"""
 ORDER_NAMES = {
     "ab": "A always first",
     "ba": "B always first",
@@ -44,10 +48,32 @@ POSITIONS = (
 )
 """A row per judge: slot shares, bias within pairs and flips."""
 POSITIONS_SHOWN = (
-    *("judge", "first", "second", "tie", "bias decided", "low", "high", "bias all", "pairs", "bias in pairs"),
-    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "favours first", "favours second"),
+    *(
+        "judge",
+        "first",
+        "second",
+        "tie",
+        "bias decided",
+        "low",
+        "high",
+        "bias all",
+        "pairs",
+        "bias in pairs",
+    ),
+    *(
+        "p",
+        "flips",
+        "flips low",
+        "flips high",
+        "excess",
+        "hard flips",
+        "favours first",
+        "favours second",
+    ),
 )
-"""Columns that about fit a window, the less telling ones last; the other intervals are in the downloads."""
+"""Columns that about fit a window, the less telling ones last; the other intervals are in the
+downloads.
+"""
 
 LENGTHS = (
     Column("decided votes", "n", ",d"),
@@ -69,26 +95,41 @@ _ORDERS = (
 
 
 def order(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
-    """What the order of the responses does to a judge: its position bias and its stability as one verdict."""
-    parts = (verdicts.position(judge, counts, rules=rules), verdicts.stability(judge, counts, rules=rules))
+    """What the order of the responses does to a judge: its position bias and its stability as one
+    verdict.
+    """
+    parts = (
+        verdicts.position(judge, counts, rules=rules),
+        verdicts.stability(judge, counts, rules=rules),
+    )
     return verdicts.combined(judge, "position", parts)
 
 
 def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:
-    """Error of majority labels by the order of the votes, a row per judge and order that has votes."""
+    """Error of majority labels by the order of the votes, a row per judge and order that
+    has votes.
+    """
     known = [(judge, one) for judge, one in balances.items() if one]
     rows = [(judge, one, place) for judge, one in known for place, n in enumerate(one.votes) if n]
     return frame(_ORDERS, rows)
 
 
 def unbalanced(values: Mapping[str, PositionBias]) -> str | None:
-    """Warning that raw slot shares mislead where votes lack a partner in the other order, else None."""
-    loose = [judge for judge, one in values.items() if one.unpaired > UNPAIRED * (one.first + one.second + one.tie)]
+    """Warning that raw slot shares mislead where votes lack a partner in the other order, else
+    None.
+    """
+    loose = [
+        judge
+        for judge, one in values.items()
+        if one.unpaired > UNPAIRED * (one.first + one.second + one.tie)
+    ]
     if not loose:
         return None
     return (
-        f"{len(loose)} of {len(values)} judges have more than {percent(UNPAIRED)} of their votes in one "
-        "order only. Their raw first and second shares also show where the better response happened to sit: "
+        f"{len(loose)} of {len(values)} judges have more than {percent(UNPAIRED)} of their votes "
+        "in one "
+        "order only. Their raw first and second shares also show where the better response "
+        "happened to sit: "
         "read the bias within pairs and the test instead."
     )
 
@@ -101,17 +142,21 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
     n, gain = int(value.votes[0]), value.gain
     if gain is None:
         return (
-            f"{judge}: from one vote per comparison, MAE is {ab} with A first and {ba} with B first; both "
-            f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair trial of "
+            f"{judge}: from one vote per comparison, MAE is {ab} with A first and {ba} with B "
+            "first; both "
+            f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair "
+            "trial of "
             "balance needs two votes or more in each order."
         )
     found = (
-        f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B always first "
+        f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B "
+        "always first "
         f"and {balanced} with half of each"
     )
     if not gain.has_interval:
         return (
-            f"{found}: whether balance matters is not known, as {value.reason} (gain over the mean of the "
+            f"{found}: whether balance matters is not known, as {value.reason} (gain over the "
+            "mean of the "
             f"two {signed(gain.value, 3)}, n {value.n:,} comparisons)."
         )
     interval = (
@@ -128,12 +173,14 @@ def verbosity(judge: str, value: Verbosity | None) -> str:
     if value is None:
         return f"{judge}: no decided vote on responses of known, different length."
     found = (
-        f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of {value.n:,} decided "
+        f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of "
+        f"{value.n:,} decided "
         f"votes ({percent_span(value.longer_rate)})"
     )
     if value.judge_rate is None or value.gold_rate is None:
         return f"{found}; without gold it is unknown whether the longer ones are better."
     return (
-        f"{found}; where gold decides, in {percent(value.judge_rate)} of {value.n_gold:,}, and gold in "
+        f"{found}; where gold decides, in {percent(value.judge_rate)} of {value.n_gold:,}, and "
+        "gold in "
         f"{percent(value.gold_rate)} of them."
     )

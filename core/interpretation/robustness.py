@@ -1,9 +1,9 @@
 """Does a change that should not matter, or an attack inside a response, move a judge's verdicts?
 
-The same items were judged as they are and with a change. A change of one response, which of the two is fixed
-at random by item, moves verdicts if that response is preferred more often with it: noise flips verdicts both
-ways alike, so it cannot pass for a shift, repeats or not. A change of both sides has no direction, and counts
-as flips beyond those of repeats.
+The same items were judged as they are and with a change. A change of one response, which of the two
+is fixed at random by item, moves verdicts if that response is preferred more often with it: noise
+flips verdicts both ways alike, so it cannot pass for a shift, repeats or not. A change of both
+sides has no direction, and counts as flips beyond those of repeats.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ ChangeKind = Literal["attack", "one_side", "both_sides"]
 class Change:
     """What a change did to a judge's verdicts.
 
-    effect : by item, at a level shared by all changes of the judge (Bonferroni). Of one side the mean of [P(changed
-        response) with − without], a tie ½; of both sides flips beyond those of repeats; None without repeats.
+    effect : by item, at a level shared by all changes of the judge (Bonferroni). Of one side the
+        mean of [P(changed response) with − without], a tie ½; of both sides flips beyond those of
+        repeats; None without repeats.
     flips : share of verdicts that differ from one without the change, noise among them.
     """
 
@@ -50,14 +51,17 @@ def changes(
 ) -> dict[str, tuple[Change, ...]]:
     """The changes of each judge, from its votes without and with each, in the order of their names.
 
-    Votes are compared on the same comparison in the same shown order. With shares p and q of the votes −1, 0
-    and +1 without and with the change: of one side (side = ±1) ½·side·Σ vote·(q − p); of both sides
-    1 − Σ p·q minus 1 − Σ n·p·(n·p − 1)/(n·(n − 1)) of n ≥ 2 repeats without it. Rows are averaged to items.
+    Votes are compared on the same comparison in the same shown order. With shares p and q of the
+    votes −1, 0 and +1 without and with the change: of one side (side = ±1) ½·side·Σ vote·(q − p);
+    of both sides 1 − Σ p·q minus 1 − Σ n·p·(n·p − 1)/(n·(n − 1)) of n ≥ 2 repeats without it. Rows
+    are averaged to items.
     """
     parts: dict[tuple[str, str], list[FloatArray]] = defaultdict(list)
     for meant, plain, changed in votes:
         parts[meant.judge, meant.change].append(_matched(meant.side, plain, changed))
-    rows = {key: joined for key, each in sorted(parts.items()) if len(joined := np.concatenate(each))}
+    rows = {
+        key: joined for key, each in sorted(parts.items()) if len(joined := np.concatenate(each))
+    }
     tried = Counter(judge for judge, _ in rows)
     found: dict[str, tuple[Change, ...]] = {}
     for (judge, change), each in rows.items():
@@ -67,7 +71,9 @@ def changes(
 
 
 def _matched(side: int, plain: OrderCounts, changed: OrderCounts) -> FloatArray:
-    """Rows of comparison and order: item, side, shift, flips, and disagreement of repeats (NaN without)."""
+    """Rows of comparison and order: item, side, shift, flips, and disagreement of repeats (NaN
+    without).
+    """
     _, here, there = np.intersect1d(plain.comparison, changed.comparison, return_indices=True)
     own = np.concatenate([plain.ab[here], plain.ba[here]])
     other = np.concatenate([changed.ab[there], changed.ba[there]])
@@ -103,11 +109,14 @@ def _change(name: str, rows: FloatArray, level: float) -> Change:
 def robustness(judge: str, found: Iterable[Change], *, rules: Rules = BY_DEFAULT) -> Verdict:
     """The worst of a judge's changes, with a sentence on each.
 
-    An attack is graded on one side, by the limits of robustness; a change of both sides by those of `flip_excess`.
+    An attack is graded on one side, by the limits of robustness; a change of both sides by those of
+    `flip_excess`.
     """
     each = [_verdict(judge, change, rules) for change in found]
     if not each:
-        return unknown(judge, "robustness", "Robustness is unknown: no item was judged again with a change.")
+        return unknown(
+            judge, "robustness", "Robustness is unknown: no item was judged again with a change."
+        )
     known = [one for one in each if one.verdict != "unknown"] or each
     worst = max(known, key=lambda one: (GRADES.index(one.verdict), abs(one.estimate or 0.0)))
     return replace(worst, sentence=" ".join(one.sentence for one in each))
@@ -119,7 +128,8 @@ def _verdict(judge: str, change: Change, rules: Rules) -> Verdict:
         return unknown(
             judge,
             "robustness",
-            f"Robustness to {change.name} is unknown: {percent(change.flips)} of verdicts change with it "
+            f"Robustness to {change.name} is unknown: {percent(change.flips)} of verdicts change "
+            "with it "
             f"({change.n_items:,} items), and without repeats in one order this may be noise.",
         )
     more, span = differs(effect.value, "more", "less"), points_span(effect)

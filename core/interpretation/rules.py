@@ -1,7 +1,8 @@
 """Limits, how an estimate becomes a grade by them, and the grades of a judge its overall verdict.
 
-A grade looks at the whole interval, never at the point estimate alone, so that a little more data changes a
-grade only where it settles something. Everything here is a pure function of estimates and limits.
+A grade looks at the whole interval, never at the point estimate alone, so that a little more data
+changes a grade only where it settles something. Everything here is a pure function of estimates and
+limits.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ OverallVerdict = Literal["trust", "trust_with_limits", "do_not_trust", "cannot_s
 Shape = Literal["at_least", "at_most", "signed", "above_noise"]
 
 MOST_TIMES = 20
-"""More items than this many times those at hand: the estimate sits at the limit, and more hardly decide."""
+"""More items than this many times those at hand: the estimate sits at the limit, and more hardly
+decide.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Where caution begins and where a check fails, with the reason for it.
 
-    shape : `at_least`, more is better; `at_most`, less is; `signed`, 0 is best; `above_noise`, less is, and
-        noise alone raises it.
-    caution, failure : limits of the estimate; of its size if `signed`.  failure None: it never fails.
+    shape : `at_least`, more is better; `at_most`, less is; `signed`, 0 is best; `above_noise`, less
+        is, and noise alone raises it.
+    caution, failure : limits of the estimate; of its size if `signed`.  failure None: it never
+        fails.
     failing_side : sides on which a signed check can fail.
     worst : the worst grade that the check gives.
     items : below so many it is `unknown`.
@@ -58,11 +62,16 @@ LIMITS: dict[str, Limits] = {
         "at_least",
         0.70,
         0.60,
-        "The cost in items is 1/(2p − 1)²: 6 times at .70, 25 times at .60. On MT-Bench without ties "
+        "The cost in items is 1/(2p − 1)²: 6 times at .70, 25 times at .60. On MT-Bench without "
+        "ties "
         "people agree on 81 % and GPT-4 with them on 85 %.",
     ),
     "position": Limits(
-        "signed", 0.10, 0.20, "One fixed order moves a win rate by half of it: 35 and 70 Elo.", unit="points"
+        "signed",
+        0.10,
+        0.20,
+        "One fixed order moves a win rate by half of it: 35 and 70 Elo.",
+        unit="points",
     ),
     "stability": Limits(
         "at_most",
@@ -79,7 +88,12 @@ LIMITS: dict[str, Limits] = {
         unit="points",
     ),
     "calibration": Limits(
-        "above_noise", 0.10, 0.15, "At a stated 90 %, .10 doubles the errors.", items=CONFIDENCE_ITEMS, unit="points"
+        "above_noise",
+        0.10,
+        0.15,
+        "At a stated 90 %, .10 doubles the errors.",
+        items=CONFIDENCE_ITEMS,
+        unit="points",
     ),
     "overconfidence": Limits(
         "signed",
@@ -98,10 +112,26 @@ LIMITS: dict[str, Limits] = {
         items=CONFIDENCE_ITEMS,
         unit="number",
     ),
-    "repeatability": Limits("at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"),
-    "ties": Limits("signed", 0.10, None, "Never a failure: calibrated aggregation can correct it.", unit="points"),
-    "length": Limits("signed", 0.10, 0.20, "AlpacaEval controls for length because rankings follow it.", unit="points"),
-    "own_family": Limits("signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"),
+    "repeatability": Limits(
+        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
+    ),
+    "ties": Limits(
+        "signed",
+        0.10,
+        None,
+        "Never a failure: calibrated aggregation can correct it.",
+        unit="points",
+    ),
+    "length": Limits(
+        "signed",
+        0.10,
+        0.20,
+        "AlpacaEval controls for length because rankings follow it.",
+        unit="points",
+    ),
+    "own_family": Limits(
+        "signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"
+    ),
     "robustness": Limits(
         "signed",
         0.05,
@@ -124,12 +154,15 @@ LIMITS: dict[str, Limits] = {
 def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, Limits]:
     """`LIMITS` with other numbers for some checks: check → (caution, failure).
 
-    Raises InvalidOption for a check without limits, and for limits in the wrong order or not finite.
+    Raises InvalidOption for a check without limits, and for limits in the wrong order or not
+    finite.
     """
     used = dict(LIMITS)
     for check, (caution, failure) in changed.items():
         if check not in LIMITS:
-            raise InvalidOption(f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}")
+            raise InvalidOption(
+                f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}"
+            )
         if (failure is None) != (LIMITS[check].failure is None):
             wanted = "CAUTION,FAILURE" if failure is None else "CAUTION alone: it never fails"
             raise InvalidOption(f"limit of {check}: give {wanted}")
@@ -139,7 +172,9 @@ def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, 
         falling = LIMITS[check].shape == "at_least"
         if failure is not None and (failure > caution if falling else failure < caution):
             order = "at most" if falling else "at least"
-            raise InvalidOption(f"limit of {check}: failure {failure:g} has to be {order} caution {caution:g}")
+            raise InvalidOption(
+                f"limit of {check}: failure {failure:g} has to be {order} caution {caution:g}"
+            )
         used[check] = replace(LIMITS[check], caution=caution, failure=failure)
     return used
 
@@ -175,8 +210,8 @@ UNKNOWN = Graded(grade="unknown")
 def grade_quality(estimate: Estimate | None, limits: Limits) -> Graded:
     """Grade a check that has a better side: by the worst limit that the whole interval is beyond.
 
-    `fail` or `warn` if the whole interval is beyond failure or caution, `ok` if it is within caution, else
-    `unclear`. `unknown` without an interval or below `limits.items` items.
+    `fail` or `warn` if the whole interval is beyond failure or caution, `ok` if it is within
+    caution, else `unclear`. `unknown` without an interval or below `limits.items` items.
     """
     if estimate is None or not _known(estimate, limits):
         return UNKNOWN
@@ -195,8 +230,8 @@ def grade_quality(estimate: Estimate | None, limits: Limits) -> Graded:
 def grade_signed(estimate: Estimate | None, limits: Limits) -> Graded:
     """Grade a check whose best value is 0, the first that holds.
 
-    `fail`, wholly beyond failure on a side that can fail; `ok`, wholly within ± caution; `warn`, the interval
-    excludes 0; else `unclear`. `unknown` as in `grade_quality`.
+    `fail`, wholly beyond failure on a side that can fail; `ok`, wholly within ± caution; `warn`,
+    the interval excludes 0; else `unclear`. `unknown` as in `grade_quality`.
     """
     if estimate is None or not _known(estimate, limits):
         return UNKNOWN
@@ -217,8 +252,8 @@ def grade_signed(estimate: Estimate | None, limits: Limits) -> Graded:
 def grade_ece(estimate: Estimate | None, floor_high: float, limits: Limits) -> Graded:
     """Grade an error that noise alone raises; `floor_high` is the 97.5 % quantile of noise alone.
 
-    `fail`, above the floor and the whole interval beyond failure; `ok`, the interval within caution; `warn`,
-    above the floor; else `unclear`. `unknown` as in `grade_quality`.
+    `fail`, above the floor and the whole interval beyond failure; `ok`, the interval within
+    caution; `warn`, above the floor; else `unclear`. `unknown` as in `grade_quality`.
     """
     if estimate is None or not _known(estimate, limits):
         return UNKNOWN
@@ -263,7 +298,9 @@ NEEDED = ("accuracy", "position", "stability")
 """Checks that must be ok for plain trust."""
 
 LEAST_ACCURACY = 0.60
-"""A judge whose share right may be below this is not known to be better than a guess that costs 25 times."""
+"""A judge whose share right may be below this is not known to be better than a guess that costs 25
+times.
+"""
 
 
 def overall(
@@ -275,13 +312,16 @@ def overall(
 ) -> Overall:
     """One verdict from the grades of a judge's checks, the first that holds.
 
-    - *do not trust*: accuracy or position fails (without gold agreement or position), or data fails;
-    - *cannot say*: accuracy is unknown or its low end is below .60 (without gold: agreement is not ok);
-    - *trust*: accuracy (without gold agreement), position and stability are ok, and nothing warns or fails;
+    - *do not trust*: accuracy or position fails (without gold agreement or position), or data
+      fails;
+    - *cannot say*: accuracy is unknown or its low end is below .60 (without gold: agreement is not
+      ok);
+    - *trust*: accuracy (without gold agreement), position and stability are ok, and nothing warns
+      or fails;
     - else *trust with limits*.
 
-    The three checks of confidence never cause *do not trust*. `because` has the checks that decide, the worst
-    first; `unchecked` all that are unknown or absent.
+    The three checks of confidence never cause *do not trust*. `because` has the checks that decide,
+    the worst first; `unchecked` all that are unknown or absent.
 
     Parameters
     ----------
@@ -290,7 +330,9 @@ def overall(
     accuracy_low : low end of the accuracy's interval (half credit).
     """
     found = {check: grades.get(check, "unknown") for check in LIMITS if check != "flip_excess"}
-    unchecked = tuple(check for check, given in found.items() if given == "unknown" and check not in not_graded)
+    unchecked = tuple(
+        check for check, given in found.items() if given == "unknown" and check not in not_graded
+    )
     merit = "accuracy" if gold else "agreement"
 
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:
@@ -299,18 +341,24 @@ def overall(
     if failed := [check for check in (merit, "position", "data") if found[check] == "fail"]:
         return verdict("do_not_trust", failed)
     low = math.nan if accuracy_low is None else accuracy_low
-    if found[merit] == "unknown" or (found[merit] != "ok" if not gold else not low >= LEAST_ACCURACY):
+    if found[merit] == "unknown" or (
+        found[merit] != "ok" if not gold else not low >= LEAST_ACCURACY
+    ):
         return verdict("cannot_say", [merit])
     needed = [merit, *NEEDED[1:]]
-    doubts = [check for worst in ("fail", "warn") for check, given in found.items() if given == worst]
+    doubts = [
+        check for worst in ("fail", "warn") for check, given in found.items() if given == worst
+    ]
     doubts += [check for check in needed if found[check] not in ("ok", *("fail", "warn"))]
     return verdict("trust_with_limits", doubts) if doubts else verdict("trust", needed)
 
 
 def benjamini_hochberg(p_values: Sequence[float], *, q: float = 0.05) -> BoolArray:
-    """Which findings survive at a false discovery rate of q: those up to the largest k with p₍ₖ₎ ≤ q·k/m.
+    """Which findings survive at a false discovery rate of q: those up to the largest k with p₍ₖ₎ ≤
+    q·k/m.
 
-    A NaN is no test: it does not count in m and does not survive. Source: Benjamini & Hochberg (1995).
+    A NaN is no test: it does not count in m and does not survive. Source: Benjamini & Hochberg
+    (1995).
     """
     p = np.asarray(p_values, dtype=np.float64)
     tested = np.sort(p[~np.isnan(p)])
@@ -321,10 +369,12 @@ def benjamini_hochberg(p_values: Sequence[float], *, q: float = 0.05) -> BoolArr
 
 
 def p_value(estimate: Estimate, limits: Limits) -> float:
-    """p-value of a warning: of 0 for a signed check (two-sided), of the caution limit for the others.
+    """p-value of a warning: of 0 for a signed check (two-sided), of the caution limit for the
+    others.
 
-    From the interval by the normal distribution, the side of the interval towards the limit taken for the
-    error: p = 2·Φ(−|z|), z = (value − limit)/h·z₀.₉₇₅ (one-sided: Φ(−z)). NaN without an interval.
+    From the interval by the normal distribution, the side of the interval towards the limit taken
+    for the error: p = 2·Φ(−|z|), z = (value − limit)/h·z₀.₉₇₅ (one-sided: Φ(−z)). NaN without an
+    interval.
     """
     from scipy.special import ndtr, ndtri
 
@@ -345,7 +395,9 @@ def expected_warnings(graded: Mapping[str, int], *, level: float = 0.95) -> floa
     Σ cells·(1 − level) for signed checks, half of that for the others, which have one side.
     """
     share = 1 - level
-    return sum(n * share * (1.0 if LIMITS[check].shape == "signed" else 0.5) for check, n in graded.items())
+    return sum(
+        n * share * (1.0 if LIMITS[check].shape == "signed" else 0.5) for check, n in graded.items()
+    )
 
 
 def quoted_level(survivors: int, cells: int, *, level: float = 0.95) -> float:

@@ -1,4 +1,5 @@
-"""What the checks of a judge add up to, in words: the overall verdict, the worst findings, what is missing.
+"""What the checks of a judge add up to, in words: the overall verdict, the worst findings, what is
+missing.
 
 Of several judges: who is named, and beside how many warnings chance alone would give.
 """
@@ -80,7 +81,9 @@ ITEMS = {
 
 
 def overall_verdict(checks: Sequence[Verdict]) -> Overall:
-    """What the checks of one judge add up to; without gold, agreement with people stands for accuracy."""
+    """What the checks of one judge add up to; without gold, agreement with people stands for
+    accuracy.
+    """
     of_check = {verdict.check: verdict for verdict in checks}
     gold = of_check["accuracy"].verdict != "unknown" or of_check["agreement"].verdict == "unknown"
     return overall(
@@ -103,7 +106,9 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     for verdict in verdicts:
         hopeless = verdict.sentence.startswith(NOT_GRADED)
         if verdict.verdict == "unknown" and verdict.check in NEEDS and not hopeless:
-            lacking.setdefault(need_of(verdict), {}).setdefault(verdict.check, set()).add(verdict.judge)
+            lacking.setdefault(need_of(verdict), {}).setdefault(verdict.check, set()).add(
+                verdict.judge
+            )
     sentences = []
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
@@ -114,7 +119,9 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def need_of(verdict: Verdict) -> str:
-    """What a check lacks: all that it is made of, or so many more items beside those that it has."""
+    """What a check lacks: all that it is made of, or so many more items beside those that
+    it has.
+    """
     if verdict.estimate is None:
         return NEEDS[verdict.check]
     more = verdict.more_items
@@ -129,19 +136,28 @@ def confidence_line(verdicts: Sequence[Verdict]) -> str:
     if given & {"fail", "warn"}:
         return "Its confidence is not usable as it is."
     known = grades.get("calibration") == grades.get("discrimination") == "ok"
-    return "Its confidence is usable." if known else "Whether its confidence is usable is not known."
+    return (
+        "Its confidence is usable." if known else "Whether its confidence is usable is not known."
+    )
 
 
 def because(judge: str, overall: Overall, verdicts: Sequence[Verdict]) -> str:
-    """The overall verdict of one judge as a sentence, with what decided it and what was not checked."""
+    """The overall verdict of one judge as a sentence, with what decided it and what was not
+    checked.
+    """
     parts = [f"{judge} {OVERALL_WORDS[overall.verdict]}"]
     if overall.verdict != "trust" and overall.because:
         grades = {v.check: v.verdict for v in verdicts}
-        named = (f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}" for check in overall.because)
+        named = (
+            f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
+            for check in overall.because
+        )
         parts.append(f": {', '.join(named)}")
     sentence = "".join(parts) + "."
     if overall.unchecked:
-        sentence += f" Not checked: {', '.join(check.replace('_', ' ') for check in overall.unchecked)}."
+        sentence += (
+            f" Not checked: {', '.join(check.replace('_', ' ') for check in overall.unchecked)}."
+        )
     return sentence
 
 
@@ -157,8 +173,9 @@ GRADE_WORDS: dict[Grade, str] = {
 def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall]) -> str:
     """Can they be trusted? One judge with its reasons; of several, how many are graded how.
 
-    Of several, judges are named for what is good, for a failure, and for warnings that survive the number of checks
-    that were made (`standing`); other warnings are counted beside the number that judges without any fault would get.
+    Of several, judges are named for what is good, for a failure, and for warnings that survive the
+    number of checks that were made (`standing`); other warnings are counted beside the number that
+    judges without any fault would get.
     """
     if len(overall) == 1:
         ((judge, found),) = overall.items()
@@ -179,13 +196,18 @@ def _named(names: Sequence[str], by_name: bool) -> str:
 
 
 def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """How many warnings there are beside what is expected of judges without a fault, and which stand."""
+    """How many warnings there are beside what is expected of judges without a fault, and which
+    stand.
+    """
     warned = [v for v in verdicts if v.verdict == "warn"]
     if not warned:
         return []
     cells = Counter(v.check for v in verdicts if v.verdict in ("ok", "warn", "fail", "unclear"))
     expected = math.ceil(expected_warnings(cells))
-    said = [f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge had any fault."]
+    said = [
+        f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge "
+        "had any fault."
+    ]
     if stands := standing(verdicts):
         shown = [f"{v.judge} ({v.check.replace('_', ' ')})" for v in stands[:NAMED]]
         more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
@@ -195,10 +217,16 @@ def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
 
 def standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """Warnings that survive Benjamini and Hochberg at 5 % over all graded checks, surest first."""
-    cells = [(v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None]
+    cells = [
+        (v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None
+    ]
     p = [p_value(found, _limits_of(v)) for v, found in cells]
     survives = benjamini_hochberg(p)
-    kept = sorted((p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place])
+    kept = sorted(
+        (p[place], place)
+        for place, (v, _) in enumerate(cells)
+        if v.verdict == "warn" and survives[place]
+    )
     return tuple(cells[place][0] for _, place in kept)
 
 
@@ -209,9 +237,11 @@ def _limits_of(found: Verdict) -> Limits:
 
 
 def best_supported(credits: Mapping[str, Estimate], *, people: Collection[str] = ()) -> str | None:
-    """The judge whose accuracy is highest by the low end of its interval, among those with enough items.
+    """The judge whose accuracy is highest by the low end of its interval, among those with enough
+    items.
 
-    credits : judge → half credit on decided gold.  people : who is no candidate, however often right.
+    credits : judge → half credit on decided gold.  people : who is no candidate, however often
+        right.
     """
     known = {
         name: one
@@ -221,5 +251,7 @@ def best_supported(credits: Mapping[str, Estimate], *, people: Collection[str] =
     if not known:
         return None
     best = max(known, key=lambda name: (known[name].low, known[name].value))
-    who = f"Best supported of {len(known)} judges: {best}, right" if len(known) > 1 else "It is right"
+    who = (
+        f"Best supported of {len(known)} judges: {best}, right" if len(known) > 1 else "It is right"
+    )
     return f"{who} on {percent(known[best].value)} of decided gold ({share_span(known[best])})."

@@ -1,6 +1,8 @@
-"""One definition of a table per result: what the page, its download, the report and the command line show.
+"""One definition of a table per result: what the page, its download, the report and the command
+line show.
 
-A topic's columns stand beside its sentences (`interpretation/<topic>.py`); this module renders them.
+A topic's columns stand beside its sentences (`interpretation/<topic>.py`); this module renders
+them.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ class Column:
     """One column of a result's table.
 
     name : heading, as it is read.
-    value : field of the row that holds it ("rate.n" is the n of its rate; unknown without a rate), or a
-        function of the row; a number, a text or an `Estimate`.
-    form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d"); `TEXT` for words.
+    value : field of the row that holds it ("rate.n" is the n of its rate; unknown without a rate),
+        or a function of the row; a number, a text or an `Estimate`.
+    form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d"); `TEXT`
+        for words.
     help : what the number is, in one sentence.
-    ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
+    ends : headings of the interval's ends in a table of numbers; the default is "<name> low",
+        "<name> high".
     ends_help : what the interval is.
     scale : numbers are shown times this, such as 100 for percent.
     ends_last : the ends follow after all columns, where values side by side tell more.
@@ -60,7 +64,9 @@ class Column:
         return self.ends or (f"{self.name} low", f"{self.name} high")
 
     def text(self, row: object) -> str:
-        """The cell as text: an estimate with its interval in one cell, a dash for what is unknown."""
+        """The cell as text: an estimate with its interval in one cell, a dash for what is
+        unknown.
+        """
         found = self.of(row)
         if isinstance(found, Estimate):
             value = number(found.value, self.form)
@@ -80,8 +86,8 @@ def field_of(row: object, path: str) -> Any:
 def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:
     """Numbers for a page and its download: one row per result, an estimate in three columns.
 
-    A column is one of estimates if any of its rows holds one. What is unknown is NaN in a column of numbers,
-    None in one of words.
+    A column is one of estimates if any of its rows holds one. What is unknown is NaN in a column of
+    numbers, None in one of words.
     """
     import pandas as pd
 
@@ -102,7 +108,9 @@ def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:
     return pd.DataFrame(data | last)
 
 
-def frame_of(columns: Sequence[Column], results: Mapping[str, object], *, heading: str = "judge") -> pd.DataFrame:
+def frame_of(
+    columns: Sequence[Column], results: Mapping[str, object], *, heading: str = "judge"
+) -> pd.DataFrame:
     """The `frame` of results by judge, or by whatever `heading` says, whose names come first."""
     found = frame(columns, results.values())
     found.insert(0, heading, list(results))
@@ -111,7 +119,9 @@ def frame_of(columns: Sequence[Column], results: Mapping[str, object], *, headin
 
 def texts(columns: Sequence[Column], rows: Iterable[object]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells as text, for the HTML report and the command line."""
-    return [column.name for column in columns], [[column.text(row) for column in columns] for row in rows]
+    return [column.name for column in columns], [
+        [column.text(row) for column in columns] for row in rows
+    ]
 
 
 def _numbers(values: Iterable[Any]) -> list[Any]:

@@ -1,4 +1,6 @@
-"""What the votes cannot tell of judges, and why: a note for each figure of an audit that is null."""
+"""What the votes cannot tell of judges, and why: a note for each figure of an audit that
+is null.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +18,41 @@ NAMED = 5
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
-    """One note per reason, with the judges that it concerns; `options` name the anchors that were used."""
+    """One note per reason, with the judges that it concerns; `options` name the anchors that were
+    used.
+    """
     names: dict[str, list[str]] = {}
     for judge in judges:
         for what, why in _unknown(judge, options).items():
             names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
     every = len(judges) if len(judges) > 1 else 0
     return [
-        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}" for reason, found in names.items()
+        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}"
+        for reason, found in names.items()
     ]
 
 
 def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
-    """What the votes of one judge cannot tell → why: of results that are missing, and as results carry it.
+    """What the votes of one judge cannot tell → why: of results that are missing, and as results
+    carry it.
 
     Why there is no calibration or BTD fit at all is noted where they are tried, with the counts.
     """
     if not judge.votes.n:
         what = (
-            "accuracy, no half credit, no confusion table, no position figures, no repeatability, no "
+            "accuracy, no half credit, no confusion table, no position figures, no repeatability, "
+            "no "
             "discrimination, no length, no own family and no robustness"
         )
         return {what: "no output has a vote"}
     reasons: dict[str, str] = {}
     if judge.accuracy is None:
         paired = options.correctness == "both_orders" and judge.confusion is not None
-        which = "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
+        which = (
+            "with gold was judged in both orders of one run"
+            if paired
+            else "that it judged has a gold label"
+        )
         reasons["accuracy"] = f"no comparison {which}"
     if judge.confusion is None:
         reasons["confusion table"] = "no comparison that it judged has a gold label"
@@ -64,7 +75,9 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
 
 
 def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
-    """Why half credit, discrimination, length, own family or robustness, or a part of one, is not known."""
+    """Why half credit, discrimination, length, own family or robustness, or a part of one, is not
+    known.
+    """
     one_item = "one item says nothing of others"
     reasons = {}
     if judge.direction is None:
@@ -77,22 +90,32 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
     if judge.discrimination is None:
         reasons["discrimination"] = "no verdict has both a confidence and a gold label"
     elif math.isnan(judge.discrimination.value):
-        reasons["discrimination of right and wrong"] = "all its verdicts are right, or all are wrong"
+        reasons["discrimination of right and wrong"] = (
+            "all its verdicts are right, or all are wrong"
+        )
     elif not judge.discrimination.has_interval:
-        reasons["discrimination with an interval"] = "fewer than 5 items have a right verdict, or a wrong one"
+        reasons["discrimination with an interval"] = (
+            "fewer than 5 items have a right verdict, or a wrong one"
+        )
     if judge.length is None:
         reasons["length"] = "no vote decides between responses of known, different length"
     elif judge.length_beyond_gold is None:
-        reasons["length beyond gold"] = "gold prefers the longer, or the shorter, response nearly always"
+        reasons["length beyond gold"] = (
+            "gold prefers the longer, or the shorter, response nearly always"
+        )
     if judge.own_family is None:
         reasons["own family"] = "no family was named"
     elif judge.own_family.difference is None:
-        reasons["own family beyond gold"] = "it met too few models of its family, or one side nearly always won"
+        reasons["own family beyond gold"] = (
+            "it met too few models of its family, or one side nearly always won"
+        )
     if not judge.robustness:
         reasons["robustness"] = "no item was judged again with a change"
     for change in judge.robustness:
         if change.effect is None:
-            reasons[f"effect of {change.name}"] = "it has no repeats in one order, and flips may be noise"
+            reasons[f"effect of {change.name}"] = (
+                "it has no repeats in one order, and flips may be noise"
+            )
         elif not change.effect.has_interval:
             reasons[f"interval of the effect of {change.name}"] = one_item
     return reasons

@@ -1,8 +1,9 @@
-"""The checks of a judge: an estimate, its grade by `rules`, and one sentence that follows from both.
+"""The checks of a judge: an estimate, its grade by `rules`, and one sentence that follows from
+both.
 
-A verdict is `ok`, `warn`, `fail`, `unclear` or `unknown`. Unclear says how many items would decide, unknown
-what is missing. Limits, rules and the overall verdict are in `rules`, what is estimated in `estimates`;
-docs/verdicts.md has every sentence with its condition.
+A verdict is `ok`, `warn`, `fail`, `unclear` or `unknown`. Unclear says how many items would decide,
+unknown what is missing. Limits, rules and the overall verdict are in `rules`, what is estimated in
+`estimates`; docs/verdicts.md has every sentence with its condition.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Verdict:
     estimate, low, high : what was estimated, with its interval; None where nothing could be.
     caution, failure : the limits; None where the check has none.
     needed_items : of `unclear`, the items that would decide, all told; None if more hardly would.
-    more_items : how many to add to those at hand, to decide it or, of `unknown`, to grade it at all.
+    more_items : how many to add to those at hand, to decide it or, of `unknown`, to grade it at
+        all.
     """
 
     judge: str
@@ -90,7 +92,9 @@ def combined(judge: str, check: str, parts: Sequence[Verdict], *more: str) -> Ve
 def unknown(judge: str, check: str, sentence: str) -> Verdict:
     """A check that cannot be made, with the reason."""
     limits = LIMITS[check]
-    return Verdict(judge, check, "unknown", sentence, caution=limits.caution, failure=limits.failure)
+    return Verdict(
+        judge, check, "unknown", sentence, caution=limits.caution, failure=limits.failure
+    )
 
 
 def graded(
@@ -103,7 +107,9 @@ def graded(
     floor_high: float = math.nan,
     then: str = "",
 ) -> Verdict:
-    """Grade an estimate; the sentence is what was `found`, what follows by the limits, and `then`."""
+    """Grade an estimate; the sentence is what was `found`, what follows by the limits, and
+    `then`.
+    """
     given = grade(estimate, limits, floor_high=floor_high)
     sentence = f"{found}{clause(estimate, given, limits)}.{then and f' {then}'}"
     known = estimate.has_interval
@@ -153,8 +159,8 @@ def accuracy(
     """Half credit on decided gold: right 1, tie ½, opposite 0 (`estimates.direction`).
 
     credited : its votes with the outputs that have none as ties, where those are to count.
-    ceiling : how often a left-out person says what the others say, where gold is made by people: a judge that
-        reaches people's rate is not failed.
+    ceiling : how often a left-out person says what the others say, where gold is made by people: a
+        judge that reaches people's rate is not failed.
     categories : its votes by category, of which the weakest is named.
     estimate : that of `counts`, here and below where it is known already.
     """
@@ -162,7 +168,9 @@ def accuracy(
     if counts is not None and (found is None or credited is not None):
         found = estimates.direction(credited or counts, level=rules.level)
     if counts is None or found is None:
-        return unknown(judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold.")
+        return unknown(
+            judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold."
+        )
     used = rules.limits["accuracy"]
     exact, blind = _exact(counts)
     then = [f"Exactly gold's label in {percent(exact)} of votes; without looking {percent(blind)}."]
@@ -176,7 +184,10 @@ def accuracy(
     if found.has_interval and found.high < 0.5 and found.n >= used.items:
         then.append("That is worse than guessing.")
     then += _of_categories(categories or {}, rules.level)
-    text = f"Right on {percent(found.value)} of decided gold, a tie counting half ({share_span(found)})"
+    text = (
+        f"Right on {percent(found.value)} of decided gold, a tie "
+        f"counting half ({share_span(found)})"
+    )
     return graded(judge, "accuracy", text, found, used, then=" ".join(then))
 
 
@@ -189,7 +200,8 @@ def category_accuracy(
 ) -> dict[str, Estimate]:
     """Half credit on decided gold in each category with enough items, the weakest first.
 
-    All intervals are Bonferroni's for the number of categories, as one is chosen; none for fewer than two.
+    All intervals are Bonferroni's for the number of categories, as one is chosen; none for fewer
+    than two.
     """
     first = {name: estimates.direction(counts, level=level) for name, counts in categories.items()}
     large = [name for name, one in first.items() if one is not None and one.n >= items]
@@ -202,7 +214,9 @@ def category_accuracy(
 
 
 def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[str]:
-    """The weakest category, and in how many the judge is shown to be better than `LEAST_ACCURACY`."""
+    """The weakest category, and in how many the judge is shown to be better than
+    `LEAST_ACCURACY`.
+    """
     known = category_accuracy(categories, level=level)
     if not known:
         return []
@@ -216,36 +230,56 @@ def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[s
 
 
 def _exact(counts: VoteCounts) -> tuple[float, float]:
-    """Share of votes with gold's label, and what a judge reaches that always ties or flips a coin."""
+    """Share of votes with gold's label, and what a judge reaches that always ties or flips
+    a coin.
+    """
     labelled = counts.labelled()
     n = labelled.plus + labelled.tie + labelled.minus
-    right = np.select([labelled.gold == 1, labelled.gold == 0], [labelled.plus, labelled.tie], default=labelled.minus)
+    right = np.select(
+        [labelled.gold == 1, labelled.gold == 0],
+        [labelled.plus, labelled.tie],
+        default=labelled.minus,
+    )
     ties = float(n[labelled.gold == 0].sum() / n.sum())
     return float(right.sum() / n.sum()), max(ties, (1 - ties) / 2)
 
 
 def position(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
-    """Mean slot vote within pairs of both orders (`estimates.position_lean`). Source: docs/methods.md §4."""
+    """Mean slot vote within pairs of both orders (`estimates.position_lean`). Source:
+    docs/methods.md §4.
+    """
     if counts is None:
-        return unknown(judge, "position", "Position bias is unknown: no vote says which response was shown first.")
+        return unknown(
+            judge,
+            "position",
+            "Position bias is unknown: no vote says which response was shown first.",
+        )
     found = estimates.position_lean(counts, level=rules.level)
     if found is None:
-        return unknown(judge, "position", "Position bias is unknown: no comparison was judged in both orders.")
+        return unknown(
+            judge, "position", "Position bias is unknown: no comparison was judged in both orders."
+        )
     net = differs(found.value, "for the response shown first", "for the one shown second")
     text = f"Within pairs of both orders, votes are net {net} ({points_span(found)})"
     return graded(judge, "position", text, found, rules.limits["position"])
 
 
 def stability(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
-    """Verdicts that reverse when the order is swapped, and what of it repeats in one order do not show.
+    """Verdicts that reverse when the order is swapped, and what of it repeats in one order do not
+    show.
 
     Only the excess over repeats can fail: without repeats a reversal may be noise.
     """
     found = None if counts is None else estimates.hard_flips(counts, level=rules.level)
     if counts is None or found is None:
-        return unknown(judge, "stability", "Stability is unknown: no comparison was judged in both orders.")
+        return unknown(
+            judge, "stability", "Stability is unknown: no comparison was judged in both orders."
+        )
     limits = rules.limits["stability"]
-    text = f"{percent(found.value)} of verdicts reverse when the order is swapped ({share_span(found)})"
+    text = (
+        f"{percent(found.value)} of verdicts reverse when the order "
+        f"is swapped ({share_span(found)})"
+    )
     excess = estimates.flip_excess(counts, level=rules.level)
     if excess is None:
         noise = "Without repeats in one order this may be noise."
@@ -253,13 +287,16 @@ def stability(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DE
     beyond = graded(
         judge,
         "stability",
-        f"Swapping changes verdicts {differs(excess.value, 'more', 'less')} often than a repeat in one "
+        f"Swapping changes verdicts {differs(excess.value, 'more', 'less')} often than a repeat "
+        "in one "
         f"order ({points_span(excess)})",
         excess,
         rules.limits["flip_excess"],
     )
     own = graded(judge, "stability", text, found, limits)
-    if beyond.verdict in ("warn", "fail") and GRADES.index(beyond.verdict) >= GRADES.index(own.verdict):
+    if beyond.verdict in ("warn", "fail") and GRADES.index(beyond.verdict) >= GRADES.index(
+        own.verdict
+    ):
         return replace(beyond, sentence=f"{own.sentence} {beyond.sentence}")
     return replace(own, sentence=f"{own.sentence} {beyond.sentence}")
 
@@ -276,12 +313,16 @@ def calibration(
     measured: tuple[Calibration, NoiseFloor] | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """ECE with its interval by item, beside what noise alone shows of a perfectly calibrated judge."""
+    """ECE with its interval by item, beside what noise alone shows of a perfectly
+    calibrated judge.
+    """
     rng = np.random.default_rng(seed)
     known = (
         None
         if outcomes is None
-        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=rules.level, measured=measured)
+        else estimates.expected_calibration_error(
+            outcomes, rng=rng, bins=bins, level=rules.level, measured=measured
+        )
     )
     if known is None:
         return unknown(judge, "calibration", f"Calibration is unknown: {NO_CONFIDENCE}")
@@ -302,7 +343,9 @@ def _unsigned(share: float) -> str:
     return number(100 * share, ".1f")
 
 
-def overconfidence(judge: str, outcomes: OutcomeCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
+def overconfidence(
+    judge: str, outcomes: OutcomeCounts | None, *, rules: Rules = BY_DEFAULT
+) -> Verdict:
     """Mean stated confidence minus the share right, by item (`estimates.confidence_gap`)."""
     found = None if outcomes is None else estimates.confidence_gap(outcomes, level=rules.level)
     if found is None:
@@ -313,7 +356,11 @@ def overconfidence(judge: str, outcomes: OutcomeCounts | None, *, rules: Rules =
 
 
 def discrimination(
-    judge: str, outcomes: OutcomeCounts | None, *, estimate: Estimate | None = None, rules: Rules = BY_DEFAULT
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    estimate: Estimate | None = None,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Does confidence separate right from wrong verdicts: AUROC (`confidence.selective.auroc`)."""
     found = estimate
@@ -330,7 +377,9 @@ def discrimination(
     if math.isnan(found.value):
         known = outcomes.with_confidence()
         which = "wrong" if known.correct.any() else "right"
-        return unknown(judge, "discrimination", f"Discrimination is unknown: it has no {which} verdict.")
+        return unknown(
+            judge, "discrimination", f"Discrimination is unknown: it has no {which} verdict."
+        )
     ends = f"{found.low:.2f} to {found.high:.2f}, " if found.has_interval else ""
     text = (
         f"A right verdict is surer than a wrong one in {percent(found.value)} of such pairs "
@@ -349,7 +398,9 @@ def repeatability(judge: str, value: Repeatability | None, *, rules: Rules = BY_
     """ICC(3,k) of repeated votes; RAEE calls a judge strong from 0.90 (Source: [RAEE] §2)."""
     if value is None:
         return unknown(
-            judge, "repeatability", "Repeatability is unknown: it judged no comparison twice in the same way."
+            judge,
+            "repeatability",
+            "Repeatability is unknown: it judged no comparison twice in the same way.",
         )
     found = estimates.repeatability(value)
     if found is None or value.icc_3_k is None:
@@ -359,8 +410,13 @@ def repeatability(judge: str, value: Repeatability | None, *, rules: Rules = BY_
         f"The mean of {value.k} runs has ICC(3,k) {interval(found)} on {count(found.n, 'item')}"
         f"{', a strong judge by the 0.90 mark' if strong else ''}"
     )
-    # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
-    alike = "" if value.unanimous_share is None else f"All runs agree on {percent(value.unanimous_share)}."
+    # A judge that nearly always says the same has a low ICC too, so what repeats change is said by
+    # itself.
+    alike = (
+        ""
+        if value.unanimous_share is None
+        else f"All runs agree on {percent(value.unanimous_share)}."
+    )
     return graded(judge, "repeatability", text, found, rules.limits["repeatability"], then=alike)
 
 
@@ -375,7 +431,8 @@ def agreement(
     one_label: float = 0.0,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """Agreement with people, against a left-out person; with another judge it is described, not graded.
+    """Agreement with people, against a left-out person; with another judge it is described, not
+    graded.
 
     value : the pair to describe.  others : raters beside it.
     against_people : how much more often the judge than a left-out person says what the others say.
@@ -384,24 +441,35 @@ def agreement(
     """
     if against_people is not None:
         text = (
-            f"It says what the other people say {differs(against_people.value, 'more', 'less')} often "
+            f"It says what the other people say {differs(against_people.value, 'more', 'less')} "
+            "often "
             f"than a left-out person does ({points_span(against_people)})"
         )
         if graded_by_people:
             return graded(judge, "agreement", text, against_people, rules.limits["agreement"])
-        return unknown(judge, "agreement", f"{NOT_GRADED}, as there is gold: {text[0].lower()}{text[1:]}.")
+        return unknown(
+            judge, "agreement", f"{NOT_GRADED}, as there is gold: {text[0].lower()}{text[1:]}."
+        )
     if value is None:
-        why = "no other judge voted" if not others else "no other judge voted on the same comparisons"
+        why = (
+            "no other judge voted" if not others else "no other judge voted on the same comparisons"
+        )
         return unknown(judge, "agreement", f"Agreement is unknown: {why}.")
     other = value.judge_2 if value.judge_1 == judge else value.judge_1
     if value.raw is None:
         return unknown(judge, "agreement", f"Agreement with {other} is unknown: {value.reason}")
-    found = f"it agrees with {other} on {percent(value.raw.value)} of {count(value.n, 'comparison')}"
+    found = (
+        f"it agrees with {other} on {percent(value.raw.value)} of {count(value.n, 'comparison')}"
+    )
     if value.kappa is not None and one_label <= ONE_LABEL:
         found += f", κ {interval(value.kappa)}"
     if people is not None:
         found += f"; people agree with each other at κ {people:.2f}"
-    return unknown(judge, "agreement", f"{NOT_GRADED}: {found}. Differing from another judge is no fault of either.")
+    return unknown(
+        judge,
+        "agreement",
+        f"{NOT_GRADED}: {found}. Differing from another judge is no fault of either.",
+    )
 
 
 def ties(judge: str, counts: VoteCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
@@ -409,29 +477,43 @@ def ties(judge: str, counts: VoteCounts | None, *, rules: Rules = BY_DEFAULT) ->
     found = None if counts is None else estimates.tie_gap(counts, level=rules.level)
     if found is None:
         return unknown(
-            judge, "ties", "Its share of ties cannot be compared: no comparison that it judged has a gold label."
+            judge,
+            "ties",
+            "Its share of ties cannot be compared: no comparison that it judged has a gold label.",
         )
     text = f"It ties {differs(found.value, 'more', 'less')} often than gold ({points_span(found)})"
     return graded(judge, "ties", text, found, rules.limits["ties"])
 
 
 def length(
-    judge: str, counts: LengthCounts | None, *, estimate: Estimate | None = None, rules: Rules = BY_DEFAULT
+    judge: str,
+    counts: LengthCounts | None,
+    *,
+    estimate: Estimate | None = None,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it does not."""
+    """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it
+    does not.
+    """
     if counts is None or not (counts.gold != NO_GOLD).any():
-        why = "no length or text" if counts is None else "no gold label on responses of different length"
+        why = (
+            "no length or text"
+            if counts is None
+            else "no gold label on responses of different length"
+        )
         return unknown(judge, "length", f"Preference for length is unknown: there is {why}.")
     found = estimate or estimates.length_preference(counts, balanced=True, level=rules.level)
     if found is None:
         return unknown(
             judge,
             "length",
-            "Preference for length is unknown: gold prefers the same side nearly always, and mere errors "
+            "Preference for length is unknown: gold prefers the same side nearly always, and mere "
+            "errors "
             "would look like a preference.",
         )
     text = (
-        f"It prefers the longer response {differs(found.value, 'more', 'less')} often than gold ({points_span(found)})"
+        f"It prefers the longer response {differs(found.value, 'more', 'less')} "
+        f"often than gold ({points_span(found)})"
     )
     return graded(judge, "length", text, found, rules.limits["length"])
 
@@ -445,18 +527,22 @@ def own_family(
     estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """Preference for models of its own family beyond gold's, or beyond that of judges of no such family.
+    """Preference for models of its own family beyond gold's, or beyond that of judges of no such
+    family.
 
     counts : its votes, with gold or with the other judges' label in its place, as `against` says.
     side : +1 where response A is of its family, −1 where B is, else 0; None if no family was named.
     """
     if side is None or counts is None:
-        return unknown(judge, "own_family", "Preference for its own family is unknown: no family was named.")
+        return unknown(
+            judge, "own_family", "Preference for its own family is unknown: no family was named."
+        )
     if not (side != 0).any():
         return unknown(
             judge,
             "own_family",
-            "Preference for its own family is unknown: it judged no model of its family against another.",
+            "Preference for its own family is unknown: it judged no model of its family against "
+            "another.",
         )
     found = estimate or estimates.side_preference(counts, side, balanced=True, level=rules.level)
     reference = "gold" if against == "gold" else "the majority of the other judges"
@@ -464,7 +550,8 @@ def own_family(
         return unknown(
             judge,
             "own_family",
-            f"Preference for its own family is unknown: {reference} nearly always prefers one side, and mere "
+            f"Preference for its own family is unknown: {reference} nearly always prefers one "
+            "side, and mere "
             "errors would look like a preference.",
         )
     text = (
@@ -475,13 +562,20 @@ def own_family(
 
 
 def data(
-    judge: str, votes: JudgeSummary, outputs: Estimate | None, counts: VoteCounts | None, *, rules: Rules = BY_DEFAULT
+    judge: str,
+    votes: JudgeSummary,
+    outputs: Estimate | None,
+    counts: VoteCounts | None,
+    *,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
     labelled = 0 if counts is None else n_distinct(counts.labelled().item)
     gold = f"{count(labelled, 'item')} with gold" if labelled else "no gold label"
     if votes.n and not votes.failed:
-        known = unknown(judge, "data", f"{count(votes.n, 'vote')}, {gold}; every output has a verdict.")
+        known = unknown(
+            judge, "data", f"{count(votes.n, 'vote')}, {gold}; every output has a verdict."
+        )
         return replace(known, verdict="ok", estimate=0.0)
     have = "output has" if votes.failed == 1 else "outputs have"
     text = f"{count(votes.n, 'vote')}, {gold}; {votes.failed:,} {have} no verdict"

@@ -1,4 +1,6 @@
-"""Which rule should turn the votes of a judge into labels, and whether priors, order or confidence help."""
+"""Which rule should turn the votes of a judge into labels, and whether priors, order or confidence
+help.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ import numpy as np
 
 from ..aggregation.btd import Bounds, BTDFit
 from ..aggregation.confidence_weights import ConfidenceWeighted
-from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore, PairedChange, ShrinkageGain
+from ..aggregation.evaluation import (
+    SIGNIFICANCE,
+    Evaluation,
+    MethodScore,
+    PairedChange,
+    ShrinkageGain,
+)
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
 from ..aggregation.prior_check import FEWEST_TASKS
@@ -26,11 +34,13 @@ POSITION_SIGNIFICANCE = 0.05
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
-    """Say which rule errs least, whether majority would do, and what is not distinguished from the best.
+    """Say which rule errs least, whether majority would do, and what is not distinguished from the
+    best.
 
-    `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
-    to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
-    to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
+    `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so
+    nothing is to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster,
+    so no rule is shown to beat labels without any vote. `unknown`: an evaluation without resamples,
+    which knows no cluster. Ours.
     most_votes : most votes that a comparison has; with one there is nothing to aggregate.
     """
     scores = list(value.scores.values())
@@ -58,20 +68,27 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
         else:
             found = f"{best.name} has an average error of {_error(best)}"
             found += "".join(f", {score.name.lower()} labels {score.mae:.3f}" for score in dummies)
-        return verdict("fail", f"No rule is shown to beat labels without any vote. {found} ({calibration}).")
+        return verdict(
+            "fail", f"No rule is shown to beat labels without any vote. {found} ({calibration})."
+        )
     p = value.majority_p_value
     if majority.top_cluster or (p is not None and p > SIGNIFICANCE):
         if f"{best.mae:.3f}" == f"{majority.mae:.3f}":
-            found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
+            found = (
+                f"Majority is enough: no rule errs less than its average "
+                f"error of {_error(majority)}"
+            )
         else:
             found = (
-                f"Majority is enough: its average error {_error(majority)} is not significantly different "
+                f"Majority is enough: its average error {_error(majority)} is not significantly "
+                "different "
                 f"from the least, {best.mae:.3f} of {best.name}"
             )
         return verdict("ok", f"{found}{_btd(value, best)} ({calibration}).")
     less = 1 - best.mae / majority.mae
     found = (
-        f"{best.name} labels better than majority: average error {_error(best)} against {_error(majority)}, "
+        f"{best.name} labels better than majority: average error {_error(best)} against "
+        f"{_error(majority)}, "
         f"{percent(less)} less"
     )
     level = [score.name for score in top if score is not best and score.key != "btd"]
@@ -98,13 +115,19 @@ OFTEN = 0.25
 """Share of splits with ν on its bound from which so few labels do not settle it."""
 
 
-def shrinkage_answer(judge: str, prior: CandidatePrior, gain: ShrinkageGain, few: ShrinkageGain | None = None) -> str:
-    """Change of error by a prior, with the share of labels, with the fewest, and beside the threshold."""
+def shrinkage_answer(
+    judge: str, prior: CandidatePrior, gain: ShrinkageGain, few: ShrinkageGain | None = None
+) -> str:
+    """Change of error by a prior, with the share of labels, with the fewest, and beside the
+    threshold.
+    """
     value = gain.evaluation
     own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
-        f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
-        f"shrinking towards {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, "
+        f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} "
+        "comparisons), "
+        f"shrinking towards {prior.name} "
+        f"{_effect(gain.beside_btd, 'the error beside its own fit')}, "
         f"from {own:.3f} to {shrunk:.3f} (n {value.n:,})."
     ]
     if few is not None:
@@ -121,8 +144,8 @@ def helps(gain: ShrinkageGain) -> bool:
 
 
 def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> str:
-    """How often ν ends on a bound, alone and shrunken: the sign that a prior is needed, unless more labels
-    end there too.
+    """How often ν ends on a bound, alone and shrunken: the sign that a prior is needed, unless more
+    labels end there too.
 
     whole : own fit on every label, if there is one.
     """
@@ -137,7 +160,8 @@ def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> s
         return f"{counted} The labels settle it mostly by themselves."
     if whole is not None and "nu" in whole.at_bounds:
         return (
-            f"{counted} So does the fit on all {whole.n_items:,} labels: this judge asks for it, and a prior "
+            f"{counted} So does the fit on all {whole.n_items:,} labels: this judge asks for it, "
+            "and a prior "
             "of judges unlike it cannot help there."
         )
     return f"{counted} So few labels do not settle it alone: the sign that a prior may be needed."
@@ -148,11 +172,18 @@ def prior_use(gain: ShrinkageGain) -> str:
     fits = gain.evaluation.shrunken
     assert fits is not None  # a gain has always compared it
     if fits.checks is None:
-        return "The prior is used in every calibration set: it is fixed, and not checked against the labels."
+        return (
+            "The prior is used in every calibration set: it is fixed, "
+            "and not checked against the labels."
+        )
     checks, n = fits.checks, len(fits.theta)
     used = int(checks.used.sum())
     sets = f"{n:,} calibration sets"
-    text = f"The prior is used in all {sets}." if used == n else f"The prior is used in {used:,} of {sets}"
+    text = (
+        f"The prior is used in all {sets}."
+        if used == n
+        else f"The prior is used in {used:,} of {sets}"
+    )
     if used < n:
         text += "; the others get BTD's own fit."
     found = (
@@ -165,11 +196,13 @@ def prior_use(gain: ShrinkageGain) -> str:
         text += f" Against it: {'; '.join(against)}."
     if np.isnan(checks.transfer).all():
         text += (
-            f" Whether its tasks or judges are alike is not known with fewer than {FEWEST_TASKS}: only the "
+            f" Whether its tasks or judges are alike is not known with fewer than {FEWEST_TASKS}: "
+            "only the "
             "labels were checked."
         )
     return (
-        f"{text} A gain is to be expected only where the tasks are alike; with 20 labels the checks miss "
+        f"{text} A gain is to be expected only where the tasks are alike; with 20 labels the "
+        "checks miss "
         "some that are not."
     )
 
@@ -179,12 +212,16 @@ def weighed(gain: ShrinkageGain) -> str:
     fits = gain.evaluation.shrunken
     assert fits is not None  # a gain has always compared it
     if len(fits.strengths) == 1:
-        return f"λ is fixed at {fits.strengths[0]:g}: the prior counts the same whatever the labels say."
+        return (
+            f"λ is fixed at {fits.strengths[0]:g}: the prior counts "
+            "the same whatever the labels say."
+        )
     weight = fits.to_frame()
     own, alone = float(weight["own_fit"].mean()), float(weight["prior_alone"].mean())
     between = max(0.0, 1 - own - alone)
     return (
-        f"Cross-validation within the calibration sets gave the own fit {percent(own)} of the weight, the "
+        f"Cross-validation within the calibration sets gave the own fit {percent(own)} of the "
+        "weight, the "
         f"prior alone {percent(alone)}, and fits between them {percent(between)} (mean of "
         f"{gain.evaluation.n_splits} splits)."
     )
@@ -207,8 +244,10 @@ def some(names: Sequence[str], *, most: int = 12) -> str:
 
 
 SIMULATED_CONFIDENCE = (
-    "These votes are simulated: each states a confidence made from the very chance that it equals gold. So "
-    "weighing gains here what no real judge can be expected to give; it is no reason to weigh real votes."
+    "These votes are simulated: each states a confidence made from the very chance that it equals "
+    "gold. So "
+    "weighing gains here what no real judge can be expected to give; it is no reason to weigh "
+    "real votes."
 )
 """Stands beside results of weighing on simulated data (`core.simulate.votes`)."""
 Measure = Literal["mae", "drps"]
@@ -218,7 +257,9 @@ MEASURES: dict[Measure, str] = {"mae": "error", "drps": "forecast error (DRPS)"}
 
 
 def effect(scores: HeldOutScores, measure: Measure, other: int) -> Effect:
-    """What the first rule does to a loss beside another: by whether the interval of the change excludes 0."""
+    """What the first rule does to a loss beside another: by whether the interval of the change
+    excludes 0.
+    """
     change = change_of(scores, measure)[other]
     return "lowers" if change.high < 0 else "raises" if change.low > 0 else "does not change"
 
@@ -229,15 +270,18 @@ def change_of(scores: HeldOutScores, measure: Measure) -> Estimates:
 
 
 def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
-    """Which slot the fit shows the judge to favour, and what correcting for the order does on held-out items.
+    """Which slot the fit shows the judge to favour, and what correcting for the order does on
+    held-out items.
 
-    within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
+    within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only
+        unbalanced
     comparisons can tell, so the sentence gives its bias where δ shows none.
     """
     fit, delta = found.fit, found.delta
     if not fit.unbalanced:
         return (
-            f"{judge}: every one of its {fit.n_items:,} labelled comparisons has as many votes in one order "
+            f"{judge}: every one of its {fit.n_items:,} labelled comparisons has as many votes in "
+            "one order "
             "as in the other, so there is nothing to correct: the fit is plain BTD."
         )
     slot = "first" if delta.value < 0 else "second"
@@ -252,12 +296,16 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
             and within.p_value < POSITION_SIGNIFICANCE
         ):
             lean = (
-                "they are too few to show the bias: within pairs of both orders it favours the response "
-                f"shown {within.direction} ({within.towards_first:,} comparisons towards the first, "
-                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced ones alone"
+                "they are too few to show the bias: within pairs of both orders it favours the "
+                "response "
+                f"shown {within.direction} ({within.towards_first:,} comparisons towards the "
+                "first, "
+                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced "
+                "ones alone"
             )
     return (
-        f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled comparisons, "
+        f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled "
+        "comparisons, "
         f"and {lean} ({shown}). {_changed('Correcting for the order', found.scores, 'plain BTD')}"
     )
 
@@ -267,21 +315,29 @@ def confidence_weighted(judge: str, found: ConfidenceWeighted) -> str:
     if not found.weighing.slope:
         z = minus(f"{found.weighing.z:.2f}")
         return (
-            f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), so "
+            f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), "
+            "so "
             "all votes weigh alike on all labels. "
-            + _changed("Weighing where a calibration set suggests it", found.scores, "equal weights")
+            + _changed(
+                "Weighing where a calibration set suggests it", found.scores, "equal weights"
+            )
         )
-    return f"{judge}: " + _changed("weighing votes by calibrated confidence", found.scores, "equal weights")
+    return f"{judge}: " + _changed(
+        "weighing votes by calibrated confidence", found.scores, "equal weights"
+    )
 
 
 def across_judges(found: Mapping[str, ConfidenceWeighted]) -> str:
-    """For which judges weighing helps, with how often their repeated votes all agree: low temperatures."""
+    """For which judges weighing helps, with how often their repeated votes all agree: low
+    temperatures.
+    """
     better = [name for name, one in found.items() if effect(one.scores, "drps", 1) == "lowers"]
     of = f"the held-out forecast error (DRPS) of {len(better)} of {len(found)} judges"
     if not better:
         return f"Weighing lowers {of}."
     named = ", ".join(
-        f"{name} ({'no repeats' if isnan(found[name].unanimous) else percent(found[name].unanimous)})"
+        f"{name} "
+        f"({'no repeats' if isnan(found[name].unanimous) else percent(found[name].unanimous)})"
         for name in sorted(better, key=lambda name: -np.nan_to_num(found[name].unanimous, nan=-1.0))
     )
     return f"Weighing lowers {of}, in brackets how often their repeated votes all agree: {named}."
@@ -295,13 +351,16 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     does = effect(scores, "mae", best)
     size = (
         f"average error {scores.mae[0].value:.3f} levels against {scores.mae[best].value:.3f} "
-        f"(difference {signed(change.value, 3)}, {signed_ends(change, 3)}, n {scores.n:,} held-out answers)"
+        f"(difference {signed(change.value, 3)}, {signed_ends(change, 3)}, n {scores.n:,} "
+        "held-out answers)"
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
         "lowers": f"calibrated levels are closer to {gold} than the best plain rule ({rule})",
         "raises": f"the best plain rule ({rule}) comes nearer to {gold} than calibrated levels",
-        "does not change": f"calibrated levels are not significantly different from the best plain rule ({rule})",
+        "does not change": (
+            f"calibrated levels are not significantly different from the best plain rule ({rule})"
+        ),
     }[does]
     return f"{judge}: {outcome}: {size}."
 
@@ -310,7 +369,8 @@ def _changed(what: str, scores: HeldOutScores, beside: str) -> str:
     """Both losses of the first rule beside the second, each with its interval."""
     error, forecast = (_change(scores, measure) for measure in MEASURES)
     return (
-        f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} comparisons, "
+        f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} "
+        "comparisons, "
         f"{scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
     )
 
@@ -320,7 +380,9 @@ def _advice(scores: HeldOutScores) -> str:
     if labels == "lowers":
         return "Use it."
     if labels == "does not change" and chances == "lowers":
-        return "Labels stay as good and probabilities get better: use it where probabilities matter."
+        return (
+            "Labels stay as good and probabilities get better: use it where probabilities matter."
+        )
     return "Leave it out."
 
 

@@ -1,8 +1,9 @@
-"""Calls handed in together, at half the price: submitted, waited for over any number of runs, and read.
+"""Calls handed in together, at half the price: submitted, waited for over any number of runs, and
+read.
 
-A batch is in the ledger, each call at its most, before it is handed in, and its calls wait there until their
-results are stored. Whoever comes after a process that was killed finds it by its name or, if that was not
-kept yet, among the batches of the account by its id.
+A batch is in the ledger, each call at its most, before it is handed in, and its calls wait there
+until their results are stored. Whoever comes after a process that was killed finds it by its name
+or, if that was not kept yet, among the batches of the account by its id.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Batches:
     """The batches of a run.
 
     known, spent : replies, and what calls used before this run, by key of the request.
-    stored : called with the replies just stored, and how many of their votes found their place taken.
+    stored : called with the replies just stored, and how many of their votes found their place
+        taken.
     """
 
     def __init__(
@@ -67,13 +69,19 @@ class Batches:
         self._forms: dict[str, str] = {}
 
     async def run(
-        self, judge: Judge, requests: Sequence[Request], waiting: Sequence[Batch], of: Mapping[str, Request]
+        self,
+        judge: Judge,
+        requests: Sequence[Request],
+        waiting: Sequence[Batch],
+        of: Mapping[str, Request],
     ) -> None:
         """Submit requests of a judge and fetch what waits; of : what may wait, by key."""
         left, where = deque(requests), self._caller.where[judge]
         self._names = {batch.name for batch in waiting if batch.name}
         try:
-            desk = Desk(judge, where, await client.prepared(judge.model, client.ANYTHING, {}, where=where))
+            desk = Desk(
+                judge, where, await client.prepared(judge.model, client.ANYTHING, {}, where=where)
+            )
         except CallFailed as failure:
             return self._caller.stop_judge(judge, f"{failure})")
         following = set()
@@ -86,10 +94,14 @@ class Batches:
                 while left and len(following) < AT_ONCE and not self._caller.stopping(judge):
                     batch, bodies = await self._fill(judge, left)
                     if bodies:
-                        following.add(asyncio.create_task(self._follow(desk, judge, batch, bodies, of)))
+                        following.add(
+                            asyncio.create_task(self._follow(desk, judge, batch, bodies, of))
+                        )
                 if not following:
                     return None
-                settled, following = await asyncio.wait(following, return_when=asyncio.FIRST_COMPLETED)
+                settled, following = await asyncio.wait(
+                    following, return_when=asyncio.FIRST_COMPLETED
+                )
                 for task in settled:
                     left.extend(task.result())
         finally:
@@ -97,7 +109,9 @@ class Batches:
                 task.cancel()
 
     async def _fill(self, judge: Judge, left: deque[Request]) -> tuple[Batch, dict[str, Found]]:
-        """The next batch within size and budget, kept in the ledger, and the bodies of its calls by key."""
+        """The next batch within size and budget, kept in the ledger, and the bodies of its calls by
+        key.
+        """
         caller, where = self._caller, self._caller.where[judge].halved
         now, left_out = datetime.now(UTC).replace(tzinfo=None), frozenset(caller.without[judge])
         batch = Batch(id=secrets.token_hex(6), name=None, left_out=left_out, made_at=now, calls={})
@@ -107,7 +121,9 @@ class Batches:
             request, messages = left[0], left[0].messages(self._fence)
             at_most = most(request, messages, where)
             # All calls of a batch go without the same parameters.
-            if bodies and (any(caller.exceeded(at_most, judge)) or caller.without[judge] != batch.left_out):
+            if bodies and (
+                any(caller.exceeded(at_most, judge)) or caller.without[judge] != batch.left_out
+            ):
                 break
             try:
                 await caller.reserve(at_most, judge)
@@ -131,13 +147,19 @@ class Batches:
             caller.progress.calls += len(bodies)
         return batch, bodies
 
-    async def _body(self, judge: Judge, messages: list[dict[str, str]], parameters: dict[str, Any]) -> str:
+    async def _body(
+        self, judge: Judge, messages: list[dict[str, str]], parameters: dict[str, Any]
+    ) -> str:
         """The body of a call, as JSON: that of one with marks for texts, which is prepared once."""
         kind = json.dumps([[message["role"] for message in messages], parameters])
         marks = [f"{self._mark}-{number}" for number in range(len(messages))]
         if kind not in self._forms:
-            marked = [{**message, "content": mark} for message, mark in zip(messages, marks, strict=True)]
-            made = await client.prepared(judge.model, marked, parameters, where=self._caller.where[judge])
+            marked = [
+                {**message, "content": mark} for message, mark in zip(messages, marks, strict=True)
+            ]
+            made = await client.prepared(
+                judge.model, marked, parameters, where=self._caller.where[judge]
+            )
             self._forms[kind] = made.content.decode()
         body = self._forms[kind]
         for message, mark in zip(messages, marks, strict=True):
@@ -145,9 +167,16 @@ class Batches:
         return body
 
     async def _follow(
-        self, desk: Desk, judge: Judge, batch: Batch, bodies: Mapping[str, Found], of: Mapping[str, Request]
+        self,
+        desk: Desk,
+        judge: Judge,
+        batch: Batch,
+        bodies: Mapping[str, Found],
+        of: Mapping[str, Request],
     ) -> list[Request]:
-        """Hand a batch in unless it is, wait for it, store what came; returns what is to be asked anew."""
+        """Hand a batch in unless it is, wait for it, store what came; returns what is to be asked
+        anew.
+        """
         progress, pause = self._caller.progress, FIRST_PAUSE
         progress.waiting += len(batch.calls)
         try:
@@ -183,10 +212,15 @@ class Batches:
             self._caller.settled.notify()
         return [] if self._caller.stopping(judge) else anew
 
-    async def _name(self, desk: Desk, judge: Judge, batch: Batch, bodies: Mapping[str, Found]) -> str | None:
-        """Hand a batch in, unless it was already, and keep its name; None if its calls cannot be."""
+    async def _name(
+        self, desk: Desk, judge: Judge, batch: Batch, bodies: Mapping[str, Found]
+    ) -> str | None:
+        """Hand a batch in, unless it was already, and keep its name; None if its calls
+        cannot be.
+        """
         name = None
-        # After a process that was killed, or an answer that was lost, nobody knows whether it was handed in.
+        # After a process that was killed, or an answer that was lost, nobody knows whether it was
+        # handed in.
         unsure = not bodies
         while name is None:
             if unsure:
@@ -227,13 +261,19 @@ class Batches:
             self._caller.release(_most(batch, key), of[key].judge)
         return [of[key] for key in batch.calls if not done(self._known.get(key), self._terms.again)]
 
-    async def _read(self, request: Request, batch: Batch, result: Result, made: bool) -> tuple[Reply | None, Call]:
+    async def _read(
+        self, request: Request, batch: Batch, result: Result, made: bool
+    ) -> tuple[Reply | None, Call]:
         """The reply to a call in a batch, None if it is to be asked anew, and what the call used.
 
         made : in this run.
         """
         caller, where = self._caller, self._caller.where[request.judge].halved
-        sent = {name: value for name, value in request.parameters().items() if name not in batch.left_out}
+        sent = {
+            name: value
+            for name, value in request.parameters().items()
+            if name not in batch.left_out
+        }
         calls = self._spent.get(request.key, NOTHING).calls + made
         outcome: Answer | CallFailed
         reply: Reply | None = None
@@ -261,7 +301,9 @@ class Batches:
             if len(replies) > 1:
                 # One of them is the reason.
                 for call in calls:
-                    await self._keep(batch, [reply for reply in replies if reply.key == call.key], [call])
+                    await self._keep(
+                        batch, [reply for reply in replies if reply.key == call.key], [call]
+                    )
                 return
             replies = [poison(reply, error) for reply in replies]
             lost = await asyncio.to_thread(self._ledger.write, replies, calls=calls, batch=batch.id)

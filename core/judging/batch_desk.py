@@ -1,7 +1,8 @@
-"""Where batches are handed in and fetched: the interfaces of OpenAI (files and batches) and Anthropic.
+"""Where batches are handed in and fetched: the interfaces of OpenAI (files and batches) and
+Anthropic.
 
-Addresses and headers are those of an ordinary call, bodies are those of ordinary calls, and a result is the
-response that an ordinary call would have had.
+Addresses and headers are those of an ordinary call, bodies are those of ordinary calls, and a
+result is the response that an ordinary call would have had.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from .endpoint import Destination
 from .job import Judge
 
 KEY = 48
-"""Characters of a request's key in the name of its call; with the batch's own id 61 of the 64 allowed."""
+"""Characters of a request's key in the name of its call; with the batch's own id 61 of the 64
+allowed.
+"""
 SKEW = timedelta(hours=1)
 """How far the provider's clock may be from ours."""
 STATUS = {
@@ -54,11 +57,15 @@ class Desk:
         path = "/messages" if self._anthropic else "/chat/completions"
         base, found, _ = str(sample.url).partition(path)
         if not found:
-            raise CallFailed(f"{judge.model} has no batches of {path} calls", 400, client.REFUSED, billed=False)
+            raise CallFailed(
+                f"{judge.model} has no batches of {path} calls", 400, client.REFUSED, billed=False
+            )
         self._batches = f"{base}{path}/batches" if self._anthropic else f"{base}/batches"
         self._files = f"{base}/files"
         self._where, self._timeout = where, judge.timeout
-        self._headers = {name: text for name, text in sample.headers.items() if name not in OF_ONE_CALL}
+        self._headers = {
+            name: text for name, text in sample.headers.items() if name not in OF_ONE_CALL
+        }
 
     async def _ask(self, method: str, url: str, **content: Any) -> httpx.Response:
         facts: Found = {"where": self._where, "timeout": self._timeout, "headers": self._headers}
@@ -68,20 +75,32 @@ class Desk:
         """Hand in the bodies of calls by key; returns the provider's name of the batch."""
         calls = {call_name(batch, key): body for key, body in bodies.items()}
         if self._anthropic:
-            asked: Found = {"requests": [{"custom_id": name, "params": body} for name, body in calls.items()]}
+            asked: Found = {
+                "requests": [{"custom_id": name, "params": body} for name, body in calls.items()]
+            }
         else:
             call = {"method": "POST", "url": "/v1/chat/completions"}
-            lines = [json.dumps({"custom_id": name, **call, "body": body}) for name, body in calls.items()]
+            lines = [
+                json.dumps({"custom_id": name, **call, "body": body})
+                for name, body in calls.items()
+            ]
             file = f"{batch.id}.jsonl", "\n".join(lines).encode(), "application/jsonl"
-            kept = await self._ask("POST", self._files, files={"file": file}, data={"purpose": "batch"})
-            asked = {"input_file_id": kept.json()["id"], "endpoint": call["url"], "completion_window": "24h"}
+            kept = await self._ask(
+                "POST", self._files, files={"file": file}, data={"purpose": "batch"}
+            )
+            asked = {
+                "input_file_id": kept.json()["id"],
+                "endpoint": call["url"],
+                "completion_window": "24h",
+            }
             asked["metadata"] = {"appellate": batch.id}
         return str((await self._ask("POST", self._batches, json=asked)).json()["id"])
 
     async def find(self, batch: Batch, others: Collection[str]) -> str | None:
         """The name of a batch, which is not one of the others; None if it was never submitted.
 
-        Raises CallFailed, to be tried again, while one that may be it does not show yet whose calls it holds.
+        Raises CallFailed, to be tried again, while one that may be it does not show yet whose calls
+        it holds.
         """
         after: dict[str, str] = {}
         while True:
@@ -101,7 +120,9 @@ class Desk:
         if sum(found["request_counts"].values()) < len(batch.calls):
             return False
         if not ended(found):
-            raise CallFailed(f"{found['id']} may be the batch, which it shows when it ends", 409, "unknown batch")
+            raise CallFailed(
+                f"{found['id']} may be the batch, which it shows when it ends", 409, "unknown batch"
+            )
         return any(name.startswith(batch.id) for name in await self.results(found))
 
     async def look(self, name: str) -> Found:
@@ -114,7 +135,9 @@ class Desk:
             lines = await self._lines(f"{self._batches}/{found['id']}/results")
             return {line["custom_id"]: _of_anthropic(line["result"]) for line in lines}
         files = [found[name] for name in ("output_file_id", "error_file_id") if found.get(name)]
-        lines = [line for file in files for line in await self._lines(f"{self._files}/{file}/content")]
+        lines = [
+            line for file in files for line in await self._lines(f"{self._files}/{file}/content")
+        ]
         return {line["custom_id"]: _of_openai(line) for line in lines}
 
     async def _lines(self, url: str) -> list[Found]:

@@ -1,4 +1,6 @@
-"""One request until there is a reply to keep: attempts, the budget for each call, and what calls used."""
+"""One request until there is a reply to keep: attempts, the budget for each call, and what calls
+used.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Stopped(Exception):
 class Caller:
     """Makes the calls of a run, within its budget and the limits of its judges, and counts them.
 
-    planned, terms : of the job.  spent : called with what each call used; recorded : waits until that is stored.
+    planned, terms : of the job.  spent : called with what each call used; recorded : waits until
+        that is stored.
     patience : factor on waits between attempts.
     """
 
@@ -76,7 +79,11 @@ class Caller:
 
     def stopping(self, judge: Judge | None = None) -> bool:
         """Whether no further call is made, or none to this judge."""
-        return self._halted or self._out_of_budget or (judge is not None and self._halts[judge].is_set())
+        return (
+            self._halted
+            or self._out_of_budget
+            or (judge is not None and self._halts[judge].is_set())
+        )
 
     async def reply(self, request: Request, earlier: Spent) -> Reply | None:
         """Send a request until it is answered; None if its judge does not serve it.
@@ -105,14 +112,24 @@ class Caller:
                 if not self.leave_out(request, failure):
                     return self.failed(request, failure, calls)
                 await self._recorded()
-        return self.read(request, answer, calls, self.where[request.judge], self.without[request.judge])
+        return self.read(
+            request, answer, calls, self.where[request.judge], self.without[request.judge]
+        )
 
     def read(
-        self, request: Request, answer: Answer, calls: int, where: Destination, left_out: Collection[str]
+        self,
+        request: Request,
+        answer: Answer,
+        calls: int,
+        where: Destination,
+        left_out: Collection[str],
     ) -> Reply:
         """The reply that an answer makes; left_out : parameters that its call went without."""
         parsed = request.read(
-            answer.text, refused=answer.refused, alternatives=answer.alternatives, cut_off=answer.cut_off
+            answer.text,
+            refused=answer.refused,
+            alternatives=answer.alternatives,
+            cut_off=answer.cut_off,
         )
         kept = (THOUGHTS.format(answer.reasoning) if answer.reasoning else "") + answer.text
         reply = request.reply(
@@ -124,15 +141,20 @@ class Caller:
             cost=where.cost(answer.paid_tokens, answer.completion_tokens),
             seconds=answer.seconds,
         )
-        # Votes drawn at a temperature that nobody set are not stored as if at the one that was asked for.
+        # Votes drawn at a temperature that nobody set are not stored as if at the one that was
+        # asked for.
         return replace(reply, temperature=None) if "temperature" in left_out else reply
 
     def failed(self, request: Request, failure: CallFailed, calls: int) -> Reply | None:
-        """The reply that stands for a failure of one request; None if its judge is not asked any more."""
+        """The reply that stands for a failure of one request; None if its judge is not asked any
+        more.
+        """
         if failure.mends or failure.overlong:
             return request.failure(str(failure), attempts=calls)
         if failure.content_policy:
-            return request.reply(request.read("", refused=True, alternatives=None), str(failure), attempts=calls)
+            return request.reply(
+                request.read("", refused=True, alternatives=None), str(failure), attempts=calls
+            )
         self.stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
         return None
 
@@ -143,14 +165,25 @@ class Caller:
         late = set(failure.unsupported) & without
         for name in sorted(sent):
             without.add(name)
-            drawn = ": its votes are drawn as the model draws, not greedily" if name == "temperature" else ""
+            drawn = (
+                ": its votes are drawn as the model draws, not greedily"
+                if name == "temperature"
+                else ""
+            )
             greedy = drawn if request.temperature == 0 else ""
-            self.say(f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: {failure}")
+            self.say(
+                f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: "
+                f"{failure}"
+            )
         return bool(sent or late)
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What a call takes beside model and messages, but for what its model does not take."""
-        return {name: value for name, value in request.parameters().items() if name not in self.without[request.judge]}
+        return {
+            name: value
+            for name, value in request.parameters().items()
+            if name not in self.without[request.judge]
+        }
 
     async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
         """One attempt, if the budget has room for it."""
@@ -165,7 +198,11 @@ class Caller:
         self.progress.calls += 1
         try:
             outcome = await client.ask(
-                request.judge.model, messages, self.parameters(request), where=where, timeout=request.judge.timeout
+                request.judge.model,
+                messages,
+                self.parameters(request),
+                where=where,
+                timeout=request.judge.timeout,
             )
             limit.answered()
             self._dead[request.judge] = 0
@@ -201,7 +238,9 @@ class Caller:
                 raise Stopped
             if of_judge is not None and own.idle:
                 self.progress.over_budget = True
-                self.stop_judge(judge, f"another call could exceed its own {of_judge.removeprefix('the ')})")
+                self.stop_judge(
+                    judge, f"another call could exceed its own {of_judge.removeprefix('the ')})"
+                )
                 raise Stopped
             await self.settled.changed()
 
@@ -219,7 +258,13 @@ class Caller:
         for tracker in (self.tracker, self.trackers[judge]):
             tracker.reopen(at_most)
 
-    def settle(self, request: Request, at_most: Spent, where: Destination, outcome: Answer | CallFailed | None) -> Call:
+    def settle(
+        self,
+        request: Request,
+        at_most: Spent,
+        where: Destination,
+        outcome: Answer | CallFailed | None,
+    ) -> Call:
         """The call is over; what it used, at its most where that is not known."""
         tokens: int | None = None
         cost: float | None = None
@@ -230,10 +275,14 @@ class Caller:
             tokens, cost = 0, 0.0
         self.trackers[request.judge].settle(at_most, tokens=tokens, cost=cost)
         used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
-        return Call(key=request.key, tokens=used.tokens, cost=None if where.price is None else used.cost)
+        return Call(
+            key=request.key, tokens=used.tokens, cost=None if where.price is None else used.cost
+        )
 
     def note(self, judge: Judge, failure: CallFailed) -> None:
-        """Count a failed call, show the first of its kind, and stop where others will fare no better."""
+        """Count a failed call, show the first of its kind, and stop where others will fare no
+        better.
+        """
         told = (judge, failure.kind)
         if told not in self._told and (failure.mends or failure.overlong):
             self._told.add(told)
@@ -278,7 +327,9 @@ class Caller:
 
 
 def _wait(state: Any) -> float:
-    """Seconds before the next attempt: exponential with full jitter, after what the server asks for."""
+    """Seconds before the next attempt: exponential with full jitter, after what the server asks
+    for.
+    """
     from tenacity import wait_random_exponential
 
     failure = state.outcome.exception()

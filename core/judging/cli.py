@@ -25,19 +25,25 @@ if TYPE_CHECKING:
     from .runner import Run
 
 DONE, INCOMPLETE, FAILED = 0, 3, 4
-"""Exit codes: everything is answered; something is left for another run; the run could not go on."""
+"""Exit codes: everything is answered; something is left for another run; the run could not go on.
+"""
 LOCAL = "http://localhost:11434/v1"
 LINE_SECONDS = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command; those of a job, its judge and its budget bear the names of their fields."""
+    """The options of the command; those of a job, its judge and its budget bear the names of their
+    fields.
+    """
     add = parser.add_argument
     add(
         "items",
         nargs="?",
         metavar="ITEMS",
-        help="CSV, .jsonl or .parquet with prompt, response_a, response_b (or more); or a job file (.toml)",
+        help=(
+            "CSV, .jsonl or .parquet with prompt, response_a, response_b "
+            "(or more); or a job file (.toml)"
+        ),
     )
     add("--items-of", metavar="DATASET", help="judge the texts of a data set of the store instead")
     add("--max-items", type=int, metavar="N", help="judge the first N items only")
@@ -56,47 +62,117 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this share")
     further = "a further parameter of each call, its value as JSON, such as seed=7"
     add("--param", nargs="+", metavar="NAME=JSON", help=further)
-    add("--header", nargs="+", metavar="NAME=VALUE", help="a further header; $NAME stands for an environment variable")
-    add("--same-server", metavar="URL", help="earlier address of this server: what was collected there counts")
+    add(
+        "--header",
+        nargs="+",
+        metavar="NAME=VALUE",
+        help="a further header; $NAME stands for an environment variable",
+    )
+    add(
+        "--same-server",
+        metavar="URL",
+        help="earlier address of this server: what was collected there counts",
+    )
     add = parser.add_argument_group("what is asked").add_argument
     add("--protocol", help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser")
-    add("--votes", type=int, help="votes per comparison (8), scores per response (1), orderings per list (7)")
+    add(
+        "--votes",
+        type=int,
+        help="votes per comparison (8), scores per response (1), orderings per list (7)",
+    )
     add("--orders", help="balanced (default) or ab")
     add("--confidence", help="none (default), self, multi or logprob")
     add("--ties", action=argparse.BooleanOptionalAction, help="allow ties (default)")
     add("--temperature", type=float, help="default: 1 where several votes are drawn, else 0")
     add("--few-shot", type=int, metavar="K", help="show K labelled items as examples")
     add("--samples-of", nargs="+", metavar="JUDGE", help="votes that usc, gsa or fuser read")
-    add("--keyed-model", metavar="MODEL", help="the judge that confirms for apoc (default: the same)")
-    change = "ask with a change that should not matter: sentence, padding, markdown, paraphrase (a column); "
+    add(
+        "--keyed-model",
+        metavar="MODEL",
+        help="the judge that confirms for apoc (default: the same)",
+    )
+    change = (
+        "ask with a change that should not matter: sentence, padding, "
+        "markdown, paraphrase (a column); "
+    )
     attack = "or an attack in one response: attack-choose, attack-authority, attack-system"
-    add("--five", action="store_true", default=None, help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
-    add("--own-answer", action="store_true", default=None, help="the judge answers the prompt itself before it judges")
+    add(
+        "--five",
+        action="store_true",
+        default=None,
+        help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5",
+    )
+    add(
+        "--own-answer",
+        action="store_true",
+        default=None,
+        help="the judge answers the prompt itself before it judges",
+    )
     add("--show", nargs="+", metavar="COLUMN", help="columns in the prompt, such as rubric")
     add("--perturb", metavar="CHANGE", help=change + attack)
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
-    add("--prompt", metavar="FILE", help="a prompt of your own, with {{prompt}}, {{first}} and {{second}}")
+    add(
+        "--prompt",
+        metavar="FILE",
+        help="a prompt of your own, with {{prompt}}, {{first}} and {{second}}",
+    )
     pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
     add("--verdict-pattern", metavar="REGEX", help=pattern)
-    add("--verdict-words", nargs="+", metavar="VERDICT=WORDS", help="the words that mean A, B and tie in replies")
+    add(
+        "--verdict-words",
+        nargs="+",
+        metavar="VERDICT=WORDS",
+        help="the words that mean A, B and tie in replies",
+    )
     add("--seed", type=int, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument
     add("--concurrency", type=int, help="concurrent calls, at most 256 (16)")
     add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
     add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
-    add("--max-cost", dest="cost", metavar="MAX_COST", type=float, help="in the currency of the price")
-    add("--yes-send-to", nargs="+", metavar="HOST", help="send texts to this host, which is not a known one")
-    add("--again", nargs="+", metavar="STATUS", help="ask again where there is only: unparsed, cut_off, refused, error")
-    add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
+    add(
+        "--max-cost",
+        dest="cost",
+        metavar="MAX_COST",
+        type=float,
+        help="in the currency of the price",
+    )
+    add(
+        "--yes-send-to",
+        nargs="+",
+        metavar="HOST",
+        help="send texts to this host, which is not a known one",
+    )
+    add(
+        "--again",
+        nargs="+",
+        metavar="STATUS",
+        help="ask again where there is only: unparsed, cut_off, refused, error",
+    )
+    add(
+        "--reread",
+        action="store_true",
+        help="read stored replies without a verdict again; send nothing",
+    )
     add("--give-up", type=int, metavar="N", help="failures in a row of a dead server (20)")
-    add("--write-job", metavar="FILE", help="write these options as a job file (.toml) and send nothing")
-    add("--batch", action="store_true", default=None, help="hand in batches: half the price, results within a day")
+    add(
+        "--write-job",
+        metavar="FILE",
+        help="write these options as a job file (.toml) and send nothing",
+    )
+    add(
+        "--batch",
+        action="store_true",
+        default=None,
+        help="hand in batches: half the price, results within a day",
+    )
     add("--batch-size", type=int, metavar="N", help="calls in one batch (10,000)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 
 def collect(options: argparse.Namespace) -> int:
-    """Run the command and return its exit code. Raises AppellateError for what the user must change."""
+    """Run the command and return its exit code. Raises AppellateError for what the user must
+    change.
+    """
     with _interrupts() as interrupts:
         try:
             return _collect(options, interrupts)
@@ -155,7 +231,8 @@ class _Interrupts:
 @contextmanager
 def _interrupts() -> Iterator[_Interrupts]:
     found = _Interrupts()
-    # In the background of a shell it is ignored, and stays so; only the main thread handles signals.
+    # In the background of a shell it is ignored, and stays so; only the main thread handles
+    # signals.
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if ignored or threading.current_thread() is not threading.main_thread():
         yield found
@@ -180,19 +257,27 @@ def _settings(options: argparse.Namespace) -> Settings:
     from .job_file import Settings, read
 
     fields = {option.field for option in known_options().values()}
-    given = {name: value for name, value in vars(options).items() if name in fields and value is not None}
+    given = {
+        name: value for name, value in vars(options).items() if name in fields and value is not None
+    }
     if str(given.get("items", "")).lower().endswith(".toml"):
         return read(Path(given.pop("items")), known_options()).under(given)
     if "judge" in given and len(given.get("model", ())) > 1:
         raise InvalidOption(
-            "{option} names one judge; with several {option:model} each has its model's name", option="judge"
+            "{option} names one judge; with several {option:model} each has its model's name",
+            option="judge",
         )
     keyed = {"model": given["keyed_model"], "judge": ""} if "keyed_model" in given else None
-    return Settings(options=given, judges=tuple({"model": model} for model in given.get("model", ())), keyed=keyed)
+    return Settings(
+        options=given,
+        judges=tuple({"model": model} for model in given.get("model", ())),
+        keyed=keyed,
+    )
 
 
 def _follow(run: Run, interrupts: _Interrupts) -> Progress:
-    """Show progress until the run has finished. Ctrl-C waits for the calls in flight; again, for nothing.
+    """Show progress until the run has finished. Ctrl-C waits for the calls in flight; again, for
+    nothing.
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
@@ -220,7 +305,10 @@ def _end(last: Progress, store: str) -> int:
     for line in (*last.by_judge, *last.remedies):
         _say(one_line(line))
     if last.state == "failed":
-        _say("appellate: the run failed; what was answered is in the store, and the same command goes on")
+        _say(
+            "appellate: the run failed; what was answered is in the store, and the same command "
+            "goes on"
+        )
         return FAILED
     _say(one_line(last.sentence))
     if not last.left:
@@ -232,7 +320,9 @@ def _end(last: Progress, store: str) -> int:
 
 
 def _say(line: str) -> bool:
-    """Write a line to standard error; False if its reader has gone, after which nothing is written there."""
+    """Write a line to standard error; False if its reader has gone, after which nothing is written
+    there.
+    """
     if sys.stderr is None:
         return True
     try:

@@ -1,9 +1,11 @@
-"""Calls to models through litellm, on one event loop of the process. Only this module imports litellm.
+"""Calls to models through litellm, on one event loop of the process. Only this module imports
+litellm.
 
 The one way out for calls: to the server that was agreed to, once a call, and to nobody else.
 
-Clients of providers follow redirects, read base URLs and proxies from the environment, and send again what
-they think was lost. None of it gets past this transport, whichever provider's client sits on it.
+Clients of providers follow redirects, read base URLs and proxies from the environment, and send
+again what they think was lost. None of it gets past this transport, whichever provider's client
+sits on it.
 """
 
 from __future__ import annotations
@@ -30,15 +32,25 @@ import httpx
 from .endpoint import NO_KEY, Destination
 from .parsing import storable
 
-OPTIONAL = ("temperature", "top_p", "seed", "reasoning_effort", "frequency_penalty", "presence_penalty", "top_k")
+OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "reasoning_effort",
+    "frequency_penalty",
+    "presence_penalty",
+    "top_k",
+)
 """Parameters of a call that may be left out for a model that does not take them."""
 OVERLONG = re.compile(
-    r"context_length_exceeded|maximum context length|context window|prompt is too long|too many tokens|"
+    r"context_length_exceeded|maximum context length|context window|prompt is too long|too many "
+    r"tokens|"
     r"input is too long|exceeds the (?:model's )?(?:maximum|context)",
     re.IGNORECASE,
 )
 EMPTY_ACCOUNT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance is too low|insufficient (?:balance|credits?|funds)",
+    r"insufficient_quota|exceeded your current quota|credit balance is too low|insufficient "
+    r"(?:balance|credits?|funds)",
     re.IGNORECASE,
 )
 RETRIED = (408, 409, 429)
@@ -56,11 +68,21 @@ KINDS = {429: "rate limit", 408: "timeout"}
 REFUSED = "refused by the provider"
 REMOVED = "[key]"
 PROXY_SETTINGS = tuple(
-    name for kind in ("http", "https", "all", "no") for name in (f"{kind}_proxy", f"{kind}_proxy".upper())
+    name
+    for kind in ("http", "https", "all", "no")
+    for name in (f"{kind}_proxy", f"{kind}_proxy".upper())
 )
 SHORT = 6
 """Characters below which a secret may be part of other words."""
-SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
+SECRET_ENDINGS = (
+    "_API_KEY",
+    "_TOKEN",
+    "_SECRET",
+    "_SECRET_KEY",
+    "_ACCESS_KEY",
+    "_PASSWORD",
+    "_CREDENTIALS",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +91,8 @@ class Answer:
 
     refused : the provider says that the model declined.  cut_off : at the limit of tokens.
     reasoning : what the server gives apart from the reply; "" if nothing.
-    paid_tokens : prompt tokens, those from a cache or for one at their share of the price; None: not counted.
+    paid_tokens : prompt tokens, those from a cache or for one at their share of the price; None:
+        not counted.
     alternatives : tokens in place of the first one → natural-log probability; None if not given.
     """
 
@@ -89,7 +112,8 @@ class CallFailed(Exception):
     """A call without an answer. The message holds no key.
 
     status : of HTTP, or as near as there is; 408 for a timeout.
-    kind : `rate limit`, `timeout`, `server error`, `connection or broken reply` or `refused by the provider`.
+    kind : `rate limit`, `timeout`, `server error`, `connection or broken reply` or `refused by the
+        provider`.
     billed : it may cost all the same: nothing says that the model did not run.
     content_policy : this one text is what the provider will not judge, not the judge as a whole.
     overlong : this one text is longer than the model can read.
@@ -123,7 +147,8 @@ def library() -> Any:
     os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
     # Calls go where the plan says.
     os.environ["USE_LITELLM_PROXY"] = "False"
-    # At DEBUG it would print whole requests, keys in their headers; at a level it does not know it fails.
+    # At DEBUG it would print whole requests, keys in their headers; at a level it does not know it
+    # fails.
     os.environ["LITELLM_LOG"] = "CRITICAL"
     # What pydantic thinks of types inside litellm is no news to a user, and it may quote a reply.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic\.")
@@ -140,7 +165,9 @@ def library() -> Any:
     def connect() -> httpx.AsyncBaseTransport:
         verify = handlers.get_ssl_configuration()
         kind = "ssl_verify" if isinstance(verify, bool) else "ssl_context"
-        made: httpx.AsyncBaseTransport = handlers.AsyncHTTPHandler.create_aiohttp_transport(**{kind: verify})
+        made: httpx.AsyncBaseTransport = handlers.AsyncHTTPHandler.create_aiohttp_transport(
+            **{kind: verify}
+        )
         return made
 
     gate = Gate(connect)
@@ -155,7 +182,8 @@ def library() -> Any:
             trust_env=False,
         )
 
-    # Providers' clients are of two kinds; either takes its connections here. `ask` sees if one does not.
+    # Providers' clients are of two kinds; either takes its connections here. `ask` sees if one does
+    # not.
     litellm.aclient_session = client()
     handlers.AsyncHTTPHandler.create_client = client
     litellm.suppress_debug_info = True
@@ -180,10 +208,11 @@ def _listed(model: str) -> dict[str, Any]:
 
 
 def _cacheable(model: str, messages: list[dict[str, str]]) -> list[dict[str, Any]]:
-    """The messages, with the instructions that all calls share marked where a provider caches what is marked.
+    """The messages, with the instructions that all calls share marked where a provider caches what
+    is marked.
 
-    Others cache equal beginnings by themselves. A prompt below the provider's least length is not cached, and
-    costs what it costs without the mark.
+    Others cache equal beginnings by themselves. A prompt below the provider's least length is not
+    cached, and costs what it costs without the mark.
     """
     if model.partition("/")[0] != "anthropic" or messages[0]["role"] != "system":
         return [*messages]
@@ -252,16 +281,30 @@ async def prepared(
 async def recalled(
     model: str, response: httpx.Response, parameters: Mapping[str, Any], *, where: Destination
 ) -> Answer:
-    """Read an answer that the server gave earlier to a call with these parameters, as `ask` reads one.
+    """Read an answer that the server gave earlier to a call with these parameters, as `ask` reads
+    one.
 
     Raises CallFailed.
     """
-    # The parameters may be such as litellm refuses by itself, and the answer is there whatever it says.
-    return await ask(model, ANYTHING, {}, where=where, timeout=UNSENT, instead=lambda _: response, named=parameters)
+    # The parameters may be such as litellm refuses by itself, and the answer is there whatever it
+    # says.
+    return await ask(
+        model,
+        ANYTHING,
+        {},
+        where=where,
+        timeout=UNSENT,
+        instead=lambda _: response,
+        named=parameters,
+    )
 
 
-async def send(method: str, url: str, *, where: Destination, timeout: float, **content: Any) -> httpx.Response:
-    """A request beside the calls, such as of a batch, to the server of `where` only. Raises CallFailed."""
+async def send(
+    method: str, url: str, *, where: Destination, timeout: float, **content: Any
+) -> httpx.Response:
+    """A request beside the calls, such as of a batch, to the server of `where` only. Raises
+    CallFailed.
+    """
     client: httpx.AsyncClient = library().aclient_session
     with _permitted(where, {}):
         response = await client.request(method, url, timeout=timeout, **content)
@@ -306,7 +349,9 @@ def _counts(usage: Any, text: str) -> tuple[int | None, int | None]:
 
     What a reply does not count is 0 in `usage`, which no prompt has, nor a completion with a text.
     """
-    prompt, completion = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+    prompt, completion = (
+        getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")
+    )
     for count, least in ((prompt, 1), (completion, 1 if text else 0)):
         if not isinstance(count, int) or not least <= count <= MOST_TOKENS:
             return None, None
@@ -314,7 +359,8 @@ def _counts(usage: Any, text: str) -> tuple[int | None, int | None]:
 
 
 def _paid(prompt_tokens: float, usage: Any, listed: Mapping[str, Any]) -> float:
-    """Prompt tokens, each at its share of the listed price: read from a cache, written to one, or neither.
+    """Prompt tokens, each at its share of the listed price: read from a cache, written to one, or
+    neither.
 
     What is not listed, or makes no sense, counts in full.
     """
@@ -334,13 +380,17 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     if not content:
         return None
     first = content[0]
-    found = {option.token: float(option.logprob) for option in getattr(first, "top_logprobs", None) or ()}
+    found = {
+        option.token: float(option.logprob) for option in getattr(first, "top_logprobs", None) or ()
+    }
     return {first.token: float(first.logprob), **found}
 
 
 @contextmanager
 def _permitted(
-    where: Destination, parameters: Mapping[str, Any], instead: Callable[[httpx.Request], httpx.Response] | None = None
+    where: Destination,
+    parameters: Mapping[str, Any],
+    instead: Callable[[httpx.Request], httpx.Response] | None = None,
 ) -> Iterator[Permit]:
     """Permission for one call with these parameters; whatever goes wrong in it is a CallFailed."""
     permit = Permit(origin=origin(where.address), local=where.local, instead=instead)
@@ -353,7 +403,9 @@ def _permitted(
         PERMIT.reset(leave)
 
 
-def _failure(error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]) -> CallFailed:
+def _failure(
+    error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]
+) -> CallFailed:
     answered = permit.status is not None and permit.status >= 400
     if permit.status is not None and 300 <= permit.status < 400:
         permit.refusal = "the server sends calls on to another address, which is not followed"
@@ -383,7 +435,9 @@ def _failure(error: Exception, where: Destination, permit: Permit, parameters: M
     elif not answered and isinstance(permit.error, httpx.ConnectError | OSError):
         failure.kind, failure.dead, failure.billed = "no connection", True, False
     if status in (400, 422) and not failure.overlong:
-        named = (name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message))
+        named = (
+            name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message)
+        )
         failure.unsupported = tuple(named)
     return failure
 
@@ -430,9 +484,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 @cache
 def loop() -> asyncio.AbstractEventLoop:
-    """The process's loop for calls, in its own thread: litellm keeps connections, each bound to a loop."""
-    # The loop and the thread that stores replies take turns. At Python's 5 ms a turn the store waits 100 ms
-    # for its dozen turns while calls keep the loop busy; other programs in the process lose nothing by it.
+    """The process's loop for calls, in its own thread: litellm keeps connections, each bound to a
+    loop.
+    """
+    # The loop and the thread that stores replies take turns. At Python's 5 ms a turn the store
+    # waits 100 ms for its dozen turns while calls keep the loop busy; other programs in the process
+    # lose nothing by it.
     sys.setswitchinterval(min(sys.getswitchinterval(), TURN))
     made = asyncio.new_event_loop()
     threading.Thread(target=made.run_forever, name="judging", daemon=True).start()
@@ -464,7 +521,9 @@ class Permit:
 
 
 PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)
-"""Permission of the call that is being made; tasks and threads that a client starts for it inherit it."""
+"""Permission of the call that is being made; tasks and threads that a client starts for it inherit
+it.
+"""
 
 
 def origin(url: httpx.URL | str) -> Origin:
@@ -490,7 +549,9 @@ class Gate(httpx.AsyncBaseTransport):
         to = origin(request.url)
         if to != permit.origin:
             if permit.refusal is None and not permit.sent:
-                permit.refusal = f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
+                permit.refusal = (
+                    f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
+                )
             raise httpx.ConnectError("another server than the confirmed one", request=request)
         if permit.sent:
             raise permit.error or httpx.ConnectError("a call is sent once", request=request)
@@ -499,7 +560,9 @@ class Gate(httpx.AsyncBaseTransport):
             if permit.instead is not None:
                 response = permit.instead(request)
             else:
-                response = await self._way(request.url, local=permit.local).handle_async_request(request)
+                response = await self._way(request.url, local=permit.local).handle_async_request(
+                    request
+                )
         except Exception as error:
             permit.error = error
             raise
@@ -507,13 +570,17 @@ class Gate(httpx.AsyncBaseTransport):
         return response
 
     def _way(self, url: httpx.URL, *, local: bool) -> httpx.AsyncBaseTransport:
-        """Connections through the environment's proxy for an address; straight ones to this machine."""
+        """Connections through the environment's proxy for an address; straight ones to this
+        machine.
+        """
         proxy = environment_proxy(url)
         straight = local and proxy is not None
         key = proxy, straight
         if key not in self._ways:
             # Those that read the environment are faster, and do where it names no proxy.
-            self._ways[key] = httpx.AsyncHTTPTransport(limits=LIMITS) if straight else self._connect()
+            self._ways[key] = (
+                httpx.AsyncHTTPTransport(limits=LIMITS) if straight else self._connect()
+            )
         return self._ways[key]
 
     async def aclose(self) -> None:

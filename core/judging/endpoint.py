@@ -1,4 +1,6 @@
-"""Where judged texts would be sent, with which key, and at what price; settled before anything is sent."""
+"""Where judged texts would be sent, with which key, and at what price; settled before anything is
+sent.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,13 @@ REDIRECTING = {
     "fireworks_ai": ("FIREWORKS",),
     "vertex_ai": ("VERTEXAI", "VERTEX"),
 }
-"""What else than the provider's name may begin the variables from which its client takes a base URL."""
+"""What else than the provider's name may begin the variables from which its client takes a base
+URL.
+"""
 CLOUDS = {"azure": None, "bedrock": ("boto3", "boto3"), "vertex_ai": ("google.auth", "google-auth")}
-"""Providers that litellm signs in to by variables of its own → the module and the package that it needs."""
+"""Providers that litellm signs in to by variables of its own → the module and the package that it
+needs.
+"""
 CLOUD_HOST = re.compile(
     r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com|(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|"
     r"[a-z0-9-]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com"
@@ -79,7 +85,11 @@ class Destination:
     @property
     def halved(self) -> Destination:
         """The same at half the price, which is that of calls in a batch."""
-        return self if self.price is None else replace(self, price=(self.price[0] / 2, self.price[1] / 2))
+        return (
+            self
+            if self.price is None
+            else replace(self, price=(self.price[0] / 2, self.price[1] / 2))
+        )
 
     def cost(self, prompt_tokens: float | None, completion_tokens: int | None) -> float | None:
         """What so many tokens cost; None if the price or the prompt's tokens are unknown."""
@@ -101,14 +111,15 @@ def destination(
     keys : name → key, looked up before the environment; never stored.
     listed_price : price of a provider's model, where the judge has none of its own.
 
-    Raises NotConfirmed: another host than this machine and the known providers. InvalidOption: no provider known under
-    this name and no base URL, or the key is missing.
+    Raises NotConfirmed: another host than this machine and the known providers. InvalidOption: no
+    provider known under this name and no base URL, or the key is missing.
     """
     _check_package(judge)
     host, base = host_of(judge), _base(judge)
     if not trusted(host) and host not in {name.lower() for name in confirmed}:
         raise NotConfirmed(
-            "{base} is neither this machine nor a known provider. All prompts and responses would be "
+            "{base} is neither this machine nor a known provider. All prompts and responses would "
+            "be "
             "sent to {host}: confirm it with {option:yes_send_to {host}}",
             base=base,
             host=host,
@@ -131,24 +142,32 @@ def destination(
 def host_of(judge: Judge) -> str:
     """The host that a judge's calls go to.
 
-    Raises InvalidOption : no provider known under this name and no base URL, or no address of a server.
+    Raises InvalidOption : no provider known under this name and no base URL, or no address of a
+        server.
     """
     base = _base(judge)
     if base is not None:
         return _host(base)
     if judge.provider == "bedrock":
-        return f"bedrock-runtime.{_environment('AWS_REGION_NAME', 'AWS_REGION') or 'us-west-2'}.amazonaws.com"
+        region = _environment("AWS_REGION_NAME", "AWS_REGION") or "us-west-2"
+        return f"bedrock-runtime.{region}.amazonaws.com"
     if judge.provider == "vertex_ai":
         place = _environment("VERTEXAI_LOCATION", "VERTEX_LOCATION") or "us-central1"
-        return "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"
+        return (
+            "aiplatform.googleapis.com"
+            if place == "global"
+            else f"{place}-aiplatform.googleapis.com"
+        )
     if judge.provider == "azure":
         raise InvalidOption(
-            "{model} needs the address of your resource: put it into the environment variable AZURE_API_BASE",
+            "{model} needs the address of your resource: put it into the environment variable "
+            "AZURE_API_BASE",
             model=judge.model,
         )
     if judge.provider not in HOSTS:
         raise InvalidOption(
-            "{model}: {provider!r} is not a known provider ({known}); give the {option:base_url} of a "
+            "{model}: {provider!r} is not a known provider ({known}); give the {option:base_url} "
+            "of a "
             "server that speaks the OpenAI format, with {option:model openai/NAME}",
             model=judge.model,
             provider=judge.provider,
@@ -179,7 +198,9 @@ def provider_variable(provider: str) -> str:
 
 
 def _base(judge: Judge) -> str | None:
-    """The judge's base URL, or one that the provider's client would take from the environment by itself."""
+    """The judge's base URL, or one that the provider's client would take from the environment by
+    itself.
+    """
     beginnings = (judge.provider.upper(), *REDIRECTING.get(judge.provider, ()))
     names = [f"{begun}_{ending}" for begun in beginnings for ending in ("BASE_URL", "API_BASE")]
     if judge.provider == "bedrock":
@@ -207,8 +228,14 @@ def _check_package(judge: Judge) -> None:
 
 def _host(base: str) -> str:
     # What may hold a key is not repeated.
-    shown = "an address with a key or a question in it" if any(mark in base for mark in "@?#") else repr(base)
-    unreadable = InvalidOption("{option} {shown}: write it as http://HOST:PORT/v1", option="base_url", shown=shown)
+    shown = (
+        "an address with a key or a question in it"
+        if any(mark in base for mark in "@?#")
+        else repr(base)
+    )
+    unreadable = InvalidOption(
+        "{option} {shown}: write it as http://HOST:PORT/v1", option="base_url", shown=shown
+    )
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port
@@ -216,7 +243,8 @@ def _host(base: str) -> str:
         raise unreadable from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InvalidOption(
-            "{option}: a key does not belong in the address; put it into the environment", option="base_url"
+            "{option}: a key does not belong in the address; put it into the environment",
+            option="base_url",
         )
     if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
         raise unreadable
@@ -237,7 +265,9 @@ def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:
     found = {}
     for name, value in judge.headers:
         variable = value.removeprefix("$")
-        found[name] = value if variable == value else keys.get(variable) or os.environ.get(variable, "")
+        found[name] = (
+            value if variable == value else keys.get(variable) or os.environ.get(variable, "")
+        )
         if not found[name]:
             words = "{option} {name}: the environment variable {variable} is empty"
             raise InvalidOption(words, option="header", name=name, variable=variable)
@@ -245,11 +275,15 @@ def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:
 
 
 def _key(judge: Judge, keys: dict[str, str]) -> str | None:
-    """The key that is sent; None: litellm signs in. A provider's own key goes to that provider only."""
+    """The key that is sent; None: litellm signs in. A provider's own key goes to that provider
+    only.
+    """
     name = key_variable(judge)
     if name is None:
         return keys.get("AZURE_API_KEY") if judge.provider in CLOUDS else NO_KEY
     found = keys.get(name) or os.environ.get(name)
     if not found:
-        raise InvalidOption(f"{judge.model} needs a key: put it into the environment variable {name}")
+        raise InvalidOption(
+            f"{judge.model} needs a key: put it into the environment variable {name}"
+        )
     return found

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 RESPONSE = re.compile(r"(?:response|candidate)_(\w+)\Z")
 GOLD = {"1": 1, "+1": 1, "a": 1, "0": 0, "tie": 0, "-1": -1, "b": -1}
-ESTIMATION = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
+ESTIMATION = {
+    "": False,
+    "no": False,
+    "false": False,
+    "0": False,
+    "yes": True,
+    "true": True,
+    "1": True,
+}
 KNOWN = ("item_id", "prompt", "gold", "category", "estimation")
 """Columns with a meaning of their own, beside responses and their authors."""
 FIELD_LIMIT = 2**27
@@ -78,13 +86,15 @@ def read_items(path: Path) -> tuple[Item, ...]:
 def read_file(path: Path) -> ItemFile:
     """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file.
 
-    Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`); optional `item_id`
-    (else a hash of the row's texts, so that the order of rows does not matter), `model_…` beside each response (else
-    the letter), `gold` (1, 0, −1, A, tie, B; for lists the name of the best model), `category`, `estimation` (yes or
-    no). A prompt may be a JSON list of messages, the system's too. Any other column goes with the item: a prompt may
-    show it by its name. A row that repeats an earlier one is left out, and a note says so.
+    Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`);
+    optional `item_id` (else a hash of the row's texts, so that the order of rows does not matter),
+    `model_…` beside each response (else the letter), `gold` (1, 0, −1, A, tie, B; for lists the
+    name of the best model), `category`, `estimation` (yes or no). A prompt may be a JSON list of
+    messages, the system's too. Any other column goes with the item: a prompt may show it by its
+    name. A row that repeats an earlier one is left out, and a note says so.
 
-    Raises UnreadableFile : no such file, no text, missing columns, a row that cannot be used, a name given twice, or
+    Raises UnreadableFile : no such file, no text, missing columns, a row that cannot be used, a
+        name given twice, or
     rows that differ under one item_id and the same models, or in what is true of the same texts.
     """
     try:
@@ -132,7 +142,9 @@ def _parquet(content: bytes, name: str) -> Rows:
         table = pq.read_table(pa.BufferReader(content))
     except pa.ArrowException as error:
         raise UnreadableFile(f"{name}: cannot be read as Parquet ({error})") from error
-    rows: list[dict[str, str | None]] = [{key: _cell(value) for key, value in row.items()} for row in table.to_pylist()]
+    rows: list[dict[str, str | None]] = [
+        {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
+    ]
     return rows, list(table.column_names)
 
 
@@ -168,10 +180,14 @@ def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> 
             f"{name}: needs the columns prompt, response_a and response_b (or more candidates); "
             f"it has {', '.join(columns) or 'none'}"
         )
-    items = [_item(f"{name}, row {number}", row, responses) for number, row in enumerate(rows, start=1)]
+    items = [
+        _item(f"{name}, row {number}", row, responses) for number, row in enumerate(rows, start=1)
+    ]
     kept, notes = _once(items, name)
     if not kept:
-        raise UnreadableFile(f"{name}: has no row; a line under the header is one prompt with its responses")
+        raise UnreadableFile(
+            f"{name}: has no row; a line under the header is one prompt with its responses"
+        )
     twice = _repeated((item.item_id, *item.models) for item in kept)
     if twice is not None:
         raise UnreadableFile(f"{name}: item {twice[0]!r} is there twice with the same models")
@@ -191,13 +207,17 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
             if getattr(item, column) != getattr(items[earlier - 1], column):
                 raise UnreadableFile(
                     f"{name}, row {number}: the texts of row {earlier} with another "
-                    f"{'gold' if column == 'best' else column}; correct one, or give both an item_id"
+                    f"{'gold' if column == 'best' else column}; correct one, or give both an "
+                    "item_id"
                 )
         repeated.append(f"row {number} (as {earlier})")
     if not repeated:
         return tuple(kept), ()
     shown = ", ".join(repeated[:SHOWN]) + (", …" if len(repeated) > SHOWN else "")
-    one, more = "1 row repeats an earlier one and is", f"{len(repeated):,} rows repeat earlier ones and are"
+    one, more = (
+        "1 row repeats an earlier one and is",
+        f"{len(repeated):,} rows repeat earlier ones and are",
+    )
     return tuple(kept), (f"{name}: {one if len(repeated) == 1 else more} judged once: {shown}",)
 
 
@@ -223,7 +243,9 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         raise UnreadableFile(f"{place}, column estimation: {estimation!r}; write yes or no")
     responses = tuple(cells[name] for name in shown)
     known = {*KNOWN, *columns, *(f"model_{letter}" for letter in columns.values())}
-    more = ((name, text) for name, text in cells.items() if name.isidentifier() and name not in known)
+    more = (
+        (name, text) for name, text in cells.items() if name.isidentifier() and name not in known
+    )
     return Item(
         # Among a million rows two share 16 digits by a chance of 3e-8.
         item_id=cell("item_id") or digest_of([cells["prompt"], *models, *responses])[:16],
@@ -244,15 +266,23 @@ def _conversation(text: str, place: str) -> str:
         found = json.loads(text) if text.lstrip().startswith("[") else None
     except ValueError:
         return text
-    if not isinstance(found, list) or not all(isinstance(one, dict) and "role" in one for one in found):
+    if not isinstance(found, list) or not all(
+        isinstance(one, dict) and "role" in one for one in found
+    ):
         return text
     turns = []
     for one in found:
         content = one.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
-        texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        texts = [
+            part["text"]
+            for part in parts
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
         if len(texts) < len(parts):
-            raise UnreadableFile(f"{place}, column prompt: a message of {one['role']!r} is not all text")
+            raise UnreadableFile(
+                f"{place}, column prompt: a message of {one['role']!r} is not all text"
+            )
         turns.append("\n".join([f"{str(one['role']).capitalize()}:", *texts]))
     return "\n\n".join(turns) or text
 
@@ -264,7 +294,9 @@ def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, 
     if len(models) == 2 and given.lower() in GOLD:
         return GOLD[given.lower()], ()
     if given not in models:
-        raise UnreadableFile(f"{place}, column gold: {given!r} is neither 1, 0, -1, A, tie, B nor a model")
+        raise UnreadableFile(
+            f"{place}, column gold: {given!r} is neither 1, 0, -1, A, tie, B nor a model"
+        )
     return (None if len(models) > 2 else 1 - 2 * models.index(given)), (given,)
 
 
@@ -275,12 +307,22 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
     """
     from ..store.export import with_texts
 
-    names = ("item_id", "model_a", "model_b", "prompt", "response_a", "response_b", "gold", "category")
+    names = (
+        "item_id",
+        "model_a",
+        "model_b",
+        "prompt",
+        "response_a",
+        "response_b",
+        "gold",
+        "category",
+    )
     with store.snapshot() as moment:
         found = with_texts(moment, dataset).select(names).to_pylist()
     if not found:
         raise NoUsableVotes(
-            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and response_b"
+            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, "
+            "response_a and response_b"
         )
     return tuple(
         Item(
@@ -319,9 +361,11 @@ def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """Each response by itself, as an item of one; a response that several comparisons share is there once.
+    """Each response by itself, as an item of one; a response that several comparisons share is
+    there once.
 
-    Raises InvalidOption if a model has two responses to one item: its scores would be one another's.
+    Raises InvalidOption if a model has two responses to one item: its scores would be one
+    another's.
     """
     found: dict[tuple[str, str], Item] = {}
     for item in items:
@@ -331,27 +375,33 @@ def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
                 found[place] = replace(item, responses=(text,), models=(model,), gold=None, best=())
             elif (found[place].prompt, found[place].responses) != (item.prompt, (text,)):
                 raise InvalidOption(
-                    f"item {item.item_id!r} has two different texts of {model!r}: a score is kept by item "
+                    f"item {item.item_id!r} has two different texts of {model!r}: a score is kept "
+                    "by item "
                     "and model. Give each prompt with its responses an item_id of its own"
                 )
     return tuple(found.values())
 
 
 def listed(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The items, if each item_id has one list: rankings are kept by item. Raises InvalidOption otherwise."""
+    """The items, if each item_id has one list: rankings are kept by item. Raises InvalidOption
+    otherwise.
+    """
     twice = _repeated((item.item_id,) for item in items)
     if twice is not None:
         raise InvalidOption(
-            f"item {twice[0]!r} has several lists of candidates: a ranking is kept by item. Put all "
+            f"item {twice[0]!r} has several lists of candidates: a ranking is kept by item. Put "
+            "all "
             "its candidates into one row, or give each row an item_id of its own"
         )
     return items
 
 
 def lists_of(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """One list per item, of all the responses that its comparisons show, in order of their authors' names.
+    """One list per item, of all the responses that its comparisons show, in order of their authors'
+    names.
 
-    The best is who beats every other by gold, if anybody does. An item with one comparison stays as it is.
+    The best is who beats every other by gold, if anybody does. An item with one comparison stays as
+    it is.
 
     Raises InvalidOption if a model has two responses to one item.
     """
@@ -363,7 +413,11 @@ def lists_of(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 def _list(given: list[Item]) -> Item:
-    texts = {model: text for item in given for model, text in zip(item.models, item.responses, strict=True)}
+    texts = {
+        model: text
+        for item in given
+        for model, text in zip(item.models, item.responses, strict=True)
+    }
     names = tuple(sorted(texts))
     beaten: dict[str, set[str]] = defaultdict(set)
     for item in given:

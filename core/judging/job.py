@@ -1,4 +1,6 @@
-"""What is to be collected: the judges, the protocol and the items, checked before anything is sent."""
+"""What is to be collected: the judges, the protocol and the items, checked before anything
+is sent.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,24 @@ REPLY_TOKENS = 4096
 """Longest reply by default: a reasoning model thinks within it too."""
 AGAIN = ("unparsed", "cut_off", "refused", "error")
 """Statuses of replies that may be asked for again."""
-RESERVED = ("model", "messages", "temperature", "max_tokens", "api_key", "api_base", "timeout", "stream", "n")
+RESERVED = (
+    "model",
+    "messages",
+    "temperature",
+    "max_tokens",
+    "api_key",
+    "api_base",
+    "timeout",
+    "stream",
+    "n",
+)
 """Parameters of a call that have an option of their own, or none."""
 
 
 def values_of(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name; unlike with `asdict` those that are dataclasses stay so."""
+    """The fields of a dataclass by name; unlike with `asdict` those that are dataclasses
+    stay so.
+    """
     return {of.name: getattr(record, of.name) for of in fields(record)}
 
 
@@ -60,18 +74,25 @@ PROTOCOLS = {
     "fuser": Rules(confidences=("self", "none"), reads=2),
 }
 NO_CONFIDENCE = {
-    "multi": "Confidence by repeated votes (multi) needs {option:protocol pairwise} and 2 votes or more",
-    "logprob": "Confidence by token probabilities (logprob) needs {option:protocol pairwise} or greedy",
+    "multi": (
+        "Confidence by repeated votes (multi) needs {option:protocol pairwise} and 2 votes or more"
+    ),
+    "logprob": (
+        "Confidence by token probabilities (logprob) needs {option:protocol pairwise} or greedy"
+    ),
     "self": "{option:protocol {protocol}} states no confidence",
 }
 """Why a protocol cannot have a kind of confidence."""
 WHERE = {
     "perturb": "{option} goes with {option:protocol pairwise} or greedy, without examples",
-    "five": "{option} goes with {option:protocol pairwise}, greedy or score, and not with logprob or a "
+    "five": "{option} goes with {option:protocol pairwise}, greedy or "
+    "score, and not with logprob or a "
     "prompt of your own",
-    "own_answer": "{option} goes with {option:protocol pairwise} or greedy, and not with logprob or a prompt "
+    "own_answer": "{option} goes with {option:protocol pairwise} or greedy, "
+    "and not with logprob or a prompt "
     "of your own",
-    "show": "{option} goes with {option:protocol pairwise}, greedy or score; a prompt of your own names its "
+    "show": "{option} goes with {option:protocol pairwise}, greedy or score; "
+    "a prompt of your own names its "
     "columns itself",
 }
 """Where an option has a meaning."""
@@ -79,7 +100,9 @@ WHERE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Hard limits over all of a job, or of a judge in it, whichever run of it spent them; None: no limit."""
+    """Hard limits over all of a job, or of a judge in it, whichever run of it spent them; None: no
+    limit.
+    """
 
     calls: int | None = None
     tokens: int | None = None
@@ -96,12 +119,16 @@ class Budget:
 class Judge:
     """A model that judges.
 
-    model : `provider/name` as litellm spells it; an OpenAI-compatible server: `openai/name` and `base_url`.
+    model : `provider/name` as litellm spells it; an OpenAI-compatible server: `openai/name` and
+        `base_url`.
     name : who votes; default: the model without its provider.
-    price : of a million prompt tokens and of a million completion tokens; None: looked up, or unknown.
-    key_env : environment variable that holds the key; default: the provider's own, and none for a base URL.
+    price : of a million prompt tokens and of a million completion tokens; None: looked up, or
+        unknown.
+    key_env : environment variable that holds the key; default: the provider's own, and none for a
+        base URL.
     timeout : seconds until a call counts as failed.
-    same_server : earlier address of the same server: what was collected there is not collected again.
+    same_server : earlier address of the same server: what was collected there is not collected
+        again.
     parameters : further ones of each call, such as `reasoning_effort`, with their values as JSON.
     headers : further ones of each call; a value `$NAME` is that of an environment variable.
     concurrency : calls in flight at most; None: a part of those of the job.
@@ -124,11 +151,14 @@ class Judge:
     def __post_init__(self) -> None:
         parts = self.model.split("/", 1)
         if not self.model.isprintable() or not all(part.strip() for part in parts):
-            raise InvalidOption(f"{self.model!r} names no model; write provider/name, such as openai/NAME")
+            raise InvalidOption(
+                f"{self.model!r} names no model; write provider/name, such as openai/NAME"
+            )
         if len(parts) == 1:
             if self.base_url is None:
                 raise InvalidOption(
-                    "{model!r} names no provider: write provider/name, or give a server's {option:base_url}",
+                    "{model!r} names no provider: write provider/name, or give a server's "
+                    "{option:base_url}",
                     model=self.model,
                 )
             object.__setattr__(self, "model", f"openai/{self.model}")
@@ -139,12 +169,18 @@ class Judge:
         if self.max_tokens < 1 or not 0 < self.timeout < math.inf:
             raise InvalidOption(f"{self.name}: max_tokens and timeout must be above 0")
         if self.concurrency is not None and not 1 <= self.concurrency <= MAX_CONCURRENCY:
-            raise InvalidOption(f"{self.name}: {self.concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
+            raise InvalidOption(
+                f"{self.name}: {self.concurrency} calls at once: 1 to {MAX_CONCURRENCY}"
+            )
         if self.price is not None and not all(0 <= price < math.inf for price in self.price):
-            raise InvalidOption(f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more")
+            raise InvalidOption(
+                f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
+            )
         for name, value in self.parameters:
             if name in RESERVED:
-                raise InvalidOption("{name} is no {option}: it has an option of its own", name=name, option="param")
+                raise InvalidOption(
+                    "{name} is no {option}: it has an option of its own", name=name, option="param"
+                )
             try:
                 json.loads(value)
             except ValueError:
@@ -168,11 +204,13 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed.
+    """How a job is run: at most so many calls at once, within a budget, to hosts that were
+    confirmed.
 
-    again : statuses of replies that are asked for again.  reread : read stored replies again, send nothing.
-    give_up : failures in a row of a server that is not there or an account that is empty, after which a
-        judge is asked no more.
+    again : statuses of replies that are asked for again.  reread : read stored replies again, send
+        nothing.
+    give_up : failures in a row of a server that is not there or an account that is empty, after
+        which a judge is asked no more.
     batch : calls are handed in together, at half the price; of at most `batch_size`.
     """
 
@@ -188,30 +226,39 @@ class Terms:
     def __post_init__(self) -> None:
         for status in self.again:
             if status not in AGAIN:
-                raise InvalidOption("{option} {status}: one of {allowed}", option="again", status=status, allowed=AGAIN)
+                raise InvalidOption(
+                    "{option} {status}: one of {allowed}",
+                    option="again",
+                    status=status,
+                    allowed=AGAIN,
+                )
         for name in ("give_up", "batch_size"):
             if getattr(self, name) < 1:
-                raise InvalidOption("{option} {given}: 1 or more", option=name, given=getattr(self, name))
+                raise InvalidOption(
+                    "{option} {given}: 1 or more", option=name, given=getattr(self, name)
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """Judgements to collect. The same job twice makes no call twice.
 
-    votes : per judge and comparison; for listwise the number K of orderings; None: the protocol's default.
-        Greedy is two by definition.
+    votes : per judge and comparison; for listwise the number K of orderings; None: the protocol's
+        default. Greedy is two by definition.
     orders : `balanced`: half in each order; `ab`: model_a first always.
     temperature : None: 1 where several votes are drawn, 0 elsewhere.
     few_shot : labelled items shown as examples; they are drawn by `seed` and not judged.
     samples_of : the judges whose stored votes USC, GSA (one) or a fuser (two or more) read.
-    keyed : judge that confirms for APOCJudge; None: the first of `judges` itself, with an answer key.
+    keyed : judge that confirms for APOCJudge; None: the first of `judges` itself, with an answer
+        key.
     prompts : folder of edited prompts; None: the project's own.
-    perturb : change that the items get (`perturbations.NAMES`); the votes are stored beside those without.
+    perturb : change that the items get (`perturbations.NAMES`); the votes are stored beside those
+        without.
     five : five-level verdicts (`A>>B` …), or scores from 1 to 5.
     own_answer : the judge answers the prompt itself, before its verdict.
     show : further columns of the items that the prompt shows, such as `rubric`.
-    prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies state their
-        verdict; None: as the project's prompts ask for.
+    prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies
+        state their verdict; None: as the project's prompts ask for.
     """
 
     dataset: str
@@ -237,7 +284,9 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.perturb:
-            object.__setattr__(self, "items", tuple(changed(item, self.perturb) for item in paired(self.items)))
+            object.__setattr__(
+                self, "items", tuple(changed(item, self.perturb) for item in paired(self.items))
+            )
         self._check_words()
         self._check_judges()
         if not self.dataset.strip():
@@ -246,7 +295,8 @@ class Job:
             raise InvalidOption(f"{self.n} votes: ask for at least 1")
         if self.two_orders and self.n % 2:
             raise InvalidOption(
-                "{votes} votes cannot be balanced over two orders: take an even number, or {option:orders ab}",
+                "{votes} votes cannot be balanced over two orders: take an even number, or "
+                "{option:orders ab}",
                 votes=self.n,
             )
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -255,21 +305,30 @@ class Job:
         self._check_protocol()
 
     def _check_words(self) -> None:
-        words = {"protocol": PROTOCOLS, "orders": get_args(Orders), "confidence": get_args(Confidence)}
+        words = {
+            "protocol": PROTOCOLS,
+            "orders": get_args(Orders),
+            "confidence": get_args(Confidence),
+        }
         for name, allowed in words.items():
             if getattr(self, name) not in allowed:
-                raise InvalidOption(f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
+                raise InvalidOption(
+                    f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}"
+                )
 
     def _check_judges(self) -> None:
         """Answers of two judges under one name would count twice."""
         names = [judge.name for judge in self.judges]
         if not names or len(set(names)) < len(names):
-            raise InvalidOption(f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}")
+            raise InvalidOption(
+                f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}"
+            )
         ((most, times),) = Counter(self.voters).most_common(1)
         if times > 1:
             raise InvalidOption(
                 "The answers of these judges would all be stored as {voter!r}: "
-                "ask one model at a time, and give each further one a name of its own with {option:judge}",
+                "ask one model at a time, and give each further one a name of its own with "
+                "{option:judge}",
                 voter=most,
             )
 
@@ -284,10 +343,15 @@ class Job:
                 raise InvalidOption(f"{longest} candidates: a list may have up to {len(LETTERS)}")
 
     def _check_protocol(self) -> None:
-        if self.confidence not in self.rules.confidences or (self.confidence == "multi" and self.n < 2):
+        if self.confidence not in self.rules.confidences or (
+            self.confidence == "multi" and self.n < 2
+        ):
             raise InvalidOption(NO_CONFIDENCE[self.confidence], protocol=self.protocol)
         if self.few_shot and not self.rules.examples:
-            raise InvalidOption("Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot")
+            raise InvalidOption(
+                "Examples (few-shot) go with {option:protocol pairwise} or greedy",
+                option="few_shot",
+            )
         pairs, letter = self.rules.examples, self.confidence == "logprob"
         ours, score = self.prompt is None, self.protocol == "score"
         for option, asked, fits in (
@@ -307,7 +371,8 @@ class Job:
         needed, given = self.rules.reads, len(self.samples_of)
         if given < needed or (given > needed and needed < 2):
             raise InvalidOption(
-                "{option:protocol {protocol}} reads stored votes of {needed}; {given} named ({option:samples_of})",
+                "{option:protocol {protocol}} reads stored votes of {needed}; {given} named "
+                "({option:samples_of})",
                 protocol=self.protocol,
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
@@ -315,7 +380,8 @@ class Job:
         own = self.own_verdicts
         if (self.prompt is not None or own is not None) and not self.rules.examples:
             raise InvalidOption(
-                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy", option="prompt"
+                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy",
+                option="prompt",
             )
         if self.prompt is not None and self.prompts is not None:
             raise InvalidOption("Either {option} or {option:prompts}, not both", option="prompt")
@@ -327,7 +393,9 @@ class Job:
                 option="verdict_pattern",
             )
         if self.keyed is not None and self.protocol != "apoc":
-            raise InvalidOption("A keyed judge confirms for {option:protocol apoc} only", option="keyed")
+            raise InvalidOption(
+                "A keyed judge confirms for {option:protocol apoc} only", option="keyed"
+            )
 
     @property
     def rules(self) -> Rules:
@@ -353,7 +421,9 @@ class Job:
             return 0.0
         if self.temperature is not None:
             return self.temperature
-        drawn = self.protocol in ("pairwise", "score") and self.n > 1 and self.confidence != "logprob"
+        drawn = (
+            self.protocol in ("pairwise", "score") and self.n > 1 and self.confidence != "logprob"
+        )
         return 1.0 if drawn else 0.0
 
     @property
@@ -368,10 +438,11 @@ class Job:
         return self.judges if self.keyed is None else (*self.judges, self.keyed)
 
     def voter(self, judge: Judge, change: str = "") -> str:
-        """The name under which a judge's answer to this protocol is stored; `change` is that of the item.
+        """The name under which a judge's answer to this protocol is stored; `change` is that of the
+        item.
 
-        USC and GSA have that of the judge whose votes are read, as `usc(judge)`; a reader that was given a
-        name of its own has it behind, as `usc(judge) by NAME`.
+        USC and GSA have that of the judge whose votes are read, as `usc(judge)`; a reader that was
+        given a name of its own has it behind, as `usc(judge) by NAME`.
         """
         if change:
             return perturbed_name(self.voter(judge), change)

@@ -1,8 +1,10 @@
-"""A job as settings: what a command line or a TOML file asks for, the job that it makes, and the file again.
+"""A job as settings: what a command line or a TOML file asks for, the job that it makes, and the
+file again.
 
-The keys of a file are the options of the command line without their dashes. What stands above the first
-`[[judge]]` holds for the job, or for all of its judges; a `[[judge]]` has the options of a judge, `name` for
-`--judge`, and its own concurrency and limits. Paths are relative to the file. No key is ever in it.
+The keys of a file are the options of the command line without their dashes. What stands above the
+first `[[judge]]` holds for the job, or for all of its judges; a `[[judge]]` has the options of a
+judge, `name` for `--judge`, and its own concurrency and limits. Paths are relative to the file. No
+key is ever in it.
 """
 
 from __future__ import annotations
@@ -90,7 +92,9 @@ def options_of(add_arguments: Callable[[argparse.ArgumentParser], None]) -> Opti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is asked for. options : of the job, and of all judges.  judges : of each.  keyed : for apoc."""
+    """What is asked for. options : of the job, and of all judges.  judges : of each.  keyed : for
+    apoc.
+    """
 
     options: Given
     judges: tuple[Given, ...]
@@ -100,23 +104,31 @@ class Settings:
         """The settings with options of the command line, which win."""
         for option in ("model", "judge", "base_url"):
             if option in given and "model" not in self.options:
-                raise InvalidOption("{option}: the job file names the judges; change it there", option=option)
+                raise InvalidOption(
+                    "{option}: the job file names the judges; change it there", option=option
+                )
         lasting = given.keys() - {*OWN}
-        judges = tuple({k: v for k, v in judge.items() if k not in lasting} for judge in self.judges)
+        judges = tuple(
+            {k: v for k, v in judge.items() if k not in lasting} for judge in self.judges
+        )
         keyed = {"model": given["keyed_model"]} if "keyed_model" in given else self.keyed
         return Settings(options=self.options | given, judges=judges, keyed=keyed)
 
     def made_judges(self) -> tuple[Judge, ...]:
         """The judges. Raises InvalidOption."""
         if not self.judges:
-            raise InvalidOption("{option}: name the model that judges, as provider/name", option="model")
+            raise InvalidOption(
+                "{option}: name the model that judges, as provider/name", option="model"
+            )
         return tuple(map(self._judge, self.judges))
 
     def _judge(self, own: Given) -> Judge:
         given = {name: value for name, value in self.options.items() if name not in OWN} | own
         parameters = dict(named("param", given.get("param")))
         own_options = {name: given.get(name) for name in ("reasoning_effort", "top_p")}
-        parameters |= {name: json.dumps(value) for name, value in own_options.items() if value is not None}
+        parameters |= {
+            name: json.dumps(value) for name, value in own_options.items() if value is not None
+        }
         if "model" not in given:
             raise InvalidOption("A judge needs a {option}", option="model")
         return _record(
@@ -131,14 +143,26 @@ class Settings:
     def terms(self) -> Terms:
         """How the job is run."""
         given = self.options
-        return _record(Terms, given, budget=_record(Budget, given), confirmed=tuple(given.get("yes_send_to", ())))
+        return _record(
+            Terms,
+            given,
+            budget=_record(Budget, given),
+            confirmed=tuple(given.get("yes_send_to", ())),
+        )
 
     def job_options(self) -> Given:
-        """The fields of a job but for its judges and items. Raises InvalidOption, UnreadableFile."""
+        """The fields of a job but for its judges and items. Raises InvalidOption,
+        UnreadableFile.
+        """
         given = self.options
-        words, pattern = named("verdict_words", given.get("verdict_words")), given.get("verdict_pattern")
+        words, pattern = (
+            named("verdict_words", given.get("verdict_words")),
+            given.get("verdict_pattern"),
+        )
         found = _given(Job, given) | {
-            "own_verdicts": OwnVerdicts(pattern=pattern, words=words) if words or pattern is not None else None,
+            "own_verdicts": OwnVerdicts(pattern=pattern, words=words)
+            if words or pattern is not None
+            else None,
             "prompt": _text_of(given.get("prompt")),
             "prompts": Path(given["prompts"]) if given.get("prompts") else None,
             "keyed": self._judge(self.keyed) if self.keyed else None,
@@ -146,13 +170,17 @@ class Settings:
         return {name: value for name, value in found.items() if name not in ("dataset", "items")}
 
     def job(self, store: Store) -> tuple[Job, tuple[str, ...]]:
-        """The job, and notes about its items. Raises InvalidOption, UnreadableFile, NoUsableVotes."""
+        """The job, and notes about its items. Raises InvalidOption, UnreadableFile,
+        NoUsableVotes.
+        """
         given, judges, options = self.options, self.made_judges(), self.job_options()
         if ("items" in given) == ("items_of" in given):
             words = "Name a file of items, or a data set of the store with {option}, and not both"
             raise InvalidOption(words, option="items_of")
         if given.get("max_items", 1) < 1:
-            raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=given["max_items"])
+            raise InvalidOption(
+                "{option} {given}: 1 or more", option="max_items", given=given["max_items"]
+            )
         if "items_of" in given:
             file, dataset = ItemFile(items=items_of(store, given["items_of"])), given["items_of"]
             if given.get("protocol") == "listwise":
@@ -161,7 +189,9 @@ class Settings:
             path = Path(given["items"])
             file, dataset = read_file(path), path.name.split(".")[0]
         items = file.items[: given.get("max_items")]
-        return Job(dataset=given.get("dataset") or dataset, items=items, judges=judges, **options), file.notes
+        return Job(
+            dataset=given.get("dataset") or dataset, items=items, judges=judges, **options
+        ), file.notes
 
 
 def _record(kind: type[T], given: Given, **others: object) -> T:
@@ -171,7 +201,9 @@ def _record(kind: type[T], given: Given, **others: object) -> T:
 def _given(kind: type, given: Given) -> Given:
     """What is given of the fields of a dataclass; what is not has the default of the field."""
     names = [field.name for field in fields(kind) if given.get(field.name) is not None]
-    return {name: tuple(given[name]) if isinstance(given[name], list) else given[name] for name in names}
+    return {
+        name: tuple(given[name]) if isinstance(given[name], list) else given[name] for name in names
+    }
 
 
 def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
@@ -179,7 +211,9 @@ def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ..
     pairs = [text.partition("=") for text in given or () if text.strip()]
     for name, equals, value in pairs:
         if not name or not equals:
-            raise InvalidOption("{option} {text}: write NAME=VALUE", option=option, text=name + equals + value)
+            raise InvalidOption(
+                "{option} {text}: write NAME=VALUE", option=option, text=name + equals + value
+            )
     return tuple((name, value) for name, _, value in pairs)
 
 
@@ -203,7 +237,8 @@ def read(path: Path, known: Options) -> Settings:
 def parse(text: str, name: str, known: Options) -> Settings:
     """Settings out of the text of a job file.
 
-    Raises UnreadableFile if it is no TOML; InvalidOption with place, value and remedy for what is in it.
+    Raises UnreadableFile if it is no TOML; InvalidOption with place, value and remedy for what is
+    in it.
     """
     try:
         found = tomllib.loads(text)
@@ -212,15 +247,22 @@ def parse(text: str, name: str, known: Options) -> Settings:
     tables = found.pop("judge", [])
     keyed = found.pop("keyed-judge", None)
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UnreadableFile(f"{name}, judge: write each judge as a table that begins with [[judge]]")
+        raise UnreadableFile(
+            f"{name}, judge: write each judge as a table that begins with [[judge]]"
+        )
     if keyed is not None and not isinstance(keyed, dict):
-        raise UnreadableFile(f"{name}, keyed-judge: write it as a table that begins with [keyed-judge]")
+        raise UnreadableFile(
+            f"{name}, keyed-judge: write it as a table that begins with [keyed-judge]"
+        )
     options = _table(found, name, known, judge=False)
     judges = tuple(
-        _table(table, f"{name}, [[judge]] {number}", known, judge=True) for number, table in enumerate(tables, start=1)
+        _table(table, f"{name}, [[judge]] {number}", known, judge=True)
+        for number, table in enumerate(tables, start=1)
     )
     if judges and ("model" in options or "keyed_model" in options):
-        raise InvalidOption(f"{name}: name each model in its [[judge]] or [keyed-judge], not above them")
+        raise InvalidOption(
+            f"{name}: name each model in its [[judge]] or [keyed-judge], not above them"
+        )
     table = None if keyed is None else _table(keyed, f"{name}, [keyed-judge]", known, judge=True)
     if options.get("keyed_model"):
         table = {"model": options.pop("keyed_model")}
@@ -233,7 +275,8 @@ def _table(found: Mapping[str, Any], place: str, known: Options, *, judge: bool)
     allowed = {
         ("name" if judge and key == "judge" else key): option
         for key, option in known.items()
-        if option.field not in ONCE and (option.of_judge or option.field in OWN if judge else key != "judge")
+        if option.field not in ONCE
+        and (option.of_judge or option.field in OWN if judge else key != "judge")
     }
     given: Given = {}
     for key, value in found.items():
@@ -247,7 +290,9 @@ def _table(found: Mapping[str, Any], place: str, known: Options, *, judge: bool)
 def _unknown(key: str, place: str, allowed: Iterable[str], known: Options) -> str:
     plain = key.replace("_", "-")
     if plain in ("key", "api-key"):
-        return f"{place}: a key does not belong in a file; name its environment variable with key-env"
+        return (
+            f"{place}: a key does not belong in a file; name its environment variable with key-env"
+        )
     if plain in known and known[plain].field in ONCE:
         return f"{place}: {plain} is for one run; give it on the command line as --{plain}"
     if plain in known:
@@ -261,10 +306,19 @@ def _value(value: Any, option: Option, place: str, *, judge: bool) -> Any:
     """A value of the type of its option, as the command line gives it."""
     if option.pairs:
         if not isinstance(value, dict):
-            raise InvalidOption(f"{place}: {value!r} is no table; write {option.key} = {{ NAME = VALUE }}")
+            raise InvalidOption(
+                f"{place}: {value!r} is no table; write {option.key} = {{ NAME = VALUE }}"
+            )
         words = option.field == "verdict_words"
-        texts = {name: each if words and isinstance(each, list) else [each] for name, each in value.items()}
-        return [f"{name}={_pair(name, one, option, place)}" for name, each in texts.items() for one in each]
+        texts = {
+            name: each if words and isinstance(each, list) else [each]
+            for name, each in value.items()
+        }
+        return [
+            f"{name}={_pair(name, one, option, place)}"
+            for name, each in texts.items()
+            for one in each
+        ]
     if option.action.nargs == 2 and (not isinstance(value, list) or len(value) != 2):
         raise InvalidOption(f"{place}: {value!r} is no pair; write {option.key} = [1.0, 2.0]")
     several = option.action.nargs not in (None, 0, "?") and not (judge and option.field == "model")
@@ -274,7 +328,9 @@ def _value(value: Any, option: Option, place: str, *, judge: bool) -> Any:
         if not right or (isinstance(each, bool) and option.kind is not bool):
             raise InvalidOption(f"{place}: {each!r} is not {TYPES[option.kind]}")
     if option.field == "key_env" and not VARIABLE.match(value):
-        raise InvalidOption(f"{place}: is not the name of an environment variable, such as MY_API_KEY")
+        raise InvalidOption(
+            f"{place}: is not the name of an environment variable, such as MY_API_KEY"
+        )
     return [option.kind(each) for each in values] if several else option.kind(value)
 
 
@@ -285,12 +341,19 @@ def _pair(name: str, value: Any, option: Option, place: str) -> str:
     if not isinstance(value, str):
         raise InvalidOption(f"{place}, {name}: {value!r} is not a text")
     if option.field == "header" and SECRET.search(name) and not value.startswith("$"):
-        raise InvalidOption(f"{place}, {name}: write $VARIABLE, the name of an environment variable that holds it")
+        raise InvalidOption(
+            f"{place}, {name}: write $VARIABLE, the name of an environment variable that holds it"
+        )
     return value
 
 
 def written(
-    job: Job, terms: Terms, known: Options, items: str | None = None, of: str | None = None, first: int | None = None
+    job: Job,
+    terms: Terms,
+    known: Options,
+    items: str | None = None,
+    of: str | None = None,
+    first: int | None = None,
 ) -> str:
     """A job as a file that `parse` reads, what is as by default left out, and secrets too.
 
@@ -306,7 +369,8 @@ def written(
         "max_items": first,
         "yes_send_to": terms.confirmed,
         "verdict_pattern": own and own.pattern,
-        "verdict_words": own and {v: [text for of, text in own.words if of == v] for v, _ in own.words},
+        "verdict_words": own
+        and {v: [text for of, text in own.words if of == v] for v, _ in own.words},
         "prompts": job.prompts and str(job.prompts),
         "prompt": job.prompt and job.prompt.rstrip("\n") + "\n",
     }
@@ -322,13 +386,25 @@ def written(
 def _changed(record: Any) -> Given:
     """Fields that are not as by default."""
     given = values_of(record)
-    return {field.name: given[field.name] for field in fields(record) if given[field.name] != field.default}
+    return {
+        field.name: given[field.name]
+        for field in fields(record)
+        if given[field.name] != field.default
+    }
 
 
 def _judge_lines(judge: Judge, known: Options) -> Iterator[str]:
-    kept = {name: value for name, value in judge.headers if value.startswith("$") or not SECRET.search(name)}
+    kept = {
+        name: value
+        for name, value in judge.headers
+        if value.startswith("$") or not SECRET.search(name)
+    }
     name = judge.name if judge.name != judge.default_name else None
-    values = _changed(judge) | _changed(judge.budget) | {"judge": name, "param": judge.extra, "header": kept}
+    values = (
+        _changed(judge)
+        | _changed(judge.budget)
+        | {"judge": name, "param": judge.extra, "header": kept}
+    )
     yield from _lines(values, known, judge=True)
     for name in sorted({name for name, _ in judge.headers} - kept.keys()):
         yield f"# The header {name} is left out: write it as $VARIABLE, from the environment."
@@ -337,7 +413,12 @@ def _judge_lines(judge: Judge, known: Options) -> Iterator[str]:
 def _lines(values: Given, known: Options, *, judge: bool = False) -> Iterator[str]:
     for key, option in known.items():
         value = values.get(option.field)
-        if value is None or value in ((), {}) or option.field in ONCE or (option.field == "judge") > judge:
+        if (
+            value is None
+            or value in ((), {})
+            or option.field in ONCE
+            or (option.field == "judge") > judge
+        ):
             continue
         yield f"{'name' if key == 'judge' else key} = {toml(value)}"
 
@@ -355,7 +436,10 @@ def toml(value: Any) -> str:
         return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
     if isinstance(value, Mapping):
         # A text of several lines is no name.
-        named = {name if BARE.match(name) else f'"{_escaped(name)}"': each for name, each in value.items()}
+        named = {
+            name if BARE.match(name) else f'"{_escaped(name)}"': each
+            for name, each in value.items()
+        }
         return "{ " + ", ".join(f"{name} = {toml(each)}" for name, each in named.items()) + " }"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"

@@ -1,7 +1,8 @@
-"""How answers reach the store: replies with their votes as they come, scores and rankings at the end.
+"""How answers reach the store: replies with their votes as they come, scores and rankings at the
+end.
 
-Replies that wait are stored in one transaction; none that was paid for is dropped. Nothing takes the place of
-judgements of another origin.
+Replies that wait are stored in one transaction; none that was paid for is dropped. Nothing takes
+the place of judgements of another origin.
 """
 
 from __future__ import annotations
@@ -30,17 +31,30 @@ Place = tuple[str, str, str, int]
 """What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
 Content = frozenset[tuple[Any, ...]]
 """A judgement and how it was requested; of a ranking, for each candidate."""
-CONTENT = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
+CONTENT = (
+    "candidate",
+    "slot",
+    "score",
+    "rank",
+    "status",
+    "prompt_hash",
+    "temperature",
+    "rationale",
+)
 
 
 def ledger_of(job: Job, store: Store) -> Ledger:
     """The ledger of the job's data set."""
     pairs = job.items if job.rules.kind == "votes" else ()
     known = [(i.item_id, *i.models, i.category, i.prompt, *i.responses, i.gold) for i in pairs]
-    return Ledger(store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in known])
+    return Ledger(
+        store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in known]
+    )
 
 
-def check_free(job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger) -> None:
+def check_free(
+    job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger
+) -> None:
     """No vote, score or ranking of another origin may sit where one of this job would go.
 
     known : replies that are kept, by key.
@@ -51,11 +65,16 @@ def check_free(job: Job, store: Store, requests: Sequence[Request], known: Mappi
         there = ledger.taken(set(job.voters))
         for request in requests if there else ():
             pair = (request.item.item_id, *request.item.models)
-            if request.key not in known and (pair, request.voter, request.run, request.position) in there:
+            if (
+                request.key not in known
+                and (pair, request.voter, request.run, request.position) in there
+            ):
                 raise _taken(job, request.voter, request.item.item_id)
         return
     stored = _stored(store, job)
-    own = _by_place(_rows(job, [known[r.key] for r in requests if r.key in known]) if stored else [])
+    own = _by_place(
+        _rows(job, [known[r.key] for r in requests if r.key in known]) if stored else []
+    )
     for request in requests:
         place = (request.item.item_id, request.candidate, request.voter, request.run)
         if not _free(stored.get(place), own.get(place)):
@@ -76,7 +95,9 @@ def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
     free = [row for row in rows if _place(row) not in lost]
     if free:
         # What failed before and was answered since takes the place of the failure.
-        store.load(_reading(job.rules.kind, free, job.dataset), dataset=job.dataset, on_conflict="replace")
+        store.load(
+            _reading(job.rules.kind, free, job.dataset), dataset=job.dataset, on_conflict="replace"
+        )
     if taken:
         raise _taken(job, taken[0][2], taken[0][0])
 
@@ -104,10 +125,13 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
     ranks = job.protocol == "listwise"
     what = "m.name as candidate, v.slot, v.score, v.rank" if ranks else "m.name as model, v.score"
     found = store.query(
-        f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as prompt_hash,
+        f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as
+        prompt_hash,
                    v.temperature, t.text as rationale
-            from {job.rules.kind} v join datasets d on d.id = v.dataset join items i on i.id = v.item
-            join judges j on j.id = v.judge join models m on m.id = v.{"candidate" if ranks else "model"}
+            from {job.rules.kind} v join datasets d on d.id = v.dataset join items i on i.id =
+            v.item
+            join judges j on j.id = v.judge join models m on m.id =
+            v.{"candidate" if ranks else "model"}
             left join texts h on h.id = v.prompt_hash left join texts t on t.id = v.rationale
             where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
         {"dataset": job.dataset, "judges": list(job.voters)},
@@ -133,13 +157,18 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
     """
     ranks = job.rules.kind == "rankings"
     items = {
-        (item.item_id, "" if ranks else item.models[0]): item for item in (job.items if ranks else alone(job.items))
+        (item.item_id, "" if ranks else item.models[0]): item
+        for item in (job.items if ranks else alone(job.items))
     }
     rows = []
     for reply in replies:
         item, body = items[reply.item_id, reply.candidate], json.loads(reply.body or "[]")
         order = orderings(item, reply.run + 1, job.seed)[reply.run] if ranks else (0,)
-        entries = {entry["candidate"]: entry for entry in body} if ranks else {reply.candidate: body or {}}
+        entries = (
+            {entry["candidate"]: entry for entry in body}
+            if ranks
+            else {reply.candidate: body or {}}
+        )
         for slot, place in enumerate(order):
             entry = entries.get(item.models[place], {})
             row = _shared(reply, item)
@@ -150,7 +179,9 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
             else:
                 row |= {"model": reply.candidate, "score": entry.get("score")}
             # The call is paid once, whatever the number of candidates.
-            rows.append(row | {"response": item.responses[place], "cost": None if slot else reply.cost})
+            rows.append(
+                row | {"response": item.responses[place], "cost": None if slot else reply.cost}
+            )
     return rows
 
 
@@ -173,7 +204,9 @@ def _is_best(item: Item, place: int) -> int | None:
     """Whether a candidate is among the best, as 0 or 1; None if that is unknown."""
     if item.best:
         return int(item.models[place] in item.best)
-    return None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
+    return (
+        None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
+    )
 
 
 def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> ImportResult:
@@ -203,7 +236,8 @@ REASON = 300
 class Writer:
     """The only writer of a run's ledger.
 
-    stored : called with the replies just stored, and how many of their votes found their place taken.
+    stored : called with the replies just stored, and how many of their votes found their place
+        taken.
     settled : called when the place of a request may be given back.
     broken : called with the reason why nothing can be stored; what arrives is kept and tried again.
     """
@@ -261,8 +295,8 @@ class Writer:
         now, free_at = asyncio.get_running_loop().time, 0.0
         while not self._closed or self._arrived:
             await self._news.wait()
-            # A transaction costs about the same for one reply as for thirty: while they come fast, three
-            # quarters of the time are left for them to gather.
+            # A transaction costs about the same for one reply as for thirty: while they come fast,
+            # three quarters of the time are left for them to gather.
             if not self._closed and now() < free_at:
                 await asyncio.sleep(free_at - now())
             self._news.clear()
@@ -297,7 +331,9 @@ class Writer:
         self._stored(replies, lost)
 
     async def _one_by_one(self, replies: Sequence[Reply], calls: Sequence[Call]) -> None:
-        """A group could not be stored: one of them may be the reason, or the store cannot be written."""
+        """A group could not be stored: one of them may be the reason, or the store cannot be
+        written.
+        """
         left = list(replies)
         try:
             await self._write((), calls)
@@ -317,8 +353,18 @@ class Writer:
 
 def poison(reply: Reply, error: Exception) -> Reply:
     """A reply that cannot be stored, as a failed one."""
-    why = f"The reply cannot be stored ({type(error).__name__}: {error})".encode("utf-8", "replace").decode()
+    why = f"The reply cannot be stored ({type(error).__name__}: {error})".encode(
+        "utf-8", "replace"
+    ).decode()
     nothing: dict[str, Any] = dict.fromkeys(
-        ("vote", "confidence", "confidence_kind", "body", "prompt_tokens", "completion_tokens", "cost")
+        (
+            "vote",
+            "confidence",
+            "confidence_kind",
+            "body",
+            "prompt_tokens",
+            "completion_tokens",
+            "cost",
+        )
     )
     return replace(reply, status="error", rationale=why[:REASON], raw=why[:REASON], **nothing)

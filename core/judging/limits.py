@@ -1,7 +1,8 @@
-"""How fast and how far a run may go: calls in flight, fewer after a rate limit, and none beyond the budget.
+"""How fast and how far a run may go: calls in flight, fewer after a rate limit, and none beyond the
+budget.
 
-Everything here is used on one event loop only. The jobs of one store share the requests that are in flight in
-this process, so that none is sent twice at a time.
+Everything here is used on one event loop only. The jobs of one store share the requests that are in
+flight in this process, so that none is sent twice at a time.
 """
 
 from __future__ import annotations
@@ -56,10 +57,13 @@ class ConcurrencyLimit(Signal):
 
 
 class AdaptiveLimit:
-    """Calls of one judge in flight: halved by a rate limit, one more after each full round without (AIMD).
+    """Calls of one judge in flight: halved by a rate limit, one more after each full round without
+    (AIMD).
 
-    limit : calls in flight at present.  open : requests that have a place, also while they wait for another
-    attempt. A request has a place from `enter` to `leave`, and is in flight but while it is `aside`.
+    limit : calls in flight at present.  open : requests that have a place, also while they wait for
+        another
+    attempt. A request has a place from `enter` to `leave`, and is in flight but while it is
+    `aside`.
     """
 
     def __init__(self, most: int, shared: ConcurrencyLimit | None = None) -> None:
@@ -72,7 +76,9 @@ class AdaptiveLimit:
         self.shared = ConcurrencyLimit(most) if shared is None else shared
 
     async def enter(self, stopping: Callable[[], bool]) -> bool:
-        """Wait for a place, and until a server that set a waiting time has had it; False if to stop."""
+        """Wait for a place, and until a server that set a waiting time has had it; False if to
+        stop.
+        """
         while not stopping():
             wait = self._not_before - asyncio.get_running_loop().time()
             if self.open < self.limit and self._free and wait <= 0:
@@ -85,7 +91,9 @@ class AdaptiveLimit:
 
     @asynccontextmanager
     async def aside(self, stopping: Callable[[], bool]) -> AsyncIterator[None]:
-        """While a request waits for another attempt, others may be in flight; then it waits for its turn."""
+        """While a request waits for another attempt, others may be in flight; then it waits for its
+        turn.
+        """
         self._count(-1)
         try:
             yield
@@ -116,7 +124,9 @@ class AdaptiveLimit:
             self.shared.notify()
 
     def rate_limited(self, begun: float, wait: float | None) -> None:
-        """A call begun at `begun` met a rate limit; calls begun before the last cut do not cut again."""
+        """A call begun at `begun` met a rate limit; calls begun before the last cut do not cut
+        again.
+        """
         now = asyncio.get_running_loop().time()
         if begun > self._cut_at:
             self._cut_at = now
@@ -129,7 +139,8 @@ class AdaptiveLimit:
 class BudgetTracker:
     """What a job has spent and reserved for calls in flight, against its budget.
 
-    A call that may have been billed without a count of tokens is taken at all that was reserved for it.
+    A call that may have been billed without a count of tokens is taken at all that was reserved for
+    it.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -157,14 +168,20 @@ class BudgetTracker:
         """A call is over: what was reserved becomes what it used, or stays if that is unknown."""
         self.release(most)
         used = Spent(
-            calls=1, tokens=most.tokens if tokens is None else tokens, cost=most.cost if cost is None else cost
+            calls=1,
+            tokens=most.tokens if tokens is None else tokens,
+            cost=most.cost if cost is None else cost,
         )
         self.spend(used)
         return used
 
     def room(self, calls: int) -> int:
         """How many of so many calls the limit of calls leaves."""
-        return calls if self.budget.calls is None else max(0, min(calls, self.budget.calls - self.spent.calls))
+        return (
+            calls
+            if self.budget.calls is None
+            else max(0, min(calls, self.budget.calls - self.spent.calls))
+        )
 
     def reopen(self, most: Spent) -> None:
         """A call that was counted as over, at its most, is under way again."""
@@ -192,7 +209,8 @@ def _sum(first: Spent, second: Spent, *, sign: int = 1) -> Spent:
 class InFlight(Signal):
     """Requests that the jobs on one store have sent at present.
 
-    unstored : replies that were paid for and could not be stored: taken instead of sending the request again.
+    unstored : replies that were paid for and could not be stored: taken instead of sending the
+        request again.
     unrecorded : what calls used, likewise.
     leased : calls that the store counts before they are made, see `Ledger.lease`.
     counting : held while those change, or are counted.

@@ -1,8 +1,9 @@
-"""JSON objects in a model's reply; the damage that models do to them is mended in form, never in content.
+"""JSON objects in a model's reply; the damage that models do to them is mended in form, never in
+content.
 
-Mended: raw line breaks and unknown escapes in strings, unescaped, single or typographic quotes, keys without
-quotes, comments, trailing commas, Python's literals, a missing end after a complete value. A string that does
-not end is not mended: what it would have said is unknown.
+Mended: raw line breaks and unknown escapes in strings, unescaped, single or typographic quotes,
+keys without quotes, comments, trailing commas, Python's literals, a missing end after a complete
+value. A string that does not end is not mended: what it would have said is unknown.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Pairs(list[tuple[str, Any]]):
 
 
 def find(text: str, begins: re.Pattern[str], *, most: int) -> tuple[list[Found], int]:
-    """Outermost objects of a text, and where one begins that cannot be read; the text's length if none does.
+    """Outermost objects of a text, and where one begins that cannot be read; the text's length if
+    none does.
 
     begins : where an object may begin.  most : objects; of a text that has more, none is read.
     """
@@ -85,7 +87,11 @@ def _strict(text: str, place: int) -> Found | None:
         value, end = decoder.raw_decode(text, place)
     except (ValueError, RecursionError):
         return None
-    return Found(pairs=tuple(value), mended=False, span=(place, end)) if isinstance(value, Pairs) else None
+    return (
+        Found(pairs=tuple(value), mended=False, span=(place, end))
+        if isinstance(value, Pairs)
+        else None
+    )
 
 
 def _mended(text: str, place: int) -> Found | None:
@@ -98,7 +104,9 @@ def _mended(text: str, place: int) -> Found | None:
 
 
 class _Reader:
-    """Reads one damaged object from left to right, each character once but for a look ahead within a line."""
+    """Reads one damaged object from left to right, each character once but for a look ahead within
+    a line.
+    """
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at = text, at
@@ -181,7 +189,9 @@ class _Reader:
         return LITERALS.get(word.group().lower(), word.group())
 
     def _string(self, ends: str) -> str:
-        """A string; a quote within it that is not escaped is a part of it where it cannot end the string."""
+        """A string; a quote within it that is not escaped is a part of it where it cannot end the
+        string.
+        """
         parts: list[str] = []
         self.at += 1
         while self.at < len(self.text):
@@ -207,7 +217,9 @@ class _Reader:
             return "\\"
         self.at = known.end()
         what = known.group()
-        return chr(int(what[1:], 16)) if what[0] == "u" and len(what) > 1 else ESCAPED.get(what, what)
+        return (
+            chr(int(what[1:], 16)) if what[0] == "u" and len(what) > 1 else ESCAPED.get(what, what)
+        )
 
     def _skip(self) -> None:
         blank = SPACE.match(self.text, self.at)
@@ -227,4 +239,6 @@ def _number(text: str) -> float | int | str:
 def as_dict(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
     """An object without repeated keys; None if a key has two values."""
     made = dict(pairs)
-    return made if len(made) == len(pairs) or all(made[key] == value for key, value in pairs) else None
+    return (
+        made if len(made) == len(pairs) or all(made[key] == value for key, value in pairs) else None
+    )

@@ -1,8 +1,8 @@
 """What of a reply is the model's own answer: without end tokens, channels, thoughts and quotations.
 
-A verdict that a response under judgement names, and the reply repeats, is not the judge's. A reply says that
-it quotes by marks, by a line of quotation, by code, or by words ("Response A says …"); and what stands in a
-response together with the words around it is a quotation without any of these.
+A verdict that a response under judgement names, and the reply repeats, is not the judge's. A reply
+says that it quotes by marks, by a line of quotation, by code, or by words ("Response A says …");
+and what stands in a response together with the words around it is a quotation without any of these.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ SPEAKER = (
 SPEECH = (
     r"(?:says?|said|saying|claims?|claimed|contains?|containing|writes?|wrote|asks?|asked|tells?|told|instructs?|"
     r"instructed|demands?|includes?|including|inserts?|ends|begins|starts|reads|adds?|states|repeats|requests?|orders|"
-    r"announces|declares|injects?|tries|attempts|wants|insists|urges|commands|with the (?:line|words?|text)|"
+    r"announces|declares|injects?|tries|attempts|wants|insists|urges|commands|with the "
+    r"(?:line|words?|text)|"
     r"sagt|schreibt|behauptet|verlangt|fordert|enthält|endet|dice|escribe|afirma|pide|contiene|dit|écrit|prétend|"
     r"demande|contient|声称|写道|要求|包含|说)"
 )
@@ -62,12 +63,14 @@ REPORTED = re.compile(
     re.IGNORECASE,
 )
 NEGATED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bcannot|\bneither|\bnor|\binstead of|\brather than|\bnicht|\bkein\w*|"
+    r"(?:\bnot|n['’]t|\bnever|\bcannot|\bneither|\bnor|\binstead of|\brather "
+    r"than|\bnicht|\bkein\w*|"
     r"\bno es|\bne\b[^.]{0,20}\bpas|不是|并非)[^.,;:!?\n\0]{0,40}\Z",
     re.IGNORECASE,
 )
 UNSURE = re.compile(
-    r"\b(?:if(?! (?:i|we) (?:must|have to|had to))|unless|might|could|perhaps|maybe|possibly|would have|"
+    r"\b(?:if(?! (?:i|we) (?:must|have to|had "
+    r"to))|unless|might|could|perhaps|maybe|possibly|would have|"
     r"wenn|falls|vielleicht|si|quizás?|peut-être)\b|如果|也许|可能",
     re.IGNORECASE,
 )
@@ -79,9 +82,11 @@ CONTEXT = 6
 
 
 def answer_of(text: str, quoted: Sequence[str] = ()) -> str | None:
-    """The reply without end tokens, channels and thoughts; None if it is not clear where thoughts end.
+    """The reply without end tokens, channels and thoughts; None if it is not clear where thoughts
+    end.
 
-    quoted : texts that the model was shown. One that holds a mark of thoughts makes a lone mark unclear.
+    quoted : texts that the model was shown. One that holds a mark of thoughts makes a lone mark
+        unclear.
     """
     body = text.strip().strip("\ufeff").strip()
     if CHANNEL.search(body):
@@ -104,7 +109,10 @@ def answer_of(text: str, quoted: Sequence[str] = ()) -> str | None:
 def _last_token(text: str) -> int | None:
     """Where an end token that ends the text begins."""
     tail = max(0, len(text) - 40)
-    return next((m.start() + tail for m in END_TOKENS.finditer(text[tail:]) if m.end() + tail == len(text)), None)
+    return next(
+        (m.start() + tail for m in END_TOKENS.finditer(text[tail:]) if m.end() + tail == len(text)),
+        None,
+    )
 
 
 def _after_thoughts(text: str, quoted: Sequence[str]) -> str | None:
@@ -137,9 +145,11 @@ def _opens(mark: re.Match[str]) -> bool:
 
 
 def without_quotations(text: str) -> str:
-    """The text of the same length with `STRUCK` for quotation lines, blocks of code and what stands in marks.
+    """The text of the same length with `STRUCK` for quotation lines, blocks of code and what stands
+    in marks.
 
-    A block or a mark that holds little more than a letter stays: judges write their own verdict so too.
+    A block or a mark that holds little more than a letter stays: judges write their own verdict so
+    too.
     """
 
     def strike(found: re.Match[str]) -> str:
@@ -213,7 +223,10 @@ class Quotations:
             for _ in range(50):
                 if at < 0:
                     break
-                before, after = text[max(0, at - 80) : at], text[at + len(said) : at + len(said) + 80]
+                before, after = (
+                    text[max(0, at - 80) : at],
+                    text[at + len(said) : at + len(said) + 80],
+                )
                 if _common(left[::-1], before[::-1]) + _common(right, after) >= CONTEXT:
                     return True
                 at = text.find(said, at + 1)
@@ -223,16 +236,24 @@ class Quotations:
         near = self.answer[max(0, begin - 2 * LEAD) : begin]
         lines = [line for line in near.split("\n") if line.strip(" \t*_#`{}")]
         own = not self.answer[self.answer.rfind("\n", 0, begin) + 1 : begin].strip(" \t*_#")
-        led = bool(lines) and lines[-1].rstrip(" *_").endswith((":", "：")) and bool(REPORTED.search(lines[-1]))
+        led = (
+            bool(lines)
+            and lines[-1].rstrip(" *_").endswith((":", "："))
+            and bool(REPORTED.search(lines[-1]))
+        )
         return own and not self.answer[end : end + LEAD].strip(" \t\n*_.`}") and not led
 
 
 def _plain(text: str) -> str:
-    """Letters, digits and brackets of a text, in lower case: what is left when it is set differently."""
+    """Letters, digits and brackets of a text, in lower case: what is left when it is set
+    differently.
+    """
     return "".join(re.findall(r"[\w\[\]{}:]+", unicodedata.normalize("NFKC", text).lower()))
 
 
 def _common(first: str, second: str) -> int:
     """Letters that both begin with."""
-    different = (at for at, (mine, theirs) in enumerate(zip(first, second, strict=False)) if mine != theirs)
+    different = (
+        at for at, (mine, theirs) in enumerate(zip(first, second, strict=False)) if mine != theirs
+    )
     return next(different, min(len(first), len(second)))

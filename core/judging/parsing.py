@@ -1,9 +1,10 @@
 """Read what a model replied: lenient in form, strict in content.
 
-A verdict is taken when exactly one is stated outside quotations of the responses, whatever surrounds it: a JSON object
-with its damage, a tag such as [[A]], a line such as `Verdict: A`, an element, a box, a lone letter at the end. Two that
-differ, a value that is none of those asked for, one that the judge only reports or denies: the reply is `unparsed`,
-kept with its text. A refusal without a verdict is `refused`. Neither is a vote.
+A verdict is taken when exactly one is stated outside quotations of the responses, whatever
+surrounds it: a JSON object with its damage, a tag such as [[A]], a line such as `Verdict: A`, an
+element, a box, a lone letter at the end. Two that differ, a value that is none of those asked for,
+one that the judge only reports or denies: the reply is `unparsed`, kept with its text. A refusal
+without a verdict is `refused`. Neither is a vote.
 """
 
 from __future__ import annotations
@@ -32,10 +33,29 @@ OBJECT = re.compile(
     r"\{\s*(?:[\"“„]|'\w|//|/\*|(?:reason|verdict|winner|choice|score|confidence|candidates|explanation|label)\s*:)"
 )
 """Where an object begins or might; another brace is one of code or a formula."""
-WRAPPERS = ("result", "output", "answer", "response", "evaluation", "judgement", "judgment", "final", "decision")
+WRAPPERS = (
+    "result",
+    "output",
+    "answer",
+    "response",
+    "evaluation",
+    "judgement",
+    "judgment",
+    "final",
+    "decision",
+)
 """Keys under which some models put the whole object."""
 REASONS = (
-    *("reason", "reasoning", "explanation", "rationale", "justification", "analysis", "thoughts", "critique"),
+    *(
+        "reason",
+        "reasoning",
+        "explanation",
+        "rationale",
+        "justification",
+        "analysis",
+        "thoughts",
+        "critique",
+    ),
     *("begründung", "razón", "raison", "理由"),
 )
 SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
@@ -51,17 +71,22 @@ REFUSAL = re.compile(
     r"do(?:n['’]t| not) feel comfortable|have to decline|need to decline)\b"
     r"|i['’]m (?:unable|not able|not comfortable|going to have to decline|not going to)\b"
     r"|as an ai\b.{0,80}?\b(?:can(?:no|['’])t|unable|not able)\b"
-    r"|(?:this|the|your) (?:request|content|material|conversation|prompt|text)\b.{0,60}?\b(?:violates?|"
+    r"|(?:this|the|your) "
+    r"(?:request|content|material|conversation|prompt|text)\b.{0,60}?\b(?:violates?|"
     r"goes against|is against|was flagged|has been flagged|conflicts with)\b"
     r"|(?:es )?tut mir (?:sehr |wirklich )?leid\b.{0,80}?\b(?:nicht|kein\w*)\b"
-    r"|(?:leider )?(?:kann|darf|möchte|werde) ich\b.{0,60}?\b(?:nicht|kein\w*)\b|ich (?:kann|darf|möchte|"
+    r"|(?:leider )?(?:kann|darf|möchte|werde) ich\b.{0,60}?\b(?:nicht|kein\w*)\b|ich "
+    r"(?:kann|darf|möchte|"
     r"werde)\b.{0,60}?\b(?:nicht|kein\w*)\b"
     r"|(?:lo siento|lo lamento|disculpa)\b.{0,80}?\bno\b|no puedo\b|lamento no poder\b"
-    r"|(?:je suis (?:vraiment )?d[ée]sol[ée]e?|d[ée]sol[ée]e?)\b.{0,80}?\b(?:ne|n['’])|je ne (?:peux|"
+    r"|(?:je suis (?:vraiment )?d[ée]sol[ée]e?|d[ée]sol[ée]e?)\b.{0,80}?\b(?:ne|n['’])|je ne "
+    r"(?:peux|"
     r"suis) pas\b|(?:抱歉|对不起|很抱歉|非常抱歉).{0,30}?(?:无法|不能|不便|不可以)|我(?:无法|不能))",
     re.IGNORECASE | re.DOTALL,
 )
-"""How a reply declines to judge, in several languages; the provider's own word counts apart from this."""
+"""How a reply declines to judge, in several languages; the provider's own word counts apart from
+this.
+"""
 
 Status = Literal["ok", "unparsed", "refused", "cut_off"]
 
@@ -70,10 +95,12 @@ Status = Literal["ok", "unparsed", "refused", "cut_off"]
 class Parsed:
     """What a reply says.
 
-    slot_vote : +1 the response shown first is better, −1 the second, 0 a tie; None unless a verdict was read.
+    slot_vote : +1 the response shown first is better, −1 the second, 0 a tie; None unless a verdict
+        was read.
     steps : of a five-level verdict, from +2 for `A>>B` to −2; None if it is stated in fewer.
     reason : the model's words about it; of what could not be read, all of its text.
-    ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and `FLAGS`.
+    ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and
+        `FLAGS`.
     """
 
     status: Status
@@ -106,12 +133,15 @@ def _answer(text: str, shown: Sequence[str] = ()) -> str:
 def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
     """Let a reader of replies give up: the reply is unparsed then, refused, or cut off.
 
-    The reader takes `refused` also: the provider says that the model declined; `cut_off`: that it came to its
-    limit of tokens. A reply that was cut off counts only if it is one complete JSON object.
+    The reader takes `refused` also: the provider says that the model declined; `cut_off`: that it
+    came to its limit of tokens. A reply that was cut off counts only if it is one complete JSON
+    object.
     """
 
     @wraps(read)
-    def reader(text: str, *args: Any, refused: bool = False, cut_off: bool = False, **options: Any) -> Parsed:
+    def reader(
+        text: str, *args: Any, refused: bool = False, cut_off: bool = False, **options: Any
+    ) -> Parsed:
         try:
             _need(len(text) <= LONG_REPLY)
             _need(not cut_off or _is_whole(text))
@@ -128,22 +158,29 @@ def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
 
 
 @_strict
-def verdict(text: str, *, ties: bool, confidence: bool = False, shown: Sequence[str] = ()) -> Parsed:
+def verdict(
+    text: str, *, ties: bool, confidence: bool = False, shown: Sequence[str] = ()
+) -> Parsed:
     """A verdict A, B or (with `ties`) C.
 
-    confidence : JSON should state one, from 0 to 1; another is none, and the verdict counts without.
+    confidence : JSON should state one, from 0 to 1; another is none, and the verdict counts
+        without.
     shown : texts that the judge was shown; what a reply repeats of them is a quotation.
     """
     stated = _Stated(text, VERDICT, shown)
     vote = stated.value()
     _need(vote != 0 or ties)
     sure = _confidence(stated.entry("confidence")) if confidence else None
-    return Parsed(status="ok", slot_vote=vote, steps=stated.steps(), confidence=sure, reason=stated.reason())
+    return Parsed(
+        status="ok", slot_vote=vote, steps=stated.steps(), confidence=sure, reason=stated.reason()
+    )
 
 
 @_strict
 def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str] = ()) -> Parsed:
-    """A verdict as a pattern or words of one's own state it: one, wherever the judge says it itself."""
+    """A verdict as a pattern or words of one's own state it: one, wherever the judge says it
+    itself.
+    """
     answer = _answer(text, shown)
     quotations, votes, sure = Quotations(answer, shown), set(), None
     try:
@@ -157,16 +194,19 @@ def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str]
     _need(len(votes) == 1)
     (found,) = votes
     _need(found is not None and (found != 0 or ties))
-    return Parsed(status="ok", slot_vote=found, confidence=_confidence(sure), reason=storable(answer))
+    return Parsed(
+        status="ok", slot_vote=found, confidence=_confidence(sure), reason=storable(answer)
+    )
 
 
 @_strict
 def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) -> Parsed:
     """A verdict that is one letter, and its confidence from the probabilities of the first token.
 
-    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option tokens, which is
-    its maximum where the model chose the likeliest ([TH] §3; for a letter drawn against the odds its own share, ours).
-    None without `alternatives` (token → natural-log probability) or if the letter is not among them.
+    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option
+    tokens, which is its maximum where the model chose the likeliest ([TH] §3; for a letter drawn
+    against the odds its own share, ours). None without `alternatives` (token → natural-log
+    probability) or if the letter is not among them.
     """
     letters = {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
     letter = text.strip().strip(".").upper()
@@ -194,7 +234,9 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     answer = _answer(text, shown)
     found, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
     _need(broken == len(answer))
-    lists = [value for each in found for value in each.values("candidates")] or [[each.pairs for each in found]]
+    lists = [value for each in found for value in each.values("candidates")] or [
+        [each.pairs for each in found]
+    ]
     _need(len(lists) == 1 and isinstance(lists[0], list))
     entries = (_candidate(entry, labels) for entry in lists[0])
     ranked = tuple(sorted(entries, key=lambda entry: entry["slot"]))
@@ -207,13 +249,20 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
     found, _ = loose_json.find(_answer(text), OBJECT, most=MOST_OBJECTS)
-    keys = {value for each in found for value in each.values("key") if isinstance(value, str) and value.strip()}
+    keys = {
+        value
+        for each in found
+        for value in each.values("key")
+        if isinstance(value, str) and value.strip()
+    }
     _need(len(keys) == 1)
     return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(found) or "")
 
 
 def storable(text: str) -> str:
-    """The text with a question mark for each lone half of a surrogate pair: no file can hold those."""
+    """The text with a question mark for each lone half of a surrogate pair: no file can
+    hold those.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -235,12 +284,19 @@ class _Stated:
         self.rest = without_quotations(masked)
 
     def value(self) -> int:
-        """The one thing that is stated. Raises _Unreadable if nothing is, or two things that differ."""
+        """The one thing that is stated. Raises _Unreadable if nothing is, or two things that
+        differ.
+        """
         firm = {value for each in self.objects for value in self._of_object(each)}
         unsure: set[int] = set()
         lines = self._outer_lines()
         whole = filter(None, map(self.form.alone.fullmatch, lines))
-        last = (found for pattern in self.form.last for line in lines for found in pattern.finditer(line))
+        last = (
+            found
+            for pattern in self.form.last
+            for line in lines
+            for found in pattern.finditer(line)
+        )
         outer = (self.form.read(found["v"]) for found in (*whole, *last))
         firm |= {value for value in outer if value is not None}
         prose = (found for pattern in self.form.prose for found in pattern.finditer(self.rest))
@@ -253,7 +309,9 @@ class _Stated:
 
     def steps(self) -> int | None:
         """How far apart a five-level verdict puts the two."""
-        texts = [value for each in self.objects for key in self.form.keys for value in each.values(key)]
+        texts = [
+            value for each in self.objects for key in self.form.keys for value in each.values(key)
+        ]
         texts += [words for words, *_ in self._inline]
         found = {step(text) for text in texts if isinstance(text, str)} - {None}
         return found.pop() if len(found) == 1 else None
@@ -264,7 +322,9 @@ class _Stated:
         return values[0] if values and all(value == values[0] for value in values) else None
 
     def reason(self) -> str:
-        """The model's words: the reason in its object; where there is no object, all that it wrote."""
+        """The model's words: the reason in its object; where there is no object, all that
+        it wrote.
+        """
         if not any(list(self._of_object(each)) for each in self.objects):
             return storable(self.text)
         return _reason(self.objects) or ""
@@ -276,7 +336,11 @@ class _Stated:
         for pattern in self.form.inline:
             for found in pattern.finditer(self.rest):
                 _need(len(stated) < MOST_STATEMENTS)
-                words = next(given for name in ("v", "w") if (given := found.groupdict().get(name)) is not None)
+                words = next(
+                    given
+                    for name in ("v", "w")
+                    if (given := found.groupdict().get(name)) is not None
+                )
                 # A letter that is none of those asked for may be the verdict that was meant.
                 _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
                 stated.append((words, *found.span()))
@@ -294,9 +358,18 @@ class _Stated:
         pairs, read = found, self.form.read
         values = [value for key in self.form.keys for value in pairs.values(key)]
         if not values and not found.mended:
-            inner = [value for key in WRAPPERS for value in found.values(key) if isinstance(value, Pairs)]
-            inner = inner or [v for _, v in found.pairs if isinstance(v, Pairs)][: len(found.pairs) == 1]
-            pairs = Found(pairs=tuple(pair for each in inner for pair in each), mended=found.mended, span=found.span)
+            inner = [
+                value for key in WRAPPERS for value in found.values(key) if isinstance(value, Pairs)
+            ]
+            inner = (
+                inner
+                or [v for _, v in found.pairs if isinstance(v, Pairs)][: len(found.pairs) == 1]
+            )
+            pairs = Found(
+                pairs=tuple(pair for each in inner for pair in each),
+                mended=found.mended,
+                span=found.span,
+            )
             values = [value for key in self.form.keys for value in pairs.values(key)]
         for value in values:
             stated = read(str(value)) if type(value) in (str, int, float) else None
@@ -307,9 +380,13 @@ class _Stated:
             yield stated
 
     def _agrees(self, found: Found, stated: int) -> bool:
-        """Whether all mentions of the keys from a mended object on, but for quotations, say the same."""
+        """Whether all mentions of the keys from a mended object on, but for quotations, say the
+        same.
+        """
         keys = "|".join(map(re.escape, self.form.keys))
-        mention = re.compile(rf"\b(?:{keys})[\"'”]?\s*:\s*[\"'“]?([^\"'”,}}\n]{{1,40}})", re.IGNORECASE)
+        mention = re.compile(
+            rf"\b(?:{keys})[\"'”]?\s*:\s*[\"'“]?([^\"'”,}}\n]{{1,40}})", re.IGNORECASE
+        )
         mentions = mention.finditer(self.answer, found.span[0])
         others = (each for each in mentions if self.form.read(each[1]) != stated)
         return all(self.quotations.repeated(*each.span()) for each in others)
@@ -319,7 +396,9 @@ class _Stated:
         begin, end = found.span
         before, after = self.answer[:begin], self.answer[end:]
         line, words = before[before.rfind("\n") + 1 :], before.rstrip()
-        if line.lstrip().startswith(">") or (line.endswith(("`", '"', "“", "'")) and not line.endswith("```")):
+        if line.lstrip().startswith(">") or (
+            line.endswith(("`", '"', "“", "'")) and not line.endswith("```")
+        ):
             return True
         if words.endswith(":") and words[:-1].rstrip().endswith(('"', "'")):
             return True
@@ -372,7 +451,13 @@ def _candidate(entry: Any, labels: str) -> dict[str, Any]:
     if found is None:
         raise _Unreadable
     _need({"label", "score", "rank", *FLAGS} <= set(found))
-    label = str(found["label"]).strip(" .[]*").upper().removeprefix("CANDIDATE ").removeprefix("RESPONSE ")
+    label = (
+        str(found["label"])
+        .strip(" .[]*")
+        .upper()
+        .removeprefix("CANDIDATE ")
+        .removeprefix("RESPONSE ")
+    )
     rank, score = found["rank"], found["score"]
     _need(len(label) == 1 and label in labels and type(rank) is int)
     _need(type(score) in (int, float) and 0 <= score <= 100)

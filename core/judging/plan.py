@@ -1,4 +1,6 @@
-"""How far a job is, in numbers and words: what is left before it starts, what is done while it runs."""
+"""How far a job is, in numbers and words: what is left before it starts, what is done while it
+runs.
+"""
 
 from __future__ import annotations
 
@@ -29,21 +31,25 @@ USUAL_REPLY = 200
 TOKENS_PER_BYTE_MORE = 0.5
 """A rough rule for other scripts: tokens for each byte that a character takes beyond its first."""
 BYTES_AND_FRAME = 16
-"""Tokens around a message. No token is shorter than a byte, so bytes bound what a prompt can cost."""
+"""Tokens around a message. No token is shorter than a byte, so bytes bound what a prompt can cost.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Plan:
     """What is left to do of a job, before it starts.
 
-    calls : requests without an answer; answered : those with one, which are not sent again; waiting : those
-        in batches that were handed in before.
-    further_calls : most calls that replies may lead to (APOCJudge), beside `calls`; the rest counts them in.
+    calls : requests without an answer; answered : those with one, which are not sent again; waiting
+        : those in batches that were handed in before.
+    further_calls : most calls that replies may lead to (APOCJudge), beside `calls`; the rest counts
+        them in.
     prompt_tokens : about.  completion_tokens : at most.
-    likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY` tokens.
-    cost : at most, in the currency of the price, if no call has to be repeated: a token for each byte that is
-        sent, and replies as long as they may be; None if a price is unknown.
-    unpriced : models whose price is unknown.  hosts : where texts go.  statuses : of the replies that are stored.
+    likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY`
+        tokens.
+    cost : at most, in the currency of the price, if no call has to be repeated: a token for each
+        byte that is sent, and replies as long as they may be; None if a price is unknown.
+    unpriced : models whose price is unknown.  hosts : where texts go.  statuses : of the replies
+        that are stored.
     """
 
     job_id: str
@@ -64,25 +70,37 @@ class Plan:
     def sentences(self) -> tuple[str, ...]:
         """The plan in words."""
         more = f" and up to {self.further_calls:,} more where verdicts contradict each other"
-        sentences = [f"{self.calls:,} calls to {', '.join(self.hosts)}{more if self.further_calls else ''}"]
+        sentences = [
+            f"{self.calls:,} calls to {', '.join(self.hosts)}{more if self.further_calls else ''}"
+        ]
         if self.waiting:
-            sentences.append(f"{self.waiting:,} requests wait in batches, whose results are fetched")
+            sentences.append(
+                f"{self.waiting:,} requests wait in batches, whose results are fetched"
+            )
         if self.answered:
-            sentences.append(f"{self.answered:,} requests were answered before and are not sent again")
+            sentences.append(
+                f"{self.answered:,} requests were answered before and are not sent again"
+            )
         sentences.append(
-            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more outside Latin "
+            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more "
+            "outside Latin "
             f"script) and at most {self.completion_tokens:,} completion tokens"
         )
         if self.cost is None:
             unknown = "price unknown: the cost cannot be estimated (give {option})"
             return (*sentences, Message(unknown, option="price"))
         likely = "" if self.likely is None else f"likely cost {upwards(self.likely)}; "
-        return (*sentences, f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated")
+        return (
+            *sentences,
+            f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated",
+        )
 
     def check_budget(self, budget: Budget) -> None:
         """A limit in money needs prices. Raises InvalidOption."""
         own = {judge.model for judge in self.destinations if judge.budget.cost is not None}
-        unpriced = self.unpriced if budget.cost is not None else tuple(own.intersection(self.unpriced))
+        unpriced = (
+            self.unpriced if budget.cost is not None else tuple(own.intersection(self.unpriced))
+        )
         if unpriced:
             raise InvalidOption(
                 "{option} cannot be kept: the price of {models} is unknown. Give it with "
@@ -105,9 +123,9 @@ def plan(
 
     again : statuses of replies that are asked for again.  batch : calls are handed in as batches.
 
-    Raises InvalidOption: a key or provider is missing, or has no batches; or votes under the same names are stored from
-    elsewhere. NotConfirmed: texts would go to a host that nobody confirmed. TooFewLabels, NoUsableVotes,
-    UnreadableFile: examples, stored samples or prompts are missing.
+    Raises InvalidOption: a key or provider is missing, or has no batches; or votes under the same
+    names are stored from elsewhere. NotConfirmed: texts would go to a host that nobody confirmed.
+    TooFewLabels, NoUsableVotes, UnreadableFile: examples, stored samples or prompts are missing.
     """
     where = {
         judge: destination(judge, confirmed=confirmed, keys=keys, listed_price=client.listed_price)
@@ -116,19 +134,26 @@ def plan(
     for judge in job.models if batch else ():
         if judge.provider not in BATCHING:
             words = "{option} goes with models of {known}; {model} is none: leave it out"
-            raise InvalidOption(words, option="batch", known=" and ".join(BATCHING), model=judge.model)
+            raise InvalidOption(
+                words, option="batch", known=" and ".join(BATCHING), model=judge.model
+            )
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
     known = known_replies(ledger, first)
     check_free(job, store, first, known, ledger)
-    wait = {key for batch in waiting(store, [request.key for request in first]) for key in batch.calls}
+    wait = {
+        key for batch in waiting(store, [request.key for request in first]) for key in batch.calls
+    }
     missing = [r for r in first if r.key not in wait and not done(known.get(r.key), again)]
     later = further(job, known, ledger.answered)
     fence, prompt_tokens, completion_tokens, cost, likely = new_fence(), 0, 0, 0.0, 0.0
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
         place = place.halved if batch else place
-        about, longest = (sum(_tokens(message["content"]) for message in messages), request.parameters()["max_tokens"])
+        about, longest = (
+            sum(_tokens(message["content"]) for message in messages),
+            request.parameters()["max_tokens"],
+        )
         prompt_tokens += about
         completion_tokens += longest
         likely += place.cost(about, min(longest, USUAL_REPLY)) or 0.0
@@ -159,7 +184,11 @@ def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Repl
     """Replies to these requests by key, those under an earlier key too."""
     earlier = {request.earlier_key: request.key for request in requests}
     found = ledger.answered({*earlier, *earlier.values()})
-    renamed = {earlier[key]: replace(reply, key=earlier[key]) for key, reply in found.items() if key in earlier}
+    renamed = {
+        earlier[key]: replace(reply, key=earlier[key])
+        for key, reply in found.items()
+        if key in earlier
+    }
     return renamed | {key: reply for key, reply in found.items() if key not in earlier}
 
 
@@ -189,7 +218,9 @@ ENOUGH = 20
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Share:
-    """How far one judge of a run is: as the same names of `Progress`. stopped : it is asked no more."""
+    """How far one judge of a run is: as the same names of `Progress`. stopped : it is asked no
+    more.
+    """
 
     planned: int = 0
     answered: int = 0
@@ -209,17 +240,23 @@ class Share:
 class Progress:
     """How far a run is. Everything counted here is in the store already.
 
-    planned : requests known of so far; answered : those with an answer in the store, earlier runs included.
-    statuses : status → replies of this run.  failures : kind → calls of this run that failed, retried or not.
-    calls, prompt_tokens, completion_tokens, cost : of the whole job; cost None if the price is unknown.
-    without_usage : replies of this run whose tokens the server did not count; their cost is not in `cost`.
+    planned : requests known of so far; answered : those with an answer in the store, earlier runs
+        included.
+    statuses : status → replies of this run.  failures : kind → calls of this run that failed,
+        retried or not.
+    calls, prompt_tokens, completion_tokens, cost : of the whole job; cost None if the price is
+        unknown.
+    without_usage : replies of this run whose tokens the server did not count; their cost is not in
+        `cost`.
     without_confidence : replies of this run that should carry a confidence and do not.
     in_flight, limit : calls going on, and how many may at present.
     rate : answers per second of late; seconds_left None until it is known.
-    charged : what the limit of cost counts: calls whose use is not known at the most that they may have used.
+    charged : what the limit of cost counts: calls whose use is not known at the most that they may
+        have used.
     likely : cost of all of the job, from the replies of this run; None until there are `ENOUGH`.
     longest : longest reply that was asked for, in tokens.  over_budget : a limit ended the run.
-    waiting : calls in batches whose results are not there yet; due : when they are at the latest, in UTC.
+    waiting : calls in batches whose results are not there yet; due : when they are at the latest,
+        in UTC.
     halved, halved_cost : calls in batches whose results this run fetched, at half the price.
     messages : failures in the provider's words, and why judges or the run stopped.
     judges : how far each judge is, by name.
@@ -260,7 +297,10 @@ class Progress:
         """Of each judge what happened, in words; () if there is only one."""
         if len(self.judges) < 2:
             return ()
-        return tuple(f"{name}: {share.sentence(priced=self.cost is not None)}" for name, share in self.judges.items())
+        return tuple(
+            f"{name}: {share.sentence(priced=self.cost is not None)}"
+            for name, share in self.judges.items()
+        )
 
     @property
     def finished(self) -> bool:
@@ -279,9 +319,15 @@ class Progress:
             return "price unknown"
         words = f"cost {self.cost:,.4g}"
         if self.halved:
-            words += f", {self.halved_cost:,.4g} of it at half the price ({self.halved:,} calls in batches)"
+            words += (
+                f", {self.halved_cost:,.4g} of it at half the price ({self.halved:,} "
+                "calls in batches)"
+            )
         if self.charged is not None and self.charged > self.cost * 1.000001 + 1e-12:
-            words += f" ({self.charged:,.4g} with calls of unknown use at their most, which a limit counts)"
+            words += (
+                f" ({self.charged:,.4g} with calls of unknown use at "
+                "their most, which a limit counts)"
+            )
         if self.likely is not None and not self.finished:
             words += f", likely {self.likely:,.4g} in all"
         return words
@@ -300,10 +346,13 @@ class Progress:
             found.append(Message(words, option="again", n=n, longest=longest, more=more))
         if odd := self.statuses["unparsed"]:
             words = (
-                "{n} could not be read: {option:again unparsed} asks for those alone, {option:reread} "
+                "{n} could not be read: {option:again unparsed} asks for those alone, "
+                "{option:reread} "
                 "reads the stored ones again after an update, without a call"
             )
-            found.append(Message(words, option="again", n=f"{odd:,} {'reply' if odd == 1 else 'replies'}"))
+            found.append(
+                Message(words, option="again", n=f"{odd:,} {'reply' if odd == 1 else 'replies'}")
+            )
         return tuple(found)
 
     @property
@@ -313,7 +362,11 @@ class Progress:
         if self.seconds_left is not None and not self.finished:
             parts.append(f"{duration(self.seconds_left)} left")
         if self.waiting:
-            until = "" if self.due is None else f" with results by {self.due:%Y-%m-%d %H:%M} UTC at the latest"
+            until = (
+                ""
+                if self.due is None
+                else f" with results by {self.due:%Y-%m-%d %H:%M} UTC at the latest"
+            )
             parts.append(f"{self.waiting:,} wait in batches{until}")
         parts += [self.price, f"{self.in_flight} of {self.limit} in flight"]
         parts += [f"{n:,} {status}" for status, n in self.statuses.items() if status != "ok" and n]
@@ -325,7 +378,9 @@ class Progress:
         return ", ".join(parts)
 
     def add(self, reply: Reply, judge: str, again: Collection[str] = ()) -> None:
-        """Count a stored reply, of whichever run or job; one that is asked for again is no answer yet."""
+        """Count a stored reply, of whichever run or job; one that is asked for again is no answer
+        yet.
+        """
         self.prompt_tokens += reply.prompt_tokens or 0
         self.completion_tokens += reply.completion_tokens or 0
         if self.cost is not None:
@@ -340,11 +395,15 @@ class Progress:
         for counted in (self, self.share(judge)):
             counted.statuses[reply.status] += 1
         self.without_usage += done(reply) and reply.prompt_tokens is None and reply.attempts > 0
-        self.without_confidence += wants_confidence and reply.status == "ok" and reply.confidence is None
+        self.without_confidence += (
+            wants_confidence and reply.status == "ok" and reply.confidence is None
+        )
 
 
 class Rate:
-    """Answers per second over the last half minute; counted on the run's loop, read from any thread."""
+    """Answers per second over the last half minute; counted on the run's loop, read from any
+    thread.
+    """
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, int]] = deque()
@@ -386,7 +445,9 @@ def proposed(job: Job, plan: Plan) -> str:
         return f"Nothing is left to collect: {described(job)} are in the store already."
     price = "price unknown" if plan.cost is None else f"at most {upwards(plan.cost)} in all"
     more = f" and up to {plan.further_calls:,} more" if plan.further_calls else ""
-    return f"{count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
+    return (
+        f"{count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
+    )
 
 
 BEGINNINGS = {"done": "Collected", "stopped": "Stopped", "failed": "The run failed"}

@@ -1,4 +1,6 @@
-"""One request to a model: its prompt out of a file, judged texts fenced as data, its key, and its reply."""
+"""One request to a model: its prompt out of a file, judged texts fenced as data, its key, and its
+reply.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class Prompt:
     """A prompt before anything is filled in.
 
     examples : what the place of that name holds; like judged texts it is put in as it is.
-    hash : sha256 of its text, with the conditions decided, and of the examples: the `prompt_hash` of votes.
+    hash : sha256 of its text, with the conditions decided, and of the examples: the `prompt_hash`
+        of votes.
     """
 
     name: str
@@ -63,7 +66,12 @@ class Prompt:
 
 
 def load(
-    name: str, *, flags: Iterable[str] = (), examples: str = "", folder: Path | None = None, own: str | None = None
+    name: str,
+    *,
+    flags: Iterable[str] = (),
+    examples: str = "",
+    folder: Path | None = None,
+    own: str | None = None,
 ) -> Prompt:
     """Read a prompt and decide its conditional lines.
 
@@ -81,7 +89,9 @@ def load(
         name, decided = OWN, _decide(own, frozenset(flags))
         system, _, user = decided.rpartition(SEPARATOR)
     digest = hashlib.sha256(f"{decided}\0{examples}".encode()).hexdigest()
-    return Prompt(name=name, system=system.strip(), user=user.strip(), hash=digest, examples=examples)
+    return Prompt(
+        name=name, system=system.strip(), user=user.strip(), hash=digest, examples=examples
+    )
 
 
 def read_text(path: Path, title: str) -> str:
@@ -119,10 +129,13 @@ def messages(
     """Fill a prompt: chat messages, system first.
 
     texts : place → what to fence, one text or several, each with its heading.
-    words : place → our own words, put in as they are.  fence : number of the fence; if a text has it inside,
+    words : place → our own words, put in as they are.  fence : number of the fence; if a text has
+        it inside,
     another is drawn.  about : what is asked about, for errors.
     """
-    passages = {place: [("", text)] if isinstance(text, str) else text for place, text in texts.items()}
+    passages = {
+        place: [("", text)] if isinstance(text, str) else text for place, text in texts.items()
+    }
     shown = [prompt.examples, *(body for each in passages.values() for _, body in each)]
     while any(fence in text for text in shown):
         fence = new_fence()
@@ -136,13 +149,16 @@ def messages(
         if name not in filled:
             allowed = ", ".join(f"{{{{{place}}}}}" for place in sorted(filled))
             raise InvalidOption(
-                f"{prompt.title} has the place {{{{{name}}}}}, which nothing fills for {about}: it may have "
+                f"{prompt.title} has the place {{{{{name}}}}}, which nothing fills for {about}: "
+                "it may have "
                 f"{allowed}, and every further column of the items that has a text in each row"
             )
         return filled[name]
 
     # One pass each: a place that a judged text names is not filled.
-    system = [{"role": "system", "content": PLACE.sub(fill, prompt.system)}] if prompt.system else []
+    system = (
+        [{"role": "system", "content": PLACE.sub(fill, prompt.system)}] if prompt.system else []
+    )
     return [*system, {"role": "user", "content": PLACE.sub(fill, prompt.user)}]
 
 
@@ -153,14 +169,16 @@ def fenced(text: str, fence: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A question to one model about one item: what makes it the same request, and how its reply is kept.
+    """A question to one model about one item: what makes it the same request, and how its reply is
+    kept.
 
     voter : who the reply is stored as.  order : slot → place of the response in the item.
-    material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
+    material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed
+        verdict.
     five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
     own_verdicts : how replies state it, if not as the project's prompts ask for.
-    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material, not of the
-        longest reply; two requests with one key are the same request.
+    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material,
+        not of the longest reply; two requests with one key are the same request.
     """
 
     task: Task
@@ -217,7 +235,11 @@ class Request:
     @property
     def position(self) -> str:
         """`ab` or `ba` of a pair, "" of anything else."""
-        return POSITIONS[self.order[0]] if len(self.order) == 2 and self.task in ("vote", "note") else ""
+        return (
+            POSITIONS[self.order[0]]
+            if len(self.order) == 2 and self.task in ("vote", "note")
+            else ""
+        )
 
     @property
     def _further(self) -> list[tuple[str, str]]:
@@ -225,7 +247,9 @@ class Request:
         if not self.item.more:
             return []
         places = self.prompt.places - OWN_PLACES
-        return [(name, text) for name, text in self.item.more if name in places or name in self.show]
+        return [
+            (name, text) for name, text in self.item.more if name in places or name in self.show
+        ]
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -238,12 +262,16 @@ class Request:
         texts: dict[str, Any] = {"prompt": self.item.prompt}
         words = {"count": str(len(shown)), "labels": ", ".join(LETTERS[: len(shown)])}
         if self.task == "rank":
-            texts["candidates"] = [(f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)]
+            texts["candidates"] = [
+                (f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)
+            ]
         elif self.prompt.name != "key":
             texts |= dict(zip(("first", "second"), shown, strict=False))
         texts |= dict(self._further)
         if self.show:
-            texts["columns"] = [(f"{name.capitalize()}:", dict(self.item.more)[name]) for name in self.show]
+            texts["columns"] = [
+                (f"{name.capitalize()}:", dict(self.item.more)[name]) for name in self.show
+            ]
         if self.material:
             texts["samples"] = self.material
         if self.answer_key is not None:
@@ -252,14 +280,26 @@ class Request:
 
     def parameters(self) -> dict[str, Any]:
         """What the call takes beside model and messages."""
-        given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.judge.max_tokens}
+        given: dict[str, Any] = {
+            "temperature": self.temperature,
+            "max_tokens": self.judge.max_tokens,
+        }
         given |= self.judge.extra
         if self.confidence == "logprob":
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given
 
-    def read(self, text: str, *, refused: bool, alternatives: dict[str, float] | None, cut_off: bool = False) -> Parsed:
-        """What a reply to this request says; cut_off : its server ended it at the limit of tokens."""
+    def read(
+        self,
+        text: str,
+        *,
+        refused: bool,
+        alternatives: dict[str, float] | None,
+        cut_off: bool = False,
+    ) -> Parsed:
+        """What a reply to this request says; cut_off : its server ended it at the limit of
+        tokens.
+        """
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
         if self.confidence == "logprob" and self.task == "vote":
             # One token is all that was asked for.
@@ -321,7 +361,9 @@ class Request:
     def _body(self, parsed: Parsed) -> str | None:
         if parsed.ranking:
             models = [self.item.models[place] for place in self.order]
-            return json.dumps([{"candidate": models[entry["slot"]], **entry} for entry in parsed.ranking])
+            return json.dumps(
+                [{"candidate": models[entry["slot"]], **entry} for entry in parsed.ranking]
+            )
         steps = parsed.steps if self.five else None
         strength = -steps if steps is not None and self.position == "ba" else steps
         found = {"score": parsed.score, "key": parsed.key, "strength": strength}

@@ -1,4 +1,6 @@
-"""The requests of each protocol, in stages: a later stage may depend on the replies to an earlier one."""
+"""The requests of each protocol, in stages: a later stage may depend on the replies to an earlier
+one.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ Stage = Callable[[Replies], list[Request]]
 
 
 def stages(job: Job, store: Store) -> list[Stage]:
-    """The job's stages: each gives its requests from the replies so far. Known replies are not left out."""
+    """The job's stages: each gives its requests from the replies so far. Known replies are not left
+    out.
+    """
     if job.protocol == "apoc":
         return [
             lambda _: _base_and_swap(job),
@@ -46,7 +50,9 @@ def stages(job: Job, store: Store) -> list[Stage]:
 
 
 def done(reply: Reply | None, again: Collection[str] = ()) -> bool:
-    """Whether a request has its answer; a failed call is none, nor one with a status to ask again for."""
+    """Whether a request has its answer; a failed call is none, nor one with a status to ask again
+    for.
+    """
     return reply is not None and reply.status != "error" and reply.status not in again
 
 
@@ -57,10 +63,14 @@ def judged(job: Job) -> tuple[Item, ...]:
 
 
 def examples_of(job: Job) -> tuple[Item, ...]:
-    """Labelled items drawn as examples; the same seed draws the same. Raises TooFewLabels if there are not enough."""
+    """Labelled items drawn as examples; the same seed draws the same. Raises TooFewLabels if there
+    are not enough.
+    """
     if not job.few_shot:
         return ()
-    labelled = sorted((item for item in job.items if item.gold is not None), key=lambda item: item.digest)
+    labelled = sorted(
+        (item for item in job.items if item.gold is not None), key=lambda item: item.digest
+    )
     if len(labelled) < job.few_shot or len(job.items) == job.few_shot:
         raise TooFewLabels(
             f"{job.few_shot} examples need that many items with gold, and one item more to judge; "
@@ -84,7 +94,9 @@ def _flags(job: Job) -> set[str]:
 
 
 def _examples_text(job: Job) -> str:
-    """Examples in words of our own around texts fenced by a hash that they cannot foresee of themselves."""
+    """Examples in words of our own around texts fenced by a hash that they cannot foresee of
+    themselves.
+    """
     shown = []
     for number, item in enumerate(examples_of(job), start=1):
         mark = hashlib.sha256(f"{item.digest}{job.seed}".encode()).hexdigest()[:16]
@@ -103,7 +115,11 @@ def _runs(job: Job) -> list[tuple[int, tuple[int, int]]]:
 
 
 def _requests(
-    job: Job, prompt: Prompt, places: Iterable[tuple[Item, int, tuple[int, ...], Material]], *, task: Task
+    job: Job,
+    prompt: Prompt,
+    places: Iterable[tuple[Item, int, tuple[int, ...], Material]],
+    *,
+    task: Task,
 ) -> list[Request]:
     """A request per judge for each item, run, order and material."""
     return [
@@ -144,7 +160,12 @@ def _pairs(job: Job) -> list[Request]:
 
 def _scores(job: Job) -> list[Request]:
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    return _requests(job, load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts), places, task="score")
+    return _requests(
+        job,
+        load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts),
+        places,
+        task="score",
+    )
 
 
 def _lists(job: Job) -> list[Request]:
@@ -154,7 +175,8 @@ def _lists(job: Job) -> list[Request]:
 
 
 def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
-    """K orderings of an item's candidates: the canonical one first, then shuffles fixed by item and seed.
+    """K orderings of an item's candidates: the canonical one first, then shuffles fixed by item and
+    seed.
 
     Orderings do not repeat until all have been used. Source: [PCF] §3 (the draw is ours).
     """
@@ -175,7 +197,8 @@ def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
 
 
 def _over_stored(job: Job, store: Store) -> list[Request]:
-    """USC, GSA and fuser: one request per item and vote, with all stored judgements of the item in it.
+    """USC, GSA and fuser: one request per item and vote, with all stored judgements of the item in
+    it.
 
     Raises NoUsableVotes if no item has judgements of the judges that are named.
     """
@@ -187,17 +210,22 @@ def _over_stored(job: Job, store: Store) -> list[Request]:
         if {vote["judge"] for vote in found} >= set(job.samples_of)
         for run, order in _runs(job)
     )
-    made = _requests(job, load(job.protocol, flags=_flags(job), folder=job.prompts), places, task="vote")
+    made = _requests(
+        job, load(job.protocol, flags=_flags(job), folder=job.prompts), places, task="vote"
+    )
     if not made:
         raise NoUsableVotes(
-            f"The store has no comparison of {job.dataset} judged by {' and '.join(job.samples_of)}: "
+            f"The store has no comparison of {job.dataset} judged by "
+            f"{' and '.join(job.samples_of)}: "
             "collect or import those votes into it first"
         )
     return made
 
 
 def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """Stored votes of the judges that are read, by comparison, in an order that loading cannot change."""
+    """Stored votes of the judges that are read, by comparison, in an order that loading cannot
+    change.
+    """
     selection = Selection(datasets=(job.dataset,), judges=job.samples_of)
     rows = store.export(selection).drop_columns(["prompt", "response_a", "response_b"]).to_pylist()
     found: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
@@ -209,7 +237,10 @@ def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any
 
 def _material(votes: Iterable[Mapping[str, Any]], order: tuple[int, int]) -> Material:
     """Stored votes on an item, for a judge that sees the responses in `order`."""
-    headings = ((f"Judgement {k}. {_verdict_text(vote, order)}", vote) for k, vote in enumerate(votes, start=1))
+    headings = (
+        (f"Judgement {k}. {_verdict_text(vote, order)}", vote)
+        for k, vote in enumerate(votes, start=1)
+    )
     return tuple((heading, vote["rationale"] or "(no words)") for heading, vote in headings)
 
 
@@ -219,25 +250,40 @@ def _verdict_text(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
     if vote["confidence"] is not None:
         text += f" Confidence: {vote['confidence']:.2f}."
     if vote["position"] is None:
-        text += " Which it saw first is not known: where it speaks of A or B, it may mean either response."
+        text += (
+            " Which it saw first is not known: where it speaks of A "
+            "or B, it may mean either response."
+        )
     elif (vote["position"] == "ba") == (order == AB):
-        text += " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
+        text += (
+            " It saw the two in the other order: where it speaks of A, "
+            "it means Response B here, and of B, A."
+        )
     return f"{text} Its words:"
 
 
 def _base_and_swap(job: Job) -> list[Request]:
     """Base verdicts and those in the swapped order: the very requests of a greedy pairwise job."""
     both = replace(
-        job, protocol="pairwise", votes=2, orders="balanced", temperature=job.effective_temperature, keyed=None
+        job,
+        protocol="pairwise",
+        votes=2,
+        orders="balanced",
+        temperature=job.effective_temperature,
+        keyed=None,
     )
-    return [request for request in _pairs(both) if request.order == AB or not request.item.estimation]
+    return [
+        request for request in _pairs(both) if request.order == AB or not request.item.estimation
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ApocPair:
-    """One judge on one item: its requests and replies in both orders, and what decides between them.
+    """One judge on one item: its requests and replies in both orders, and what decides between
+    them.
 
-    swap : None on prompts that ask for an estimate.  key : an independent judge's answer key, worked out from
+    swap : None on prompts that ask for an estimate.  key : an independent judge's answer key,
+        worked out from
     the prompt alone.  prompt : of the verdict by that key.
     """
 
@@ -263,7 +309,9 @@ class _ApocPair:
     @property
     def disputable(self) -> bool:
         """Whether it is disputed, or may be once missing replies are there."""
-        return self.swap is not None and (self.disputed or {"error"} <= self.statuses <= {"ok", "error"})
+        return self.swap is not None and (
+            self.disputed or {"error"} <= self.statuses <= {"ok", "error"}
+        )
 
     def keyed(self, known: Replies) -> Request | None:
         """The verdict by the answer key, if that could be read."""
@@ -276,12 +324,20 @@ class _ApocPair:
         """The verdict by this answer key."""
         judge = self.key.judge
         return replace(
-            self.base, task="note", judge=judge, voter=f"keyed({judge.name})", prompt=self.prompt, answer_key=answer_key
+            self.base,
+            task="note",
+            judge=judge,
+            voter=f"keyed({judge.name})",
+            prompt=self.prompt,
+            answer_key=answer_key,
         )
 
 
 def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
-    key, keyed = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
+    key, keyed = (
+        load("key", folder=job.prompts),
+        load("keyed", flags=_flags(job), folder=job.prompts),
+    )
     by_pair: dict[tuple[str, str], dict[tuple[int, ...], Request]] = defaultdict(dict)
     for request in _base_and_swap(job):
         by_pair[(request.item.digest, request.voter)][request.order] = request
@@ -291,9 +347,17 @@ def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
         first, second = known.get(base.key), known.get(swap.key) if swap else None
         judge = job.keyed or base.judge
         asked = replace(
-            base, task="note", judge=judge, voter=f"key({judge.name})", prompt=key, confidence="none", ties=False
+            base,
+            task="note",
+            judge=judge,
+            voter=f"key({judge.name})",
+            prompt=key,
+            confidence="none",
+            ties=False,
         )
-        found.append(_ApocPair(base=base, swap=swap, first=first, second=second, key=asked, prompt=keyed))
+        found.append(
+            _ApocPair(base=base, swap=swap, first=first, second=second, key=asked, prompt=keyed)
+        )
     return found
 
 
@@ -307,7 +371,8 @@ def _once(requests: Iterable[Request | None]) -> list[Request]:
 
 
 def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) -> list[Request]:
-    """Most of the requests that replies may still lead to (APOCJudge): none where both orders agree already.
+    """Most of the requests that replies may still lead to (APOCJudge): none where both orders agree
+    already.
 
     A keyed verdict whose key is not written yet is there with an empty one.
     answered : replies to requests by key, those with status `error` too.
@@ -318,17 +383,20 @@ def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) 
     keys = _once(pair.key for pair in pairs)
     written = answered([key.key for key in keys])
     left = {key.key: key for key in keys if not done(written.get(key.key))}
-    verdicts = _once(pair.keyed_by("") if pair.key.key in left else pair.keyed(written) for pair in pairs)
+    verdicts = _once(
+        pair.keyed_by("") if pair.key.key in left else pair.keyed(written) for pair in pairs
+    )
     given = answered([verdict.key for verdict in verdicts])
     return [*left.values(), *(verdict for verdict in verdicts if not done(given.get(verdict.key)))]
 
 
 def conclusions(job: Job, known: Replies) -> list[Reply]:
-    """APOCJudge's verdicts that can be drawn: nothing for other protocols, or while a call has failed.
+    """APOCJudge's verdicts that can be drawn: nothing for other protocols, or while a call has
+    failed.
 
-    The base verdict stands unless the swapped order contradicts it and the keyed verdict agrees with the
-    swapped one; not on prompts that ask for an estimate. Source: [PCF] §3; that the independent judge first
-    writes its key from the prompt alone is ours.
+    The base verdict stands unless the swapped order contradicts it and the keyed verdict agrees
+    with the swapped one; not on prompts that ask for an estimate. Source: [PCF] §3; that the
+    independent judge first writes its key from the prompt alone is ours.
     """
     if job.protocol != "apoc":
         return []

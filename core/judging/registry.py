@@ -1,4 +1,6 @@
-"""Runs of this process, found from every session, and jobs that the store remembers until all is answered."""
+"""Runs of this process, found from every session, and jobs that the store remembers until all is
+answered.
+"""
 
 from __future__ import annotations
 
@@ -44,16 +46,20 @@ def start(
     concurrency : calls in flight at most, shared by the judges: 1 to 256.
     budget : hard limits over all runs of the job; for a running one they replace its limits.
     confirmed : hosts other than this machine and known providers that texts may be sent to.
-    keys : environment name → key, looked up before the environment (for a page's secrets); never stored.
-    again : statuses of replies that are asked for again; each keeps its reply until there is a better one.
+    keys : environment name → key, looked up before the environment (for a page's secrets); never
+        stored.
+    again : statuses of replies that are asked for again; each keeps its reply until there is a
+        better one.
     reread : read stored replies without a verdict again, and send nothing.
-    give_up : calls in a row to a server that is not there or an empty account, after which a judge stops.
+    give_up : calls in a row to a server that is not there or an empty account, after which a judge
+        stops.
     batch, batch_size : hand calls in as batches of at most so many, at half the price.
     on_progress : called on the run's own thread after each group of replies is stored.
     patience : factor on waits between attempts.
 
-    Raises InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile: as `plan`, before anything is sent;
-    also a concurrency out of range, a limit in money without a price, or a job that is running with other settings.
+    Raises InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile: as `plan`,
+    before anything is sent; also a concurrency out of range, a limit in money without a price, or a
+    job that is running with other settings.
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
@@ -68,7 +74,9 @@ def start(
         batch_size=batch_size,
     )
     with _STARTING:
-        planned = plan(job, store, confirmed=terms.confirmed, keys=keys, again=terms.again, batch=batch)
+        planned = plan(
+            job, store, confirmed=terms.confirmed, keys=keys, again=terms.again, batch=batch
+        )
         planned.check_budget(terms.budget)
         going_on = running(store, planned.job_id)
         if going_on is not None:
@@ -139,7 +147,9 @@ def started(store: Store) -> list[Started]:
     """Jobs that were started and never completed, oldest first; running ones too."""
     from pydantic import TypeAdapter
 
-    rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
+    rows = store.query(
+        "select id, dataset, job, started_at from jobs order by started_at, id"
+    ).to_pylist()
     found = []
     for row in rows:
         try:

@@ -1,8 +1,8 @@
 """Run a job: never pay twice, never lose a reply, never spend more than allowed.
 
-A reply goes into the store's ledger together with its vote, and only then counts and gives its place in
-flight back. So whatever happens to the process, at most the calls in flight are lost. A request that another
-job of this process has sent is waited for instead of sent.
+A reply goes into the store's ledger together with its vote, and only then counts and gives its
+place in flight back. So whatever happens to the process, at most the calls in flight are lost. A
+request that another job of this process has sent is waited for instead of sent.
 """
 
 from __future__ import annotations
@@ -66,7 +66,11 @@ class Run:
             patience=patience,
         )
         self._caller = Caller(
-            planned, terms, spent=self._writer.spent, recorded=self._writer.recorded, patience=patience
+            planned,
+            terms,
+            spent=self._writer.spent,
+            recorded=self._writer.recorded,
+            patience=patience,
         )
         self.terms = terms
         self._new, self._new_cost = 0, 0.0
@@ -80,7 +84,10 @@ class Run:
             now,
             statuses=Counter(now.statuses),
             failures=Counter(now.failures),
-            judges={name: replace(share, statuses=Counter(share.statuses)) for name, share in now.judges.items()},
+            judges={
+                name: replace(share, statuses=Counter(share.statuses))
+                for name, share in now.judges.items()
+            },
             in_flight=sum(limit.in_flight for limit in self._caller.limits.values()),
             limit=sum(limit.limit for limit in self._caller.limits.values()),
             rate=rate,
@@ -111,7 +118,8 @@ class Run:
         """
         if replace(job, confidence=self.job.confidence, items=self.job.items) != self.job:
             raise InvalidOption(
-                "The same requests are going on with other settings. Wait until that run ends, or stop it"
+                "The same requests are going on with other settings. Wait until that run ends, or "
+                "stop it"
             )
         client.loop().call_soon_threadsafe(self._revise, job, budget)
 
@@ -148,12 +156,15 @@ class Run:
                 await writer
             if self._writer.unstored:
                 raise AppellateError(
-                    f"{self._writer.unstored:,} replies could not be stored. They are kept until this "
+                    f"{self._writer.unstored:,} replies could not be stored. They are kept until "
+                    "this "
                     "process ends; the job started again stores them without another call"
                 )
             await asyncio.to_thread(self._conclude)
             if progress.state != "failed":
-                progress.state = "done" if not progress.left or not self._caller.stopping() else "stopped"
+                progress.state = (
+                    "done" if not progress.left or not self._caller.stopping() else "stopped"
+                )
         except AppellateError as error:
             self._fail(error.message)
         except Exception as error:
@@ -171,7 +182,9 @@ class Run:
             self._on_progress(self.progress())
 
     async def _stage(self, requests: Sequence[Request]) -> None:
-        """Get a reply to every request of one stage: out of the store, from another job, or by a call."""
+        """Get a reply to every request of one stage: out of the store, from another job, or by a
+        call.
+        """
         left = {request.key: request for request in requests}
         await self._rename(requests)
         self._progress.planned += len(left)
@@ -211,7 +224,9 @@ class Run:
     async def _send_all(self, mine: Sequence[Request]) -> None:
         """Send what has no reply yet of requests that no other job has in flight."""
         # Looked up after they were claimed: what another job got until then is there.
-        waiting = await asyncio.to_thread(batches.waiting, self._store, [request.key for request in mine])
+        waiting = await asyncio.to_thread(
+            batches.waiting, self._store, [request.key for request in mine]
+        )
         wait = {key for batch in waiting for key in batch.calls}
         await self._take_over(mine, wait)
         by_judge = defaultdict(list)
@@ -245,11 +260,20 @@ class Run:
         earlier = defaultdict(list)
         for batch in waiting:
             earlier[of[next(iter(batch.calls))].judge].append(batch)
-        fresh = {judge: by_judge.pop(judge) for judge in tuple(by_judge)} if self.terms.batch else {}
-        return [self._batched(judge, fresh.get(judge, []), earlier[judge], of) for judge in {**earlier, **fresh}]
+        fresh = (
+            {judge: by_judge.pop(judge) for judge in tuple(by_judge)} if self.terms.batch else {}
+        )
+        return [
+            self._batched(judge, fresh.get(judge, []), earlier[judge], of)
+            for judge in {**earlier, **fresh}
+        ]
 
     async def _batched(
-        self, judge: Judge, requests: Sequence[Request], waiting: Sequence[Batch], of: dict[str, Request]
+        self,
+        judge: Judge,
+        requests: Sequence[Request],
+        waiting: Sequence[Batch],
+        of: dict[str, Request],
     ) -> None:
         made = Batches(
             self._caller,
@@ -280,8 +304,13 @@ class Run:
         total = self._caller.tracker.room(self._caller.places)
         for judge, requests in by_judge.items():
             where = self._caller.where[judge]
-            places = self._caller.trackers[judge].room(min(len(requests), self._caller.limits[judge].limit))
-            longest = max(requests, key=lambda each: len(each.item.prompt) + sum(map(len, each.item.responses)))
+            places = self._caller.trackers[judge].room(
+                min(len(requests), self._caller.limits[judge].limit)
+            )
+            longest = max(
+                requests,
+                key=lambda each: len(each.item.prompt) + sum(map(len, each.item.responses)),
+            )
             bound = most(longest, longest.messages(new_fence()), where)
             cost = None if where.price is None else bound.cost
             calls += [
@@ -317,9 +346,15 @@ class Run:
         for request in requests:
             kept = self._known.get(request.key)
             if kept is not None and kept.status in ("unparsed", "cut_off"):
-                parsed = request.read(kept.raw, refused=False, alternatives=None, cut_off=kept.status == "cut_off")
+                parsed = request.read(
+                    kept.raw, refused=False, alternatives=None, cut_off=kept.status == "cut_off"
+                )
                 if parsed.status not in ("unparsed", "cut_off"):
-                    better.append(replace(request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED}))
+                    better.append(
+                        replace(
+                            request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED}
+                        )
+                    )
         if better:
             await asyncio.to_thread(self._ledger.write, better)
         self._known |= {reply.key: reply for reply in better}
@@ -368,10 +403,14 @@ class Run:
             self._new += 1
             self._new_cost += reply.cost or 0.0
             self._known[reply.key] = reply
-            self._progress.add_new(reply, self._judge_of[reply.key], wants_confidence=wants_confidence)
+            self._progress.add_new(
+                reply, self._judge_of[reply.key], wants_confidence=wants_confidence
+            )
         self._rate.add(len(replies))
         if lost:
-            self._caller.say(f"{lost:,} votes were not stored: there are others of another prompt, model or file")
+            self._caller.say(
+                f"{lost:,} votes were not stored: there are others of another prompt, model or file"
+            )
         self._report()
 
     def _broken(self, message: str) -> None:
@@ -380,12 +419,16 @@ class Run:
         self._end()
 
     def _conclude(self) -> None:
-        """What all replies together say: derived verdicts, agreement of repeats, scores and rankings."""
+        """What all replies together say: derived verdicts, agreement of repeats, scores and
+        rankings.
+        """
         drawn = conclusions(self.job, self._known)
         if drawn:
             self._ledger.look([reply.key for reply in drawn], {reply.judge for reply in drawn})
             # A verdict drawn from other replies, by another keyed judge say, gives way.
-            self._ledger.write([reply for reply in drawn if self._ledger.lacks(reply)], instead=True)
+            self._ledger.write(
+                [reply for reply in drawn if self._ledger.lacks(reply)], instead=True
+            )
         if self.job.confidence == "multi":
             self._ledger.set_agreement(self.job.voters)
         load_rows(self._store, self.job, list(self._known.values()))

@@ -21,9 +21,12 @@ CHOICE = re.compile(rf"(?:{NAME}[\s_\-:#]*)?[\"'(\[]*([abc])[\"')\]]*(?:\s*{BETT
 LEVEL = re.compile(r"([ab])\s*(>>|>|<<|<|==|=|≈|~)\s*([ab])\Z")
 ORDINAL = re.compile(r"(?:the\s+)?(first|second)(?:\s+(?:response|answer|one|assistant))?\Z")
 TIES = re.compile(
-    r"(?:it(?:'s| is)\s+)?(?:an?\s+)?(?:tie|tied|draw|even|equal|neither|both|both equal(?:ly good)?|both are equal|"
-    r"equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|neither(?: response)?(?: is)?(?: better)?|"
-    r"unentschieden|gleichstand|gleichwertig|beide gleich(?: gut)?|keine(?: von beiden)?|empate|ninguna|iguales|"
+    r"(?:it(?:'s| is)\s+)?(?:an?\s+)?(?:tie|tied|draw|even|equal|neither|both|both equal(?:ly "
+    r"good)?|both are equal|"
+    r"equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|neither(?: "
+    r"response)?(?: is)?(?: better)?|"
+    r"unentschieden|gleichstand|gleichwertig|beide gleich(?: gut)?|keine(?: von "
+    r"beiden)?|empate|ninguna|iguales|"
     r"[ée]galit[ée]|match nul|aucune|平局|平手|相同|一样好?|不分上下|引き分け|pareggio)"
     r"(?:\s*\(\s*(?:c|both bad|both good)\s*\))?\Z"
 )
@@ -71,7 +74,8 @@ class Form:
     """How a kind of verdict is stated.
 
     keys : of a JSON object, in lower case.  read : words → what they state, or None.
-    inline : statements anywhere in a text; last : statements that count on its outer lines only; group `v`
+    inline : statements anywhere in a text; last : statements that count on its outer lines only;
+        group `v`
         holds the words.  alone : what the whole of a text, or its last line, may be.
     prose : sentences that state a verdict where nothing else does.
     """
@@ -96,7 +100,8 @@ TIE = r"(?:[Nn]either|[Tt]ied?|[Aa] tie|[Dd]raw|[Uu]nentschieden|[Gg]leichstand|
 VALUE = rf"(?P<v>{LETTER}\s*(?:>>|>|<<|<|==|=)\s*[AB]|{LETTER}|{TIE}){AFTER}"
 VERDICT_NAMES = (
     r"(?:verdict|decision|judge?ment|winner|(?:my|final|overall)\s+choice|preference|conclusion|better response|"
-    r"best response|preferred response|urteil|entscheidung|gewinner|fazit|veredicto|decisi[óo]n|ganador|conclusi[óo]n|"
+    r"best response|preferred "
+    r"response|urteil|entscheidung|gewinner|fazit|veredicto|decisi[óo]n|ganador|conclusi[óo]n|"
     r"verdict final|d[ée]cision|gagnant|结论|判定|判断|裁决|最终判断|最终结论|最终选择|评判结果|选择)"
 )
 IS = r"\s{0,4}(?:[:：]|=|\bis\b:?|\bist\b:?|\bes\b:?|\best\b:?|是[:：]?|为[:：]?)"
@@ -106,15 +111,35 @@ ELEMENT = re.compile(
     r"output)>\s*(?P<v>[^<>\n]{1,60}?)\s*</(?P=n)>",
     re.IGNORECASE,
 )
-ANSWER_ELEMENT = re.compile(r"<(answer|final_answer)>\s*(?P<v>[^<>\n]{1,60}?)\s*</\1>", re.IGNORECASE)
+ANSWER_ELEMENT = re.compile(
+    r"<(answer|final_answer)>\s*(?P<v>[^<>\n]{1,60}?)\s*</\1>", re.IGNORECASE
+)
 RESULT = re.compile(r"\[RESULT\]\s*(?P<v>[^\n\0]{1,40}?)\s*(?:\n|\Z)", re.IGNORECASE)
-BOXED = re.compile(r"\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{)?\s*(?P<v>[^{}\n]{1,40}?)\s*\}")
+BOXED = re.compile(
+    r"\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{)?\s*(?P<v>[^{}\n]{1,40}?)\s*\}"
+)
 OUTPUT = re.compile(r"^\W{0,4}output\s*(?::|is)?\s*\((?P<v>\w)\)", re.IGNORECASE | re.MULTILINE)
 
 VERDICT = Form(
     keys=(
-        *("verdict", "final_verdict", "finalverdict", "winner", "choice", "decision", "preference", "judgement"),
-        *("judgment", "better", "better_response", "preferred", "preferred_response", "overall_verdict"),
+        *(
+            "verdict",
+            "final_verdict",
+            "finalverdict",
+            "winner",
+            "choice",
+            "decision",
+            "preference",
+            "judgement",
+        ),
+        *(
+            "judgment",
+            "better",
+            "better_response",
+            "preferred",
+            "preferred_response",
+            "overall_verdict",
+        ),
         *("best_response", "overall_winner", "final_decision", "urteil", "veredicto", "结论"),
     ),
     read=choice,
@@ -123,7 +148,9 @@ VERDICT = Form(
         ELEMENT,
         RESULT,
         OUTPUT,
-        re.compile(rf"(?i:(?<!\w)(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES}{WRAP}{IS}){WRAP}{VALUE}"),
+        re.compile(
+            rf"(?i:(?<!\w)(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES}{WRAP}{IS}){WRAP}{VALUE}"
+        ),
         re.compile(
             rf"(?i:^[^\w\n]{{0,20}}(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES})[^\w\n]{{0,20}}\n"
             rf"\s{{0,8}}{WRAP}{VALUE}",
@@ -138,13 +165,17 @@ VERDICT = Form(
             rf"respuesta|réponse|答案){WRAP}{IS}){WRAP}{VALUE}[\s*_\"'`”)\].$]*\Z"
         ),
     ),
-    alone=re.compile(rf"[\s*_\"'`“(\[#\-$]*(?P<v>(?i:{LETTER})|{TIE}|[AB]\s*(?:>>|>|=)\s*[AB])[\s*_\"'`”)\].$!]*\Z"),
+    alone=re.compile(
+        rf"[\s*_\"'`“(\[#\-$]*(?P<v>(?i:{LETTER})|{TIE}|[AB]\s*(?:>>|>|=)\s*[AB])[\s*_\"'`”)\].$!]*\Z"
+    ),
     prose=(
         re.compile(
             rf"(?:(?i:{NAME})\s+|(?<![\w]))(?P<v>[AB])[*_]*\s+(?:is|was)\s+(?:clearly |definitely |"
             rf"overall |therefore )?"
-            r"(?:better|superior|preferable|stronger|the winner|the better(?: response| answer| one| choice)?|"
-            r"the stronger (?:response|answer|one))(?:\s+(?:overall|than\s+(?:(?:Response|Assistant|"
+            r"(?:better|superior|preferable|stronger|the winner|the better(?: response| answer| "
+            r"one| choice)?|"
+            r"the stronger "
+            r"(?:response|answer|one))(?:\s+(?:overall|than\s+(?:(?:Response|Assistant|"
             r"Answer)\s+)?[AB]))?[*_]*(?:[.!]|\Z|\n)"
         ),
         re.compile(
@@ -159,7 +190,8 @@ VERDICT = Form(
 
 POINTS = r"(?P<v>\d{1,3}(?:\.\d+)?(?:\s*/\s*\d{1,3})?)(?![\w/%]|\.\d|\s*(?:-|–|to|or|bis)\s*\d)"
 SCORE_NAMES = (
-    r"(?:score|rating|grade|overall score|final score|final rating|bewertung|punktzahl|note|puntuaci[óo]n|"
+    r"(?:score|rating|grade|overall score|final score|final "
+    r"rating|bewertung|punktzahl|note|puntuaci[óo]n|"
     r"nota|评分|得分|分数|总分)"
 )
 
@@ -168,7 +200,16 @@ def score_form(low: int, high: int) -> Form:
     """How whole scores of a range are stated."""
     return Form(
         keys=(
-            *("score", "rating", "final_score", "overall_score", "overall", "grade", "bewertung", "puntuación"),
+            *(
+                "score",
+                "rating",
+                "final_score",
+                "overall_score",
+                "overall",
+                "grade",
+                "bewertung",
+                "puntuación",
+            ),
             *("note", "评分"),
         ),
         read=lambda words: whole_score(words, low, high),
@@ -176,8 +217,12 @@ def score_form(low: int, high: int) -> Form:
             TAG,
             ELEMENT,
             RESULT,
-            re.compile(rf"(?i:(?<![\w-])(?:final\s+|overall\s+|my\s+){{0,3}}{SCORE_NAMES}{WRAP}{IS}){WRAP}{POINTS}"),
+            re.compile(
+                rf"(?i:(?<![\w-])(?:final\s+|overall\s+|my\s+){{0,3}}{SCORE_NAMES}{WRAP}{IS}){WRAP}{POINTS}"
+            ),
         ),
         last=(ANSWER_ELEMENT, BOXED),
-        alone=re.compile(r"[\s*_\"'`(\[#]*(?P<v>\d{1,3}(?:\.\d+)?(?:\s*/\s*\d{1,3})?)[\s*_\"'`)\].!]*\Z"),
+        alone=re.compile(
+            r"[\s*_\"'`(\[#]*(?P<v>\d{1,3}(?:\.\d+)?(?:\s*/\s*\d{1,3})?)[\s*_\"'`)\].!]*\Z"
+        ),
     )

@@ -1,1 +1,3 @@
-"""Models ranked by their votes against an anchor or by direct scores, and how far boards can be trusted."""
+"""Models ranked by their votes against an anchor or by direct scores, and how far boards can be
+trusted.
+"""

@@ -1,4 +1,6 @@
-"""Anchor swap: does the leaderboard depend on which model is the anchor, and do three models' gaps add up?"""
+"""Anchor swap: does the leaderboard depend on which model is the anchor, and do three models' gaps
+add up?
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,12 @@ CHUNK_CELLS = 4_000_000
 class SwapRow:
     """Two anchors' boards compared on the systems that are on both, the two anchors left out.
 
-    models : those systems; shifts : their Elo on the board of anchor_2 minus that of anchor_1, centred by the mean.
-    kendall_tau : τ_b of the two orders, None with fewer than two systems or if one board ties them all.
-    mean_abs_centred_shift : Elo points, None without a common system.  mean_shift : what was taken off.
+    models : those systems; shifts : their Elo on the board of anchor_2 minus that of anchor_1,
+        centred by the mean.
+    kendall_tau : τ_b of the two orders, None with fewer than two systems or if one board ties them
+        all.
+    mean_abs_centred_shift : Elo points, None without a common system.  mean_shift : what was taken
+        off.
     """
 
     anchor_1: str
@@ -64,12 +69,16 @@ class AnchorSwap:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Triangles:
-    """Additivity of Elo gaps round every triple that met in all three pairings, one row per triple (a, b, c).
+    """Additivity of Elo gaps round every triple that met in all three pairings, one row per triple
+    (a, b, c).
 
     gap_ab, gap_bc, gap_ca : Elo of the first against the second, from all prompts of the pair.
-    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive round a circle a > b > c > a.
-    n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than two or
-        without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the number of triples.
+    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive round a circle a > b > c >
+        a.
+    n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with
+        fewer than two or
+        without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the
+            number of triples.
     broken : p_holm < 1 - level.
     """
 
@@ -106,16 +115,23 @@ def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
     met = np.divmod(np.unique(pairs.model_1 * size + pairs.model_2), max(size, 1))
     opponents = np.bincount(np.concatenate(met), minlength=size)
     enough = np.flatnonzero(opponents >= minimum).tolist()
-    return tuple(pairs.models[m] for m in sorted(enough, key=lambda m: (-opponents[m], pairs.models[m])))
+    return tuple(
+        pairs.models[m] for m in sorted(enough, key=lambda m: (-opponents[m], pairs.models[m]))
+    )
 
 
 def anchor_swap(
-    pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "jeffreys", boards: Mapping[str, Board] | None = None
+    pairs: PairScores,
+    anchors: tuple[str, ...],
+    *,
+    prior: Prior = "jeffreys",
+    boards: Mapping[str, Board] | None = None,
 ) -> AnchorSwap:
     """Compare the boards of every two anchors.
 
-    shift_m = Elo₂(m) - Elo₁(m) over systems m on both boards, both anchors left out; centred by their mean,
-    since another anchor moves the zero. τ_b = (concordant - discordant)/√(untied on 1 · untied on 2).
+    shift_m = Elo₂(m) - Elo₁(m) over systems m on both boards, both anchors left out; centred by
+    their mean, since another anchor moves the zero. τ_b = (concordant - discordant)/√(untied on 1 ·
+    untied on 2).
 
     boards : of an anchor, to compare in place of all its models in `pairs`, as that of a panel.
 
@@ -131,7 +147,9 @@ def anchor_swap(
     for name, shown in (boards or {}).items():
         column = pairs.models.index(name)
         gap[:, column] = np.nan
-        gap[[pairs.models.index(row.model) for row in shown.rows], column] = [row.elo.value for row in shown.rows]
+        gap[[pairs.models.index(row.model) for row in shown.rows], column] = [
+            row.elo.value for row in shown.rows
+        ]
     rows = []
     for name_1, name_2 in combinations(anchors, 2):
         code_1, code_2 = pairs.models.index(name_1), pairs.models.index(name_2)
@@ -158,15 +176,16 @@ def anchor_swap(
 def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.95) -> Triangles:
     """Additivity residual of every triple of models that met each other, least p first (ours).
 
-    residual = Δ(b,c) - (Δ(b,a) + Δ(a,c)) = Δ(a,b) + Δ(b,c) + Δ(c,a), the same up to sign whichever of the
-    three is the anchor. A broken triangle is intransitive judging: no single Elo scale can hold the three.
+    residual = Δ(b,c) - (Δ(b,a) + Δ(a,c)) = Δ(a,b) + Δ(b,c) + Δ(c,a), the same up to sign whichever
+    of the three is the anchor. A broken triangle is intransitive judging: no single Elo scale can
+    hold the three.
 
     z on the N prompts common to the three pairs: rᵢ = γ·Σ (Sᵢ - S̄)/(p̄(1 - p̄)) over ab, bc, ca;
-    z = residual_common·√N/sd(rᵢ), γ = 400/ln 10, has its size where N is large and no pair is one-sided.
-    Elsewhere a pair that was won throughout adds no variance, and |z| passes 1.96 in up to a fifth of
-    additive triples. So p is that of residual_common/SE with t(N - 1), where SE² is the larger of var(rᵢ)/N
-    and the three pairs' dispersion-corrected SE² (`anchored.board`) added up. With thousands of triples some
-    p are small by chance, hence Holm's.
+    z = residual_common·√N/sd(rᵢ), γ = 400/ln 10, has its size where N is large and no pair is
+    one-sided. Elsewhere a pair that was won throughout adds no variance, and |z| passes 1.96 in up
+    to a fifth of additive triples. So p is that of residual_common/SE with t(N - 1), where SE² is
+    the larger of var(rᵢ)/N and the three pairs' dispersion-corrected SE² (`anchored.board`) added
+    up. With thousands of triples some p are small by chance, hence Holm's.
 
     prior : as for `anchored.board`.  level : 1 - level is what p_holm must stay below for `broken`.
 
@@ -190,14 +209,21 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     p_value = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(cautious))
     p_holm = holm(p_value)
     a, b, c = triples.T
-    columns: dict[str, Any] = {"gap_ab": gap[a, b], "gap_bc": gap[b, c], "gap_ca": gap[c, a], "n": n}
+    columns: dict[str, Any] = {
+        "gap_ab": gap[a, b],
+        "gap_bc": gap[b, c],
+        "gap_ca": gap[c, a],
+        "n": n,
+    }
     columns["residual"] = columns["gap_ab"] + columns["gap_bc"] + columns["gap_ca"]
     columns |= {"residual_common": residual_common, "z": z, "p_value": p_value, "p_holm": p_holm}
     columns["broken"] = p_holm < 1 - level
     # Triples without a z go last.
     order = np.lexsort((-np.abs(np.where(np.isnan(z), 0, z)), p_value))
     first, second, third = (tuple(pairs.models[m] for m in column) for column in triples[order].T)
-    return Triangles(a=first, b=second, c=third, **{name: values[order] for name, values in columns.items()})
+    return Triangles(
+        a=first, b=second, c=third, **{name: values[order] for name, values in columns.items()}
+    )
 
 
 def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:
@@ -208,26 +234,35 @@ def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:
     total = np.asarray(np.bincount(code, pairs.score, minlength=size * size), dtype=np.float64)
     p, _ = win_probability(n, total, prior=prior)
     upper = np.where(n > 0, elo_of_p(p), np.nan).reshape(size, size)
-    # The prior is the same on both sides, so the gap seen from the other model is its exact negative.
+    # The prior is the same on both sides, so the gap seen from the other model is its exact
+    # negative.
     return np.where(np.isnan(upper), -upper.T, upper)
 
 
 def kendall_tau(one: ArrayLike, two: ArrayLike) -> float | None:
     """τ_b of two orders of the same models; None with fewer than two or if one of them ties all."""
     # Sums of thirds differ in their last bits with the order of rows; equal Elo must stay a tie.
-    sign_1, sign_2 = (np.sign(np.round(np.subtract.outer(values, values), 9)) for values in map(np.asarray, (one, two)))
+    sign_1, sign_2 = (
+        np.sign(np.round(np.subtract.outer(values, values), 9))
+        for values in map(np.asarray, (one, two))
+    )
     untied = float(np.abs(sign_1).sum()) * float(np.abs(sign_2).sum())
     return float((sign_1 * sign_2).sum()) / math.sqrt(untied) if untied else None
 
 
-def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-    """Common prompts, residual, z and its cautious form of each triple (a, b, c), from those prompts."""
+def _common(
+    pairs: PairScores, triples: IntArray, prior: Prior
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Common prompts, residual, z and its cautious form of each triple (a, b, c), from those
+    prompts.
+    """
     legs = triples[:, [0, 1, 0]] * len(pairs.models) + triples[:, [1, 2, 2]]
     used, leg_row = np.unique(legs, return_inverse=True)
     leg_row = leg_row.reshape(-1, 3)
     code = pairs.model_1 * len(pairs.models) + pairs.model_2
     keep = np.isin(code, used)
-    # A prompt with fewer than three of the pairs is common to no triple; mostly that is all but a few.
+    # A prompt with fewer than three of the pairs is common to no triple; mostly that is all but a
+    # few.
     _, item, judged = np.unique(pairs.item[keep], return_inverse=True, return_counts=True)
     keep[keep] = judged[item] >= 3
     items, column = np.unique(pairs.item[keep], return_inverse=True)

@@ -1,7 +1,7 @@
 """How far judges differ on a model: by each rating algorithm, and by direct scores against votes.
 
-A measure is an array (judges, models), NaN where a judge has no number of a model. Measures are compared on
-the cells that all of them have, so that none gains by leaving out hard ones.
+A measure is an array (judges, models), NaN where a judge has no number of a model. Measures are
+compared on the cells that all of them have, so that none gains by leaving out hard ones.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ class MethodSpread:
     """One rating method over several judges, on the models and judges that every method could rate.
 
     sd : mean over models of the SD across judges, Elo points, with a t interval over models.
-    spread : SD over models of the mean of judges; relative : sd/spread, which does not depend on the scale.
+    spread : SD over models of the mean of judges; relative : sd/spread, which does not depend on
+        the scale.
     excess : sd minus RAEE's on the same models, with a paired t interval over them.
-    pearson, kendall : of the means of judges with RAEE's.  None where there are too few models or judges.
+    pearson, kendall : of the means of judges with RAEE's.  None where there are too few models or
+        judges.
     n_models, n_rated : models with two judges or more, and with one or more; n_judges : judges.
     """
 
@@ -51,7 +53,8 @@ class MethodSpread:
 class RatingSpread:
     """RAEE first, then the other methods.
 
-    elo : method → (judges, models), NaN where it cannot rate.  models : those that some judge rates.
+    elo : method → (judges, models), NaN where it cannot rate.  models : those that some judge
+        rates.
     pooled : rating of each other method on the pooled votes, where they were given.
     """
 
@@ -77,13 +80,15 @@ def rating_spread(
 ) -> RatingSpread:
     """Rate every judge's votes by RAEE, Bradley–Terry, Glicko-2 and TrueSkill, and compare (ours).
 
-    The SD across judges is taken model by model (n - 1 in the denominator) over cells (judge, model) that all
-    four methods rate, so that a method gains nothing by leaving the hard ones out. Judges that share prompts
-    and habits are no random sample: the interval is about other models, not about other judges.
+    The SD across judges is taken model by model (n - 1 in the denominator) over cells (judge,
+    model) that all four methods rate, so that a method gains nothing by leaving the hard ones out.
+    Judges that share prompts and habits are no random sample: the interval is about other models,
+    not about other judges.
 
     Parameters
     ----------
-    judged : pair scores of each judge, of one selection; those that did not meet the anchor are left out.
+    judged : pair scores of each judge, of one selection; those that did not meet the anchor are
+        left out.
     rng : for the orders of Glicko-2 and TrueSkill.
     pooled : scores of all votes together, to rate too.
 
@@ -119,7 +124,9 @@ def _by_method(pairs: PairScores, anchor: str, settings: Settings) -> dict[str, 
     return {method: rate(pairs, anchor, settings) for method, rate in ALGORITHMS.items()}
 
 
-def _method_spread(method: str, elo: Mapping[str, FloatArray], usable: BoolArray, level: float) -> MethodSpread:
+def _method_spread(
+    method: str, elo: Mapping[str, FloatArray], usable: BoolArray, level: float
+) -> MethodSpread:
     mean, sd = _mean_and_sd(elo[method], usable)
     reference, reference_sd = _mean_and_sd(elo[RAEE], usable)
     rated, several = (usable.sum(axis=0) >= least for least in (1, 2))
@@ -131,7 +138,9 @@ def _method_spread(method: str, elo: Mapping[str, FloatArray], usable: BoolArray
     return MethodSpread(
         method=method,
         **_across_models(mean, sd, usable, level),
-        excess=None if method == RAEE else mean_over_models((sd - reference_sd)[several], level=level),
+        excess=None
+        if method == RAEE
+        else mean_over_models((sd - reference_sd)[several], level=level),
         pearson=pearson,
         kendall=kendall,
         n_rated=int(rated.sum()),
@@ -185,10 +194,12 @@ class Dispersion:
     """Dispersion across judges by measure, and how the orders of models compare.
 
     shared : all measures are on the same (judge, model), those that have both scores and votes.
-    excess : SD of p by scores minus SD of p by votes, mean over models with a paired t interval; None unless shared.
-    kendall, spearman : order of models by judges' mean p by scores against that by votes, the anchor among
-    them, with bootstrap intervals over the n_ordered models.  None with fewer than three; intervals as
-    `core.leaderboard.standings.rank_agreement`.
+    excess : SD of p by scores minus SD of p by votes, mean over models with a paired t interval;
+        None unless shared.
+    kendall, spearman : order of models by judges' mean p by scores against that by votes, the
+        anchor among
+    them, with bootstrap intervals over the n_ordered models.  None with fewer than three; intervals
+    as `core.leaderboard.standings.rank_agreement`.
     """
 
     rows: tuple[Dispersed, ...]
@@ -213,12 +224,14 @@ def dispersion(
     level: float = 0.95,
     resamples: int = 1_000,
 ) -> Dispersion:
-    """SD, SE and CV across judges of direct scores, their p by proportional odds, and p and Elo by votes.
+    """SD, SE and CV across judges of direct scores, their p by proportional odds, and p and Elo by
+    votes.
 
-    Where two judges have both scores and votes on a model, every measure uses only such (judge, model), so
-    that none gains by leaving out hard ones. p by scores and p by votes are on one scale, so their SDs are
-    compared directly; the share of SD in the spread of models (`relative`) compares all measures. An SD
-    across judges holds the judges' sampling errors too: with few items per judge it shows little else.
+    Where two judges have both scores and votes on a model, every measure uses only such (judge,
+    model), so that none gains by leaving out hard ones. p by scores and p by votes are on one
+    scale, so their SDs are compared directly; the share of SD in the spread of models (`relative`)
+    compares all measures. An SD across judges holds the judges' sampling errors too: with few items
+    per judge it shows little else.
 
     Parameters
     ----------
@@ -226,8 +239,9 @@ def dispersion(
     votes : board of every judge against the same anchor; empty where there are no votes.
     rng : for the bootstrap over models of the two correlations.
 
-    Source: docs/methods.md §6; [RAEE] compares dispersion across judges. The common cells and the paired
-    interval are ours. Judges are no random sample: the interval is about other models, not other judges.
+    Source: docs/methods.md §6; [RAEE] compares dispersion across judges. The common cells and the
+    paired interval are ours. Judges are no random sample: the interval is about other models, not
+    other judges.
     """
     models, values = _cells(scores, votes)
     have = {name: ~np.isnan(cells) for name, cells in values.items()}
@@ -239,7 +253,10 @@ def dispersion(
         used = both if shared else have[name]
         means[name], sds[name] = mean, sd = _mean_and_sd(values[name], used)
         n = used.sum(axis=0)
-        rows += [_dispersed(name, models[k], int(n[k]), float(mean[k]), float(sd[k])) for k in np.flatnonzero(n)]
+        rows += [
+            _dispersed(name, models[k], int(n[k]), float(mean[k]), float(sd[k]))
+            for k in np.flatnonzero(n)
+        ]
         measures.append(_spread(name, mean, sd, used, scores, votes, level))
     excess = (sds["p by scores"] - sds["p by votes"])[several]
     # The anchor is a model too: it beats itself half of the time.
@@ -257,18 +274,28 @@ def dispersion(
     )
 
 
-def _cells(scores: ScoreBoards | None, votes: Mapping[str, Board]) -> tuple[list[str], dict[str, FloatArray]]:
+def _cells(
+    scores: ScoreBoards | None, votes: Mapping[str, Board]
+) -> tuple[list[str], dict[str, FloatArray]]:
     """Models, and every measure as (judges, models), NaN where there is none."""
     by_scores = {} if scores is None else scores.judges
     judges = sorted({*by_scores, *votes})
-    models = sorted({row.model for known in (by_scores, votes) for one in known.values() for row in one.rows})
-    values: dict[str, FloatArray] = {name: np.full((len(judges), len(models)), np.nan) for name in MEASURES}
+    models = sorted(
+        {row.model for known in (by_scores, votes) for one in known.values() for row in one.rows}
+    )
+    values: dict[str, FloatArray] = {
+        name: np.full((len(judges), len(models)), np.nan) for name in MEASURES
+    }
     place = {name: code for code, name in enumerate(models)}
-    for name, attribute in zip(MEASURES, ("mean", "p.value", "p.value", "elo.value", "elo.value"), strict=True):
+    for name, attribute in zip(
+        MEASURES, ("mean", "p.value", "p.value", "elo.value", "elo.value"), strict=True
+    ):
         boards: Mapping[str, Board | ScoreBoard] = votes if name in BY_VOTES else by_scores
         for judge, found in boards.items():
             columns = [place[row.model] for row in found.rows]
-            values[name][judges.index(judge), columns] = list(map(attrgetter(attribute), found.rows))
+            values[name][judges.index(judge), columns] = list(
+                map(attrgetter(attribute), found.rows)
+            )
     return models, values
 
 
@@ -318,15 +345,21 @@ def _has_cv(measure: Measure) -> bool:
 
 
 def _mean_and_sd(values: FloatArray, used: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Of each column over its used rows; an SD over fewer than two is NaN, so is a mean over none."""
+    """Of each column over its used rows; an SD over fewer than two is NaN, so is a mean
+    over none.
+    """
     n = used.sum(axis=0)
     mean = np.where(n > 0, np.where(used, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
     squares = np.where(used, (values - mean) ** 2, 0.0).sum(axis=0)
     return mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
 
 
-def _across_models(known: FloatArray, sd: FloatArray, used: BoolArray, level: float) -> dict[str, Any]:
-    """What `MethodSpread` and `Spread` share.  known : mean of judges of each model that has one."""
+def _across_models(
+    known: FloatArray, sd: FloatArray, used: BoolArray, level: float
+) -> dict[str, Any]:
+    """What `MethodSpread` and `Spread` share.  known : mean of judges of each model that
+    has one.
+    """
     several = used.sum(axis=0) > 1
     over = mean_over_models(sd[several], level=level)
     spread = float(known.std(ddof=1)) if len(known) > 1 else None

@@ -1,7 +1,8 @@
-"""Several judges as one: the mean of their Elo gaps, what one more judge gains, and screening of judges.
+"""Several judges as one: the mean of their Elo gaps, what one more judge gains, and screening of
+judges.
 
-`pooling` compares the variance of pooled boards with what theory predicts; `screening` keeps the judges that
-repeat themselves well enough and shows what that does to the pooled board.
+`pooling` compares the variance of pooled boards with what theory predicts; `screening` keeps the
+judges that repeat themselves well enough and shows what that does to the pooled board.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ CUTS = tuple(round(0.05 * step, 2) for step in range(20))
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledRow:
-    """One model: `elo` is the mean of the judges' Elo gaps, `sd_judges` their SD (None with one judge).
+    """One model: `elo` is the mean of the judges' Elo gaps, `sd_judges` their SD (None with one
+    judge).
 
-    The interval of `elo` is over prompts, for these judges: judges that err on the same prompts widen it.
+    The interval of `elo` is over prompts, for these judges: judges that err on the same prompts
+    widen it.
     p : win probability that `elo` stands for.  prompts : distinct, of all judges.
     """
 
@@ -46,7 +49,9 @@ class PooledRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledBoard:
-    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together."""
+    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes
+    together.
+    """
 
     anchor: str
     rows: tuple[PooledRow, ...]
@@ -61,9 +66,12 @@ class JurySize:
     """Juries of `size` judges: variance of the mean of their Elo gaps, in squared Elo points.
 
     observed : mean over juries and models, with the 2.5 and 97.5 % points of juries.
-    predicted : σ²(ρ + (1 - ρ)/J) with the observed mean correlation of judges; predicted_runs : with the
-    within-judge ICC as ρ, None if that is unknown; 0 where so negative a ρ cannot hold for J judges.
-    between : SD over juries of a model's pooled Elo, mean over models, in points; None with one jury.
+    predicted : σ²(ρ + (1 - ρ)/J) with the observed mean correlation of judges; predicted_runs :
+        with the
+    within-judge ICC as ρ, None if that is unknown; 0 where so negative a ρ cannot hold for J
+    judges.
+    between : SD over juries of a model's pooled Elo, mean over models, in points; None with one
+        jury.
     juries : number used.
     """
 
@@ -79,7 +87,8 @@ class JurySize:
 class Pooling:
     """Variance of the pooled board as judges are added, on the models that every judge rated.
 
-    sigma2 : mean variance of one judge's Elo gap over prompts.  rho : mean correlation of two judges' errors.
+    sigma2 : mean variance of one judge's Elo gap over prompts.  rho : mean correlation of two
+        judges' errors.
     rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.
     """
 
@@ -98,12 +107,14 @@ def mean_of_judges(
 ) -> PooledBoard:
     """Mean of the judges' Elo gaps of every model, with an interval over prompts.
 
-    Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k) = r_jk·SE_j·SE_k,
-    SE the corrected one of `anchored.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²) with d_ij = S_ij - S̄_j, the
-    first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored all prompts alike, r is
-    n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has the mean of itself.
+    Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k)
+    = r_jk·SE_j·SE_k, SE the corrected one of `anchored.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i
+    d_ik²) with d_ij = S_ij - S̄_j, the first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J².
+    Where a judge scored all prompts alike, r is n_both/√(n_j·n_k), as of judges that always agree:
+    the cautious end. One judge has the mean of itself.
 
-    judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model has the
+    judged : pair scores of each judge, of one selection; a judge without the anchor is left out,
+        and a model has the
     mean of the judges that rated it.
 
     Raises NoUsableVotes if no judge met the anchor. Source: [RAEE] App. C; docs/methods.md §6.
@@ -144,14 +155,16 @@ def pooling(
 ) -> Pooling:
     """Variance of the mean of J judges' Elo gaps: observed, and σ²(ρ + (1 - ρ)/J) with two ρ.
 
-    σ² is the mean variance of one judge, ρ the mean correlation of two judges' errors over prompts, both over
-    models; the paper takes for ρ how well a judge repeats itself, which is another quantity. Observed: the
-    variance of the mean of each jury (`mean_of_judges`), over all juries of J judges, or `juries` random.
+    σ² is the mean variance of one judge, ρ the mean correlation of two judges' errors over prompts,
+    both over models; the paper takes for ρ how well a judge repeats itself, which is another
+    quantity. Observed: the variance of the mean of each jury (`mean_of_judges`), over all juries of
+    J judges, or `juries` random.
 
     judged : pair scores of each judge.  icc : ICC(3,1) of each judge, None where unknown.
     rng : draws juries where there are more than `juries` of a size.
 
-    Raises NoUsableVotes unless two judges rated a common model against the anchor, InvalidOption below two juries.
+    Raises NoUsableVotes unless two judges rated a common model against the anchor, InvalidOption
+    below two juries.
     Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
     if juries < 2:
@@ -160,8 +173,8 @@ def pooling(
     every = ~np.isnan(gap).any(axis=1)
     if len(judges) < 2 or not every.any():
         raise NoUsableVotes(
-            f"pooling needs two judges that rated the same models against {anchor}; there are {len(judges)}"
-            + (" without a common model" if len(judges) > 1 else "")
+            f"pooling needs two judges that rated the same models against {anchor}; there are "
+            f"{len(judges)}" + (" without a common model" if len(judges) > 1 else "")
         )
     gap, covariance = gap[every], covariance[every]
     sd = np.sqrt(np.einsum("mjj->mj", covariance))
@@ -205,8 +218,12 @@ def predicted_variance(sigma2: float, rho: float, judges: int) -> float:
 def _gaps(
     judged: Mapping[str, PairScores], anchor: str, prior: Prior
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...], list[int]]:
-    """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct prompts."""
-    seen = {name: against(pairs, anchor)[:3] for name, pairs in judges_that_met(judged, anchor).items()}
+    """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct
+    prompts.
+    """
+    seen = {
+        name: against(pairs, anchor)[:3] for name, pairs in judges_that_met(judged, anchor).items()
+    }
     names = judged[next(iter(seen))].models
     used = np.unique(np.concatenate([model for model, _, _ in seen.values()]))
     gap, error = np.full((2, len(used), len(seen)), np.nan)
@@ -222,11 +239,16 @@ def _gaps(
     covariance = error[:, :, None] * error[:, None, :]
     prompts = []
     for m in range(len(used)):
-        cut = [(item[ends[m] : ends[m + 1]], score[ends[m] : ends[m + 1]]) for item, score, ends in parts]
+        cut = [
+            (item[ends[m] : ends[m + 1]], score[ends[m] : ends[m + 1]])
+            for item, score, ends in parts
+        ]
         items, column = np.unique(np.concatenate([item for item, _ in cut]), return_inverse=True)
         judge = np.repeat(np.arange(len(cut)), [len(item) for item, _ in cut])
         away = np.zeros((len(cut), len(items)))
-        away[judge, column] = np.concatenate([score - (score.mean() if len(score) else 0) for _, score in cut])
+        away[judge, column] = np.concatenate(
+            [score - (score.mean() if len(score) else 0) for _, score in cut]
+        )
         length = np.sqrt((away**2).sum(axis=1))
         flat = length < 1e-9
         length[flat] = np.inf
@@ -258,7 +280,8 @@ def _juries(judges: int, size: int, most: int, rng: np.random.Generator) -> Floa
 class Screened:
     """The board of the judges whose ICC(3,k) is at least `cut`; None: no cut, all with a known one.
 
-    width : mean width of the interval of the models' Elo, points, on the models rated whatever the cut.
+    width : mean width of the interval of the models' Elo, points, on the models rated whatever the
+        cut.
     sd_judges : mean SD of Elo across judges; None with fewer than two judges.
     kendall : τ_b with the board without a cut.  No judge left: numbers are None.
     """
@@ -275,7 +298,8 @@ class Screened:
 class Screening:
     """One row per cut, the one without a cut first.
 
-    icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are left out.
+    icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are
+        left out.
     """
 
     rows: tuple[Screened, ...]
@@ -297,12 +321,15 @@ def screening(
     prior: Prior = "jeffreys",
     level: float = 0.95,
 ) -> Screening:
-    """Keep the judges whose ICC(3,k) is at least each cut and pool their Elo gaps (`mean_of_judges`).
+    """Keep the judges whose ICC(3,k) is at least each cut and pool their Elo gaps
+    (`mean_of_judges`).
 
-    Fewer judges widen the interval unless they were the noisy ones. Widths are compared on the models that
-    some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
+    Fewer judges widen the interval unless they were the noisy ones. Widths are compared on the
+    models that some judge still rates at every cut that leaves a judge, so that a cut cannot gain
+    by losing models.
 
-    Raises NoUsableVotes if no judge with a known ICC met the anchor, InvalidOption for a cut above 1 or NaN.
+    Raises NoUsableVotes if no judge with a known ICC met the anchor, InvalidOption for a cut above
+    1 or NaN.
     Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """
     for given in cuts:
@@ -312,7 +339,8 @@ def screening(
     known = {name: found.value for name in seen if name in icc and (found := icc[name].icc_3_k)}
     if not known:
         raise NoUsableVotes(
-            f"screening needs judges that voted repeatedly on the same comparisons; none of {len(seen)} has a known ICC"
+            "screening needs judges that voted repeatedly on the same comparisons; none of "
+            f"{len(seen)} has a known ICC"
         )
     boards: dict[tuple[str, ...], PooledBoard] = {}
     kept: list[tuple[float | None, tuple[str, ...]]] = []
@@ -320,17 +348,25 @@ def screening(
         left = tuple(name for name, value in known.items() if cut is None or value >= cut)
         kept.append((cut, left))
         if left and left not in boards:
-            boards[left] = mean_of_judges({name: seen[name] for name in left}, anchor, prior=prior, level=level)
+            boards[left] = mean_of_judges(
+                {name: seen[name] for name in left}, anchor, prior=prior, level=level
+            )
     common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
     return Screening(
-        rows=tuple(_screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept),
+        rows=tuple(
+            _screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept
+        ),
         icc=known,
         unknown=tuple(name for name in seen if name not in known),
     )
 
 
 def _screened(
-    cut: float | None, judges: tuple[str, ...], found: PooledBoard | None, common: set[str], full: PooledBoard
+    cut: float | None,
+    judges: tuple[str, ...],
+    found: PooledBoard | None,
+    common: set[str],
+    full: PooledBoard,
 ) -> Screened:
     rows = [] if found is None else [row for row in found.rows if row.model in common]
     everyone = {row.model: row.elo.value for row in full.rows}

@@ -1,7 +1,8 @@
-"""Which judges judged which models against an anchor: models are ranked together by the same judges only.
+"""Which judges judged which models against an anchor: models are ranked together by the same judges
+only.
 
-A strict judge gives low scores to whatever it judges, so a board that pools models of different judges ranks
-the judges as much as the models.
+A strict judge gives low scores to whatever it judges, so a board that pools models of different
+judges ranks the judges as much as the models.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import numpy as np
 from ..records import PairScores, Panel
 
 
-def panels(judged: Mapping[str, PairScores], anchors: Iterable[str]) -> dict[str, tuple[Panel, ...]]:
-    """Panels of each anchor, most models first; one, of all models and judges, where all judged the same.
+def panels(
+    judged: Mapping[str, PairScores], anchors: Iterable[str]
+) -> dict[str, tuple[Panel, ...]]:
+    """Panels of each anchor, most models first; one, of all models and judges, where all judged the
+    same.
 
-    J(m) are the judges of model m against the anchor. Each distinct J(m), and their intersection, is the set
-    of judges of a panel; its models are those with J(m) ⊇ the set. A panel of one model is kept only for a
-    model that is on no other, so every model that met the anchor has a number. Judges that met the anchor and
-    are not of the set are left out.
+    J(m) are the judges of model m against the anchor. Each distinct J(m), and their intersection,
+    is the set of judges of a panel; its models are those with J(m) ⊇ the set. A panel of one model
+    is kept only for a model that is on no other, so every model that met the anchor has a number.
+    Judges that met the anchor and are not of the set are left out.
 
     judged : scores of each judge, which share the codes of models.
     anchors : one that met nobody, or is unknown, has no panel.
@@ -36,7 +40,9 @@ def panels(judged: Mapping[str, PairScores], anchors: Iterable[str]) -> dict[str
                 if anchor in judges_of:
                     judges_of[anchor][model].add(judge)
     return {
-        anchor: _panels({model: frozenset(judges) for model, judges in sorted(found.items())}, anchor)
+        anchor: _panels(
+            {model: frozenset(judges) for model, judges in sorted(found.items())}, anchor
+        )
         for anchor, found in judges_of.items()
     }
 
@@ -49,11 +55,18 @@ def _panels(judges_of: Mapping[str, frozenset[str]], anchor: str) -> tuple[Panel
     together = {model for models in ranked.values() if len(models) > 1 for model in models}
     everyone = frozenset().union(*judges_of.values())
     found = [
-        Panel(anchor=anchor, judges=tuple(sorted(own)), models=models, left_out=tuple(sorted(everyone - own)))
+        Panel(
+            anchor=anchor,
+            judges=tuple(sorted(own)),
+            models=models,
+            left_out=tuple(sorted(everyone - own)),
+        )
         for own, models in ranked.items()
         if len(models) > 1 or models[0] not in together
     ]
-    return tuple(sorted(found, key=lambda panel: (-len(panel.models), -len(panel.judges), panel.judges)))
+    return tuple(
+        sorted(found, key=lambda panel: (-len(panel.models), -len(panel.judges), panel.judges))
+    )
 
 
 def unequal(found: Sequence[Panel]) -> bool:

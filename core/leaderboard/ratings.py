@@ -1,4 +1,5 @@
-"""Ratings by maintained libraries: Bradley–Terry, and Glicko-2 and TrueSkill averaged over orders of games.
+"""Ratings by maintained libraries: Bradley–Terry, and Glicko-2 and TrueSkill averaged over orders
+of games.
 
 `ALGORITHMS` holds every rating algorithm, the anchored board among them.
 """
@@ -19,6 +20,7 @@ from ..stats.intervals import z_quantile
 from .anchored import ELO_PER_NAT, Prior, anchor_code, board
 
 NEVER_MET = "never met the anchor, directly or through others"
+THROUGH = "directly or through others, against a rated model"
 
 
 class DidNotConverge(NoUsableVotes):
@@ -34,12 +36,14 @@ class Result(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Ratings:
-    """Rating of every model of a selection by one method, best first, those without a number last, by name.
+    """Rating of every model of a selection by one method, best first, those without a number last,
+    by name.
 
-    elo : points over the anchor, which is 0; NaN where `reason` says why there is no number. Its n counts
-        games of the model, a prompt of one pair being one game. Interval: Bradley–Terry's is clustered by
-        prompt; the others have the method's own posterior.
-    order_sd : SD of the Elo over `orders` random orders of the prompts; 0 where order does not matter.
+    elo : points over the anchor, which is 0; NaN where `reason` says why there is no number. Its n
+        counts games of the model, a prompt of one pair being one game. Interval: Bradley–Terry's is
+        clustered by prompt; the others have the method's own posterior.
+    order_sd : SD of the Elo over `orders` random orders of the prompts; 0 where order does not
+        matter.
     games : of the selection; `games_an_order` of them were played in each order.
     """
 
@@ -64,20 +68,24 @@ class Ratings:
 
 
 def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Ratings:
-    """Maximum-likelihood Bradley–Terry strengths by evalica from all pairs, not only those with the anchor.
+    """Maximum-likelihood Bradley–Terry strengths by evalica from all pairs, not only those with the
+    anchor.
 
-    P(i beats j) = sᵢ/(sᵢ + sⱼ); a prompt is one game with score S for i and 1 - S for j, so a tie is half a
-    win. Elo = (400/ln 10)·ln(sᵢ/s_anchor).
+    P(i beats j) = sᵢ/(sᵢ + sⱼ); a prompt is one game with score S for i and 1 - S for j, so a tie
+    is half a win. Elo = (400/ln 10)·ln(sᵢ/s_anchor).
 
-    Interval (ours): sandwich H⁻¹·Σ_g u_g·u_gᵀ·H⁻¹·G/(G - 1) over G prompts, u_g the gradient of one prompt,
-    H the Hessian with the anchor fixed at 0; NaN with fewer than two prompts. A variance is at least
-    h²/(4 + h), h the model's entry of H⁻¹: a model with one prompt or only ties fits without a rest and
-    would be known exactly. It is the least that a corrected board row can have, but for the prior.
+    Interval (ours): sandwich H⁻¹·Σ_g u_g·u_gᵀ·H⁻¹·G/(G - 1) over G prompts, u_g the gradient of one
+    prompt, H the Hessian with the anchor fixed at 0; NaN with fewer than two prompts. A variance is
+    at least h²/(4 + h), h the model's entry of H⁻¹: a model with one prompt or only ties fits
+    without a rest and would be known exactly. It is the least that a corrected board row can have,
+    but for the prior.
 
-    Finite strengths exist only among models that won and lost, directly or through others, against each other (Ford's
-    condition); those beyond get no number and the reason. That is the limit of the likelihood, not an approximation.
+    Finite strengths exist only among models that won and lost, directly or through others, against
+    each other (Ford's condition); those beyond get no number and the reason. That is the limit of
+    the likelihood, not an approximation.
 
-    Raises UnknownName if the anchor is no model, NoUsableVotes if it met nobody, DidNotConverge without a fit.
+    Raises UnknownName if the anchor is no model, NoUsableVotes if it met nobody, DidNotConverge
+    without a fit.
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """
     from scipy.sparse.csgraph import connected_components
@@ -124,10 +132,13 @@ def _log_strength(wins: FloatArray, rated: BoolArray) -> FloatArray:
     )
     strength[known] = np.log(fitted.scores.sort_index().to_numpy(dtype=np.float64))
     total = inner + inner.T
-    expected = (total / (1 + np.exp(strength[known][None, :] - strength[known][:, None]))).sum(axis=1)
+    expected = (total / (1 + np.exp(strength[known][None, :] - strength[known][:, None]))).sum(
+        axis=1
+    )
     if not np.allclose(expected, inner.sum(axis=1), rtol=1e-7, atol=1e-7):
         raise DidNotConverge(
-            "Bradley–Terry did not converge on this selection: some models are all but unbeaten; use the anchored board"
+            "Bradley–Terry did not converge on this selection: some models are all but unbeaten; "
+            "use the anchored board"
         )
     return strength
 
@@ -168,16 +179,20 @@ def _beyond(wins: FloatArray, code: int, rated: BoolArray) -> list[str]:
     from scipy.sparse.csgraph import breadth_first_order
 
     def reached(graph: FloatArray) -> BoolArray:
-        return np.isin(np.arange(len(wins)), breadth_first_order(graph > 0, code, return_predecessors=False))
+        return np.isin(
+            np.arange(len(wins)), breadth_first_order(graph > 0, code, return_predecessors=False)
+        )
 
     reasons = {
         "": rated,
         NEVER_MET: ~reached(wins + wins.T),
-        "below any number: never won or tied, directly or through others, against a rated model": reached(wins),
-        "above any number: never lost or tied, directly or through others, against a rated model": reached(wins.T),
+        f"below any number: never won or tied, {THROUGH}": reached(wins),
+        f"above any number: never lost or tied, {THROUGH}": reached(wins.T),
     }
     rest = "its games do not tie it to the anchor: one of the two always won, or always lost"
-    return [str(reason) for reason in np.select(list(reasons.values()), list(reasons), default=rest)]
+    return [
+        str(reason) for reason in np.select(list(reasons.values()), list(reasons), default=rest)
+    ]
 
 
 def in_rank_order(
@@ -196,7 +211,9 @@ def in_rank_order(
     place = np.where(unknown, np.inf, -np.round(elo.value, 9)).tolist()
     order = sorted(range(len(elo)), key=lambda m: (place[m], pairs.models[m]))
     low, high, sd = (np.where(unknown, np.nan, x)[order] for x in (elo.low, elo.high, order_sd))
-    n = np.bincount(np.concatenate([pairs.model_1, pairs.model_2]), minlength=len(elo)).astype(np.int64)
+    n = np.bincount(np.concatenate([pairs.model_1, pairs.model_2]), minlength=len(elo)).astype(
+        np.int64
+    )
     return Ratings(
         method=method,
         models=tuple(pairs.models[m] for m in order),
@@ -212,24 +229,34 @@ def in_rank_order(
 ORDERS = 8
 """Random orders of the prompts over which ratings are averaged (ours)."""
 MOST_GAMES = 10_000
-"""Games of one order; beyond, each order takes that many, of a random part of the prompts (ours)."""
+"""Games of one order; beyond, each order takes that many, of a random part of the prompts (ours).
+"""
 GAMES_A_PERIOD = 15
-"""Most games of a model in one rating period: Glickman asks for 10 to 15, and more overshoot at the start."""
+"""Most games of a model in one rating period: Glickman asks for 10 to 15, and more overshoot at the
+start.
+"""
 VOLATILITY = 0.001
-"""Start of the volatility, in Glicko's units a rating period; 0.06, as for people who change, would make the
-last games weigh most."""
+"""Start of the volatility, in Glicko's units a rating period; 0.06, as for people who change, would
+make the last games weigh most."""
 GLICKO_SCALE = 173.7178
 
 
 def glicko2(
-    pairs: PairScores, anchor: str, *, rng: np.random.Generator, orders: int = ORDERS, level: float = 0.95
+    pairs: PairScores,
+    anchor: str,
+    *,
+    rng: np.random.Generator,
+    orders: int = ORDERS,
+    level: float = 0.95,
 ) -> Ratings:
-    """Glicko-2 by the library glicko2, minus the anchor's rating, averaged over random orders of the prompts.
+    """Glicko-2 by the library glicko2, minus the anchor's rating, averaged over random orders of
+    the prompts.
 
-    Start 1500, deviation 350, τ = 0.5; a prompt of one pair is one game with its score S. Volatility starts
-    at 0.001, as models do not change from prompt to prompt, and a period without a game leaves a model as it
-    is (ours). In a rating period the busiest model has about 15 games. Interval: ± z·√(RD² + RD_anchor²),
-    averaged over orders. Ratings depend on the order of games, hence the average and `order_sd` (ours).
+    Start 1500, deviation 350, τ = 0.5; a prompt of one pair is one game with its score S.
+    Volatility starts at 0.001, as models do not change from prompt to prompt, and a period without
+    a game leaves a model as it is (ours). In a rating period the busiest model has about 15 games.
+    Interval: ± z·√(RD² + RD_anchor²), averaged over orders. Ratings depend on the order of games,
+    hence the average and `order_sd` (ours).
 
     The library's step 5 has the rating where the paper has its deviation φ; here it has φ.
 
@@ -239,18 +266,26 @@ def glicko2(
 
 
 def trueskill(
-    pairs: PairScores, anchor: str, *, rng: np.random.Generator, orders: int = ORDERS, level: float = 0.95
+    pairs: PairScores,
+    anchor: str,
+    *,
+    rng: np.random.Generator,
+    orders: int = ORDERS,
+    level: float = 0.95,
 ) -> Ratings:
-    """TrueSkill by the library trueskill, as Elo over the anchor, averaged over random orders of the prompts.
+    """TrueSkill by the library trueskill, as Elo over the anchor, averaged over random orders of
+    the prompts.
 
-    μ = 25, σ = 25/3, β = 25/6; τ = 0 as models do not change from prompt to prompt (ours). TrueSkill knows
-    wins, draws and losses only: a prompt is won if S > ½, drawn if S = ½ (ours); the draw probability is the
-    share of such prompts. Elo = (400/ln 10)·logit Φ(Δμ/(√2·β)), of the win probability without draws (ours);
-    interval: the same map of Δμ ± z·√(σ² + σ_anchor²).
+    μ = 25, σ = 25/3, β = 25/6; τ = 0 as models do not change from prompt to prompt (ours).
+    TrueSkill knows wins, draws and losses only: a prompt is won if S > ½, drawn if S = ½ (ours);
+    the draw probability is the share of such prompts. Elo = (400/ln 10)·logit Φ(Δμ/(√2·β)), of the
+    win probability without draws (ours); interval: the same map of Δμ ± z·√(σ² + σ_anchor²).
 
     Source: Herbrich, Minka & Graepel (2006); docs/methods.md §6.
     """
-    return _in_orders(pairs, anchor, "trueskill", _trueskill_pass, rng=rng, orders=orders, level=level)
+    return _in_orders(
+        pairs, anchor, "trueskill", _trueskill_pass, rng=rng, orders=orders, level=level
+    )
 
 
 def _in_orders(
@@ -279,7 +314,9 @@ def _in_orders(
         place = rng.permutation(len(items))[item]
         played.append(play(pairs, np.argsort(place, kind="stable")[:MOST_GAMES]))
     gap = np.array([rating - rating[code] for rating, _ in played])
-    half = z_quantile(level) * np.mean([np.hypot(deviation, deviation[code]) for _, deviation in played], axis=0)
+    half = z_quantile(level) * np.mean(
+        [np.hypot(deviation, deviation[code]) for _, deviation in played], axis=0
+    )
     half[code] = 0.0
 
     def elo(value: FloatArray) -> FloatArray:
@@ -293,7 +330,9 @@ def _in_orders(
     return in_rank_order(
         pairs,
         method,
-        Estimates(np.where(joined, elo(mean), np.nan), elo(mean - half), elo(mean + half), level=level),
+        Estimates(
+            np.where(joined, elo(mean), np.nan), elo(mean - half), elo(mean + half), level=level
+        ),
         ["" if known else NEVER_MET for known in joined],
         order_sd=sd,
         orders=orders,
@@ -317,7 +356,9 @@ def _glicko_pass(pairs: PairScores, rows: IntArray) -> tuple[FloatArray, FloatAr
             games.setdefault(model, []).append((*before[opponent], won))
         for model, played in games.items():
             players[model].update_player(*map(list, zip(*played, strict=True)))
-    return np.array([player.rating for player in players]), np.array([player.rd for player in players])
+    return np.array([player.rating for player in players]), np.array(
+        [player.rd for player in players]
+    )
 
 
 def _glicko_player() -> Any:
@@ -371,6 +412,8 @@ ALGORITHMS: dict[str, Callable[[PairScores, str, Settings], Result]] = {
     RAEE: lambda pairs, anchor, use: board(pairs, anchor, prior=use.prior),
     "bradley_terry": lambda pairs, anchor, use: bradley_terry(pairs, anchor),
     "glicko2": lambda pairs, anchor, use: glicko2(pairs, anchor, rng=use.rng, orders=use.orders),
-    "trueskill": lambda pairs, anchor, use: trueskill(pairs, anchor, rng=use.rng, orders=use.orders),
+    "trueskill": lambda pairs, anchor, use: trueskill(
+        pairs, anchor, rng=use.rng, orders=use.orders
+    ),
 }
 """Rating of (pair scores, anchor, settings) by each algorithm, in the order of tables."""

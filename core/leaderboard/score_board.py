@@ -1,4 +1,5 @@
-"""Direct scores as a board: the chance that a model's score beats the anchor's, by judge and on average.
+"""Direct scores as a board: the chance that a model's score beats the anchor's, by judge and on
+average.
 
 Scores of models, each on a judge's own scale, become one shift per model by proportional odds.
 """
@@ -18,7 +19,9 @@ from ..stats.intervals import check_level, t_quantile, t_quantiles
 from .anchored import elo_of_p, pairs_of
 
 MAX_LEVELS = 100
-"""Scores with more distinct values are grouped into this many levels of like mass, equal scores together."""
+"""Scores with more distinct values are grouped into this many levels of like mass, equal scores
+together.
+"""
 BOUND = 15.0
 """Without a prior a model whose scores are all at one end has no finite log odds; it stops here."""
 MAX_STEPS = 200
@@ -26,7 +29,9 @@ GRADIENT_TOLERANCE = 1e-10
 
 
 class NoMaximum(AppellateError):
-    """The solver stopped before the likelihood was at its greatest, so there are no odds to report."""
+    """The solver stopped before the likelihood was at its greatest, so there are no odds
+    to report.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -36,7 +41,8 @@ class OddsFit:
     models : those that the judge scored, `beta` of each: natural-log odds, centred on 0.
     levels : (K,) scores used, ascending; with more than 100 the least of each group.
     thresholds : θ, (K − 1,), ascending.
-    weight : (models, K), responses on each level, those of one item and model sharing a weight of 1.
+    weight : (models, K), responses on each level, those of one item and model sharing a weight of
+        1.
     prior_weight : (models, K), responses added to them.
     separated : models whose β stopped at a bound, which happens with `prior` 0 only.
     """
@@ -58,7 +64,9 @@ class OddsFit:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Levels:
-    """Rows of direct scores as (model, level) with a weight: the runs of one (item, model) share 1."""
+    """Rows of direct scores as (model, level) with a weight: the runs of one (item, model)
+    share 1.
+    """
 
     models: tuple[str, ...]
     levels: tuple[float, ...]
@@ -99,14 +107,18 @@ class Levels:
 def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
     """Fit logit P(Y ≤ k) = θ_k − β_model by maximum likelihood on the counts models × levels.
 
-    Newton's method on the analytic gradient; the log likelihood is concave. The runs of one (item, model)
-    share a weight of 1, so that weights count responses. Levels that nobody used have no threshold.
+    Newton's method on the analytic gradient; the log likelihood is concave. The runs of one (item,
+    model) share a weight of 1, so that weights count responses. Levels that nobody used have no
+    threshold.
 
-    prior : responses added to each model, spread over the levels as all models together (ours). It is for scores what
-    the half win and half loss of the board are for votes: a model that got the top score every time keeps finite odds.
-    0 is plain maximum likelihood: such a model's β stops 15 away from the others' and is named in `separated`.
+    prior : responses added to each model, spread over the levels as all models together (ours). It
+        is for scores what
+    the half win and half loss of the board are for votes: a model that got the top score every time
+    keeps finite odds. 0 is plain maximum likelihood: such a model's β stops 15 away from the
+    others' and is named in `separated`.
 
-    Raises NoUsableVotes for fewer than two models or one and the same score for all, InvalidOption for a prior below 0.
+    Raises NoUsableVotes for fewer than two models or one and the same score for all, InvalidOption
+    for a prior below 0.
     Source: docs/methods.md §6; McCullagh (1980).
     """
     if not (np.isfinite(prior) and prior >= 0):
@@ -115,7 +127,10 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
     if len(rows.models) < 2:
         raise NoUsableVotes("only one model was scored, so there is nothing to compare it with")
     if len(rows.levels) < 2:
-        raise NoUsableVotes(f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by it")
+        raise NoUsableVotes(
+            f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by "
+            "it"
+        )
     weight = rows.table()
     added = np.tile(prior * weight.sum(axis=0) / weight.sum(), (len(weight), 1))
     theta, beta, at_bound = _maximise(weight + added)
@@ -127,7 +142,9 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
         beta=beta - middle,
         weight=weight,
         prior_weight=added,
-        separated=tuple(name for name, stuck in zip(rows.models, at_bound.tolist(), strict=True) if stuck),
+        separated=tuple(
+            name for name, stuck in zip(rows.models, at_bound.tolist(), strict=True) if stuck
+        ),
     )
 
 
@@ -143,8 +160,10 @@ def below(found: OddsFit) -> FloatArray:
 def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
     """p = P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) and the influence of a response on it.
 
-    p : (models,), ½ for the anchor.  influence : (models, K, models), how much one response of a model on a level moves
-    each p, to first order: gradient of p times the inverse information times the score of that response.
+    p : (models,), ½ for the anchor.  influence : (models, K, models), how much one response of a
+        model on a level moves
+    each p, to first order: gradient of p times the inverse information times the score of that
+    response.
 
     Source: docs/methods.md §6.
     """
@@ -168,8 +187,11 @@ def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
     p[fixed], gradient[fixed] = 0.5, 0.0
 
     at_bound = np.isin(np.array(found.models, dtype=object), found.separated)
-    moved = _solve(found.weight + found.prior_weight, found.thresholds, found.beta, gradient.T, at_bound)
-    # Score of a response on level k: +(1 − F) at its upper threshold, −F at its lower one, and the gap's.
+    moved = _solve(
+        found.weight + found.prior_weight, found.thresholds, found.beta, gradient.T, at_bound
+    )
+    # Score of a response on level k: +(1 − F) at its upper threshold, −F at its lower one, and the
+    # gap's.
     by_theta, step = np.zeros((models, k, k - 1)), np.arange(k - 1)
     by_theta[:, step, step] = 1 - edges[:, 1:-1]
     by_theta[:, step + 1, step] -= edges[:, 1:-1]
@@ -183,7 +205,9 @@ def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
 
 
 def _maximise(n: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """θ, β of greatest likelihood, β 0 for the model that spreads most, and which β stopped at a bound."""
+    """θ, β of greatest likelihood, β 0 for the model that spreads most, and which β stopped at a
+    bound.
+    """
     level = np.cumsum(n.sum(axis=0)) / n.sum()
     theta = np.log(level[:-1] / (1 - level[:-1]))
     beta = np.zeros(len(n))
@@ -214,7 +238,9 @@ def _maximise(n: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
 
 
 def _log_likelihood(n: FloatArray, theta: FloatArray, beta: FloatArray) -> float:
-    """Σ n·ln P. With σ(a) − σ(b) = σ(a)·σ(−b)·(1 − e^(b − a)) no difference of near numbers is taken."""
+    """Σ n·ln P. With σ(a) − σ(b) = σ(a)·σ(−b)·(1 − e^(b − a)) no difference of near numbers is
+    taken.
+    """
     from scipy.special import log_expit
 
     z = theta - beta[:, None]
@@ -234,11 +260,14 @@ def _gradient(n: FloatArray, theta: FloatArray, beta: FloatArray) -> FloatArray:
     return np.concatenate([by_theta, -by_z.sum(axis=1)])
 
 
-def _solve(n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray, fixed: BoolArray) -> FloatArray:
+def _solve(
+    n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray, fixed: BoolArray
+) -> FloatArray:
     """Information⁻¹ · right, (K − 1 + models, columns); β where `fixed` do not move.
 
-    The information is diagonal in β, so only a matrix of thresholds is left to solve. With no β fixed it is
-    singular along the shift of all θ and β; a shift moves no p, so any solution will do.
+    The information is diagonal in β, so only a matrix of thresholds is left to solve. With no β
+    fixed it is singular along the shift of all θ and β; a shift moves no p, so any solution will
+    do.
     """
     from scipy.special import expit
 
@@ -289,7 +318,8 @@ class ScoreBoard:
     """Models in order of p, the anchor left out.
 
     judges : that scored the anchor and another model.
-    lead : p of the first minus p of the second, with its interval at 1 - (1 - level)/(M(M - 1)/2) for M
+    lead : p of the first minus p of the second, with its interval at 1 - (1 - level)/(M(M - 1)/2)
+        for M
     models, any two of which might have been first; None where there is no second.
     """
 
@@ -319,7 +349,9 @@ class ScoreBoards:
         import pandas as pd
 
         named = [("", self.mean), *self.judges.items()]
-        return pd.concat([known.to_frame().assign(judge=name) for name, known in named], ignore_index=True)
+        return pd.concat(
+            [known.to_frame().assign(judge=name) for name, known in named], ignore_index=True
+        )
 
 
 def scored_anchors(judged: Mapping[str, DirectScores]) -> tuple[str, ...]:
@@ -328,30 +360,36 @@ def scored_anchors(judged: Mapping[str, DirectScores]) -> tuple[str, ...]:
     for scores in judged.values():
         code, rows = np.unique(scores.model, return_counts=True)
         if len(code) > 1:
-            responses.update({scores.models[i]: n for i, n in zip(code, rows.tolist(), strict=True)})
+            responses.update(
+                {scores.models[i]: n for i, n in zip(code, rows.tolist(), strict=True)}
+            )
     return tuple(sorted(responses, key=lambda name: (-responses[name], name)))
 
 
 def score_boards(
     judged: Mapping[str, DirectScores], anchor: str, *, prior: float = 1.0, level: float = 0.95
 ) -> ScoreBoards:
-    """Fit proportional odds to every judge's scores, and rank models by the chance to score above the anchor.
+    """Fit proportional odds to every judge's scores, and rank models by the chance to score above
+    the anchor.
 
-    p = P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) for two responses drawn from the fitted distributions:
-    how often the model's score beats the anchor's, a tie being half a win, whatever the judge's scale is.
-    The mean of judges weighs all alike that scored both the anchor and the model.
+    p = P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) for two responses drawn from the fitted
+    distributions: how often the model's score beats the anchor's, a tie being half a win, whatever
+    the judge's scale is. The mean of judges weighs all alike that scored both the anchor and the
+    model.
 
-    Interval (ours): logit p ± t·SE/(p(1 − p)), t with one degree of freedom less than the items of the rarer
-    of the two. SE² = G/(G − 1)·Σ_items(sum of pulls)² + Σ over prior responses of weight·pull², where a pull
-    is what one response moves p by (`core.leaderboard.score_board.chances`). Items are the independent
-    unit, so all models' and judges' scores of one item are summed before they are squared.
+    Interval (ours): logit p ± t·SE/(p(1 − p)), t with one degree of freedom less than the items of
+    the rarer of the two. SE² = G/(G − 1)·Σ_items(sum of pulls)² + Σ over prior responses of
+    weight·pull², where a pull is what one response moves p by
+    (`core.leaderboard.score_board.chances`). Items are the independent unit, so all models' and
+    judges' scores of one item are summed before they are squared.
 
     Parameters
     ----------
     judged : scores of each judge, of one selection, which share the codes of items and models.
     prior : responses added to each model of a judge, as `core.leaderboard.score_board.fit`.
 
-    Raises NoUsableVotes if no judge scored the anchor and another model, or gave two different scores.
+    Raises NoUsableVotes if no judge scored the anchor and another model, or gave two different
+    scores.
     Source: docs/methods.md §6; sandwich variance clustered by item, Liang & Zeger (1986).
     """
     check_level(level)
@@ -401,7 +439,9 @@ class _Part:
         models, k = found.weight.shape
         cells = influence.reshape(models * k, models)
         items, item = np.unique(rows.item, return_inverse=True)
-        spread = csr_array((rows.weight, (item, rows.model * k + rows.level)), (len(items), models * k))
+        spread = csr_array(
+            (rows.weight, (item, rows.model * k + rows.level)), (len(items), models * k)
+        )
         scored = csr_array((rows.weight, (rows.model, item)), (models, len(items))).toarray()
         total = np.bincount(rows.model, rows.weight * score, minlength=models)
         return cls(
@@ -441,11 +481,17 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     by_prior = np.concatenate(of_prior)
     se = _error(by_item, by_prior)
     fewest = np.minimum(n, n[fixed])
-    logit, half = np.log(p) - np.log1p(-p), t_quantiles(np.maximum(fewest - 1, 1), level) * se / (p * (1 - p))
+    logit, half = (
+        np.log(p) - np.log1p(-p),
+        t_quantiles(np.maximum(fewest - 1, 1), level) * se / (p * (1 - p)),
+    )
     low, high = (np.where(fewest > 1, expit(logit + side), np.nan) for side in (-half, half))
     chance = Estimates(p, low, high, n, level)
     elo = Estimates(elo_of_p(p), elo_of_p(low), elo_of_p(high), n, level)
-    ranked = sorted((code for code in place.values() if code != fixed), key=lambda c: (-p[c].round(12), names[c]))
+    ranked = sorted(
+        (code for code in place.values() if code != fixed),
+        key=lambda c: (-p[c].round(12), names[c]),
+    )
     rows = tuple(
         ScoreRow(
             model=names[code],

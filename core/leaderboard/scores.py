@@ -1,4 +1,6 @@
-"""Direct scores (say 1–10) as they were given: their statistics by judge and model, and how judges agree."""
+"""Direct scores (say 1–10) as they were given: their statistics by judge and model, and how judges
+agree.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ KENDALL_ROWS = 1_500
 class ScoreStatistics:
     """Scores of one judge for one model, or for all of them (`model` None).
 
-    n : scores.  items : items.  mean : of (item, model) means over runs, clustered by item; no interval with
+    n : scores.  items : items.  mean : of (item, model) means over runs, clustered by item; no
+        interval with
     one item, nor where every judge gave one and the same score.
     sd : of the scores, n − 1 below.
     kurtosis : excess, m₄/m₂² − 3 with moments over n; None where all scores are equal.
@@ -43,7 +46,8 @@ class ScoreStatistics:
 class ScorePair:
     """Two judges on the `n` responses (item, model) that both scored, of `items` items.
 
-    pearson, kendall (τ_b) : of their means over runs.  kappa : Cohen κ of those rounded to whole scores;
+    pearson, kendall (τ_b) : of their means over runs.  kappa : Cohen κ of those rounded to whole
+        scores;
     weighted_kappa : with quadratic weights.  Intervals clustered by item.
     None where undefined: one judge gave all the same score, or there are too few responses.
     """
@@ -60,7 +64,9 @@ class ScorePair:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DirectStatistics:
-    """Every judge over all models, then by model; every pair of judges.  highest : score anyone gave."""
+    """Every judge over all models, then by model; every pair of judges.  highest : score anyone
+    gave.
+    """
 
     rows: tuple[ScoreStatistics, ...]
     pairs: tuple[ScorePair, ...]
@@ -71,23 +77,29 @@ class DirectStatistics:
         return rows_frame(ScoreStatistics, self.rows)
 
 
-def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95) -> DirectStatistics:
-    """Mean, SD, excess kurtosis and share at the top of every judge, and agreement of every two judges.
+def direct_statistics(
+    judged: Mapping[str, DirectScores], *, level: float = 0.95
+) -> DirectStatistics:
+    """Mean, SD, excess kurtosis and share at the top of every judge, and agreement of every two
+    judges.
 
     Mean: Σ_i S_i/Σ_i n_i over items i with n_i responses whose means over runs sum to S_i;
-    SE² = G/(G − 1)·Σ_i(S_i − mean·n_i)²/N², t with G − 1 degrees of freedom for G items. Where that is wider,
-    the interval is `intervals.mean_interval` with the lowest and the highest score that the judge gave
-    as ends (that any judge gave, if it gave one alone): 20 items at 10 do not show that a mean is exactly 10,
-    and mean ± t·SE holds .48 where 3 % are not. It is cut at the scores that any judge gave (ours).
+    SE² = G/(G − 1)·Σ_i(S_i − mean·n_i)²/N², t with G − 1 degrees of freedom for G items. Where that
+    is wider, the interval is `intervals.mean_interval` with the lowest and the highest score that
+    the judge gave as ends (that any judge gave, if it gave one alone): 20 items at 10 do not show
+    that a mean is exactly 10, and mean ± t·SE holds .48 where 3 % are not. It is cut at the scores
+    that any judge gave (ours).
 
-    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence being what a response
-    moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh, for κ cut at −1 and 1.
+    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence
+    being what a response moves the coefficient by to first order; for Pearson and τ_b on the scale
+    of atanh, for κ cut at −1 and 1.
 
-    judged : scores of each judge, of one selection, which share the codes of items and models; a judge without scores
+    judged : scores of each judge, of one selection, which share the codes of items and models; a
+        judge without scores
     is left out.
 
-    A judge that gives the highest score to everybody measures nothing, which the share at the top shows
-    (ours). Scores are rounded half up for κ alone: on a scale of 0 to 1 it means little.
+    A judge that gives the highest score to everybody measures nothing, which the share at the top
+    shows (ours). Scores are rounded half up for κ alone: on a scale of 0 to 1 it means little.
 
     Raises NoUsableVotes if there is no score.  Source: docs/methods.md §6; Cohen (1960, 1968).
     """
@@ -102,7 +114,9 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     for name, scores in judged.items():
         rows.append(_statistics(name, None, scores, np.ones(len(scores), dtype=bool), scale, level))
         for code in np.unique(scores.model):
-            rows.append(_statistics(name, scores.models[code], scores, scores.model == code, scale, level))
+            rows.append(
+                _statistics(name, scores.models[code], scores, scores.model == code, scale, level)
+            )
     means = {name: response_means(scores) for name, scores in judged.items()}
     pairs = [_pair(one, two, means[one], means[two], level) for one, two in combinations(judged, 2)]
     return DirectStatistics(rows=tuple(rows), pairs=tuple(pairs), highest=highest)
@@ -117,7 +131,12 @@ def response_means(scores: DirectScores) -> tuple[IntArray, IntArray, FloatArray
 
 
 def _statistics(
-    judge: str, model: str | None, scores: DirectScores, keep: BoolArray, scale: tuple[float, float], level: float
+    judge: str,
+    model: str | None,
+    scores: DirectScores,
+    keep: BoolArray,
+    scale: tuple[float, float],
+    level: float,
 ) -> ScoreStatistics:
     part = replace(scores, **kept_rows(scores, keep))
     _, item, value = response_means(part)
@@ -137,7 +156,11 @@ def _statistics(
 
 
 def _mean(
-    item: IntArray, value: FloatArray, ends: tuple[float, float], scale: tuple[float, float], level: float
+    item: IntArray,
+    value: FloatArray,
+    ends: tuple[float, float],
+    scale: tuple[float, float],
+    level: float,
 ) -> Estimate:
     """Mean over responses and its interval, as `direct_statistics` says."""
     found = intervals.mean_interval(item, value, ends=ends, level=level)
@@ -147,7 +170,10 @@ def _mean(
     influence = np.bincount(intervals.dense_codes(item), value - mean) / len(value)
     error = math.sqrt(items / (items - 1) * float((influence**2).sum()))
     half = intervals.t_quantile(items - 1, level) * error
-    low, high = max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
+    low, high = (
+        max(min(found.low, mean - half), scale[0]),
+        min(max(found.high, mean + half), scale[1]),
+    )
     return replace(found, low=low, high=high)
 
 
@@ -175,7 +201,9 @@ def _pair(
 
 
 Influenced = tuple[float, FloatArray | None] | None
-"""A coefficient and the influence of each response (None: not computed); None where it is undefined."""
+"""A coefficient and the influence of each response (None: not computed); None where it is
+undefined.
+"""
 
 
 def _all_equal(values: FloatArray) -> bool:
@@ -192,7 +220,9 @@ def _pearson(x: FloatArray, y: FloatArray) -> Influenced:
 
 
 def _kendall(x: FloatArray, y: FloatArray) -> Influenced:
-    """Kendall τ_b and the influence of each row; undefined with fewer than three rows or all equal."""
+    """Kendall τ_b and the influence of each row; undefined with fewer than three rows or
+    all equal.
+    """
     if len(x) < 3 or _all_equal(x) or _all_equal(y):
         return None
     # Means over runs that are equal but for rounding are ties.
@@ -206,7 +236,9 @@ def _kendall(x: FloatArray, y: FloatArray) -> Influenced:
     untied_x, untied_y = np.abs(above).mean(axis=1), np.abs(besides).mean(axis=1)
     s, ux, uy = same.mean(), untied_x.mean(), untied_y.mean()
     tau = float(s / np.sqrt(ux * uy))
-    influence = 2 * (same - s) / np.sqrt(ux * uy) - tau * ((untied_x - ux) / ux + (untied_y - uy) / uy)
+    influence = 2 * (same - s) / np.sqrt(ux * uy) - tau * (
+        (untied_x - ux) / ux + (untied_y - uy) / uy
+    )
     return tau, influence / len(x)
 
 
@@ -225,7 +257,9 @@ def _kappa(x: FloatArray, y: FloatArray) -> Influenced:
 
 
 def _weighted_kappa(x: FloatArray, y: FloatArray) -> Influenced:
-    """1 − mean (x − y)² / its expectation for independent x and y, which quadratic weights come to."""
+    """1 − mean (x − y)² / its expectation for independent x and y, which quadratic weights
+    come to.
+    """
     if not len(x):
         return None
     mx, my = x.mean(), y.mean()
@@ -238,7 +272,9 @@ def _weighted_kappa(x: FloatArray, y: FloatArray) -> Influenced:
     return kappa, -(apart - apart.mean() - (1 - kappa) * moved) / expected / len(x)
 
 
-def _with_interval(found: Influenced, item: IntArray, level: float, *, fisher: bool) -> Estimate | None:
+def _with_interval(
+    found: Influenced, item: IntArray, level: float, *, fisher: bool
+) -> Estimate | None:
     """The coefficient with its interval, as `direct_statistics` says."""
     if found is None:
         return None

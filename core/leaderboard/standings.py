@@ -1,6 +1,7 @@
 """A board beside others: those of other anchors, and an imported leaderboard (model, score).
 
-Who leads by how much, which models another anchor reverses, and do two boards rank the same models alike?
+Who leads by how much, which models another anchor reverses, and do two boards rank the same models
+alike?
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ import numpy as np
 from ..errors import InvalidOption, UnreadableFile
 from ..records import FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
-from .anchored import ELO_PER_NAT, TIER_ALPHA, Board, against, board, elo_of_p, pairs_of, score_difference
+from .anchored import (
+    ELO_PER_NAT,
+    TIER_ALPHA,
+    Board,
+    against,
+    board,
+    elo_of_p,
+    pairs_of,
+    score_difference,
+)
 from .anchors import AnchorSwap
 
 PAIRED_MINIMUM = 10
@@ -32,10 +42,12 @@ MID_REGION_WANTED = 0.95
 class Lead:
     """The first of a board over the second, in win probability against the anchor.
 
-    difference : of the scores, their mean on the n prompts that both played, if `paired`; else of the two win
-    probabilities, and n is the smaller number of prompts. The interval is at 1 - .05/`compared`, and excludes
-    0 exactly when the second starts a new tier.
-    compared : M(M - 1)/2 pairs of the M models on the board, any of which might have been the first two.
+    difference : of the scores, their mean on the n prompts that both played, if `paired`; else of
+        the two win
+    probabilities, and n is the smaller number of prompts. The interval is at 1 - .05/`compared`,
+    and excludes 0 exactly when the second starts a new tier.
+    compared : M(M - 1)/2 pairs of the M models on the board, any of which might have been the first
+        two.
     top_tier : models of the first tier.
     """
 
@@ -49,11 +61,14 @@ class Lead:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OtherAnchor:
-    """The board of another anchor beside the one at hand; both anchors are left out of the comparison.
+    """The board of another anchor beside the one at hand; both anchors are left out of the
+    comparison.
 
     models : those on both boards.  kendall_tau, mean_abs_centred_shift : as `anchors.SwapRow`.
-    reversals : (here above, there above) of two models whose order is more than chance on both boards, and
-    opposite (both p-values times the number of pairs and anchors below 1 - level, so that many models do not
+    reversals : (here above, there above) of two models whose order is more than chance on both
+        boards, and
+    opposite (both p-values times the number of pairs and anchors below 1 - level, so that many
+    models do not
     make reversals).  mid_region_coverage : of the other board.  n_items : prompts behind it.
     """
 
@@ -90,16 +105,21 @@ class Standings:
         )
 
 
-def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], swap: AnchorSwap) -> Standings:
+def standings(
+    pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], swap: AnchorSwap
+) -> Standings:
     """Compare a board with those of other anchors (ours).
 
-    pairs : what all boards were made from.  boards : board of each anchor by name, same prior as `shown`.
+    pairs : what all boards were made from.  boards : board of each anchor by name, same prior as
+        `shown`.
     swap : of all those anchors; a pair without a row in it is left out.
 
     Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
     """
     rows = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
-    compared = [(row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1, row) for row in rows]
+    compared = [
+        (row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1, row) for row in rows
+    ]
     tests = sum(math.comb(len(row.models), 2) for row in rows)
     plain = _plain(pairs, shown)
     here = _differences(pairs, plain)
@@ -109,7 +129,9 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
             models=row.models,
             kendall_tau=row.kendall_tau,
             mean_abs_centred_shift=row.mean_abs_centred_shift,
-            reversals=_reversals(plain, row.models, (here, _differences(pairs, boards[name])), tests),
+            reversals=_reversals(
+                plain, row.models, (here, _differences(pairs, boards[name])), tests
+            ),
             leader=boards[name].rows[0].model,
             mid_region_coverage=boards[name].mid_region_coverage,
             n_items=boards[name].n_items,
@@ -122,8 +144,9 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
 def lead(pairs: PairScores, shown: Board) -> Lead | None:
     """The first of a board over the second, with the interval that tiers test; None with one model.
 
-    Formulas as in `anchored.score_difference`, with the dispersion-corrected SE. All M models of the board share the
-    .05, as the first two are picked from all pairs. A finite pool and κ do not enter.
+    Formulas as in `anchored.score_difference`, with the dispersion-corrected SE. All M models of
+    the board share the .05, as the first two are picked from all pairs. A finite pool and κ do not
+    enter.
 
     Source: docs/methods.md §6 (ours).
     """
@@ -134,13 +157,18 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     model, item, score, _ = against(pairs, shown.anchor)
     places = [model == pairs.models.index(row.model) for row in (first, second)]
     one, two = ((item[place], score[place]) for place in places)
-    p, se = np.array([first.p.value, second.p.value]), np.array([first.se_p_corrected, second.se_p_corrected])
+    p, se = (
+        np.array([first.p.value, second.p.value]),
+        np.array([first.se_p_corrected, second.se_p_corrected]),
+    )
     difference, half, n, paired = score_difference(one, two, p, se, models=len(plain.rows))
     compared = pairs_of(len(plain.rows))
     return Lead(
         leader=first.model,
         runner_up=second.model,
-        difference=Estimate(difference, difference - half, difference + half, n=n, level=1 - TIER_ALPHA / compared),
+        difference=Estimate(
+            difference, difference - half, difference + half, n=n, level=1 - TIER_ALPHA / compared
+        ),
         compared=compared,
         paired=paired,
         top_tier=tuple(row.model for row in plain.rows if row.tier == 1),
@@ -148,22 +176,33 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
 
 
 def _plain(pairs: PairScores, shown: Board) -> Board:
-    """The board without finite pool and κ, which change intervals but not what sets models apart."""
+    """The board without finite pool and κ, which change intervals but not what sets models
+    apart.
+    """
     if shown.pool is None and shown.kappa_factor is None:
         return shown
     return board(pairs, shown.anchor, prior=shown.prior, level=shown.level)
 
 
 def most_reversing(found: Standings) -> OtherAnchor | None:
-    """The other anchor with most reversals, of these the one with the least τ; None without another."""
+    """The other anchor with most reversals, of these the one with the least τ; None without
+    another.
+    """
     compared = [other for other in found.others if other.kendall_tau is not None]
-    return max(compared, key=lambda one: (len(one.reversals), -(one.kendall_tau or 0.0)), default=None)
+    return max(
+        compared, key=lambda one: (len(one.reversals), -(one.kendall_tau or 0.0)), default=None
+    )
 
 
 def _reversals(
-    one: Board, models: Sequence[str], z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]], tests: int
+    one: Board,
+    models: Sequence[str],
+    z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
+    tests: int,
 ) -> tuple[tuple[str, str], ...]:
-    """(above on one, above on two), most certain first; `tests` is the number of pairs tested in all."""
+    """(above on one, above on two), most certain first; `tests` is the number of pairs tested in
+    all.
+    """
     from scipy.special import ndtr
 
     found = []
@@ -178,7 +217,8 @@ def _reversals(
 def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float]:
     """z of the score difference of every two models of a board.
 
-    On common prompts, if they are ten or more and their differences vary; else that of two independent p̄.
+    On common prompts, if they are ten or more and their differences vary; else that of two
+    independent p̄.
     """
     model, item, score, _ = against(pairs, shown.anchor)
     codes, place = np.unique(model, return_inverse=True)
@@ -206,14 +246,16 @@ MOST_MODELS = 20_000
 TOP = 10
 RESAMPLES = 2_000
 LEAST_FOR_INTERVAL = 6
-"""With fewer models resamples hold so few orders that the interval misses, or is the point (ours)."""
+"""With fewer models resamples hold so few orders that the interval misses, or is the point (ours).
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OutsideBoard:
     """Models and scores of a file, in its order; a higher score is better.
 
-    scale : what the scores can be, by their range: share (all 0 to 1), percent (all 0 to 100), else elo.
+    scale : what the scores can be, by their range: share (all 0 to 1), percent (all 0 to 100), else
+        elo.
     ignored : other columns of the file.
     """
 
@@ -228,12 +270,16 @@ class OutsideBoard:
 class OutsideComparison:
     """The models on both boards, in the order of this board; the anchor is one of them, at Elo 0.
 
-    elo : of this board.  outside_elo : of the outside one, moved to the same mean, as its zero is another;
+    elo : of this board.  outside_elo : of the outside one, moved to the same mean, as its zero is
+        another;
     NaN for a score of 0 or 100 %.  p, outside_p : the win probabilities that they stand for.
-    kendall (τ_b), spearman : with bootstrap intervals over models; None with fewer than three or without
+    kendall (τ_b), spearman : with bootstrap intervals over models; None with fewer than three or
+        without
     differences, intervals also as `rank_agreement`.  mean_abs_elo, mean_abs_p : mean |difference|.
-    jaccard : shared part of the two top tens, of `top` models each; None unless more than ten match.
-    only_here, only_outside : models without a partner, by exact name or, failing that, in another case.
+    jaccard : shared part of the two top tens, of `top` models each; None unless more than ten
+        match.
+    only_here, only_outside : models without a partner, by exact name or, failing that, in another
+        case.
     """
 
     name: str
@@ -263,15 +309,20 @@ class OutsideComparison:
 def read_outside(content: bytes, *, name: str) -> OutsideBoard:
     """Read a CSV with the columns `model` and `score`, whatever else it has.
 
-    Raises UnreadableFile if it is not UTF-8 text or larger than 5 MB, for a column missing or twice, a row without a
-    model, with a score that is no finite number or with another number of cells, a model twice, or fewer than two.
+    Raises UnreadableFile if it is not UTF-8 text or larger than 5 MB, for a column missing or
+    twice, a row without a model, with a score that is no finite number or with another number of
+    cells, a model twice, or fewer than two.
     """
     if len(content) > MOST_BYTES:
-        raise UnreadableFile(f"{name}: {len(content):,} bytes; a leaderboard of at most {MOST_BYTES:,} is read")
+        raise UnreadableFile(
+            f"{name}: {len(content):,} bytes; a leaderboard of at most {MOST_BYTES:,} is read"
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8 CSV") from error
+        raise UnreadableFile(
+            f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8 CSV"
+        ) from error
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
@@ -280,21 +331,29 @@ def read_outside(content: bytes, *, name: str) -> OutsideBoard:
     for column in ("model", "score"):
         if header.count(column) != 1:
             found = ", ".join(header[:10]) or "nothing"
-            raise UnreadableFile(f"{name}: the first line must name one column {column!r}, and it names: {found}")
+            raise UnreadableFile(
+                f"{name}: the first line must name one column {column!r}, and it names: {found}"
+            )
     scores: dict[str, float] = {}
     for line, cells in enumerate(rows[1:], start=2):
         if not cells:
             continue
         if len(cells) != len(header):
-            raise UnreadableFile(f"{name}, row {line}: {len(cells)} cells under {len(header)} columns")
+            raise UnreadableFile(
+                f"{name}, row {line}: {len(cells)} cells under {len(header)} columns"
+            )
         model, score = (cells[header.index(column)].strip() for column in ("model", "score"))
         if not model:
             raise UnreadableFile(f"{name}, row {line}: no model; remove the row or name it")
         if model in scores:
-            raise UnreadableFile(f"{name}, row {line}: model {model!r} a second time; keep one row per model")
+            raise UnreadableFile(
+                f"{name}, row {line}: model {model!r} a second time; keep one row per model"
+            )
         scores[model] = _number(score, f"{name}, row {line}")
     if not 2 <= len(scores) <= MOST_MODELS:
-        raise UnreadableFile(f"{name}: {len(scores):,} models; a leaderboard has 2 to {MOST_MODELS:,}")
+        raise UnreadableFile(
+            f"{name}: {len(scores):,} models; a leaderboard has 2 to {MOST_MODELS:,}"
+        )
     value = np.array(list(scores.values()))
     scales = [scale for scale, top in TOP_SCORE.items() if value.min() >= 0 and value.max() <= top]
     return OutsideBoard(
@@ -317,11 +376,13 @@ def compare_outside(
 ) -> OutsideComparison:
     """Compare two boards on the models that both have.
 
-    The outside score becomes Elo: (400/ln 10)·logit of a win rate (`share`, `percent`), or as it is (`elo`); then both
-    means over common models are made equal, as the two boards have different zeros. Names match exactly or, if that
-    leaves one alone, in lower case; nothing is guessed. Intervals: percentile bootstrap over models.
+    The outside score becomes Elo: (400/ln 10)·logit of a win rate (`share`, `percent`), or as it is
+    (`elo`); then both means over common models are made equal, as the two boards have different
+    zeros. Names match exactly or, if that leaves one alone, in lower case; nothing is guessed.
+    Intervals: percentile bootstrap over models.
 
-    here : this board; its anchor counts as a model at Elo 0.  scale : of the scores; None takes the file's own.
+    here : this board; its anchor counts as a model at Elo 0.  scale : of the scores; None takes the
+        file's own.
 
     Raises InvalidOption for a scale that the scores cannot have.
     Source: docs/methods.md §6 (centring, intervals and matching ours).
@@ -331,7 +392,8 @@ def compare_outside(
         raise InvalidOption(f"scale = {scale!r}: must be one of {', '.join(SCALES)}")
     if scale != "elo" and (outside.score.min() < 0 or outside.score.max() > TOP_SCORE[scale]):
         raise InvalidOption(
-            f"{outside.name}: scores from {outside.score.min():g} to {outside.score.max():g} are no win "
+            f"{outside.name}: scores from {outside.score.min():g} to {outside.score.max():g} are "
+            "no win "
             f"rates from 0 to {TOP_SCORE[scale]:g}; choose another scale"
         )
     own = {row.model: row.elo.value for row in here.rows} | {here.anchor: 0.0}
@@ -373,7 +435,9 @@ def _number(text: str, place: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UnreadableFile(f"{place}: score {text[:40]!r} is not a finite number; write it like 82.6")
+        raise UnreadableFile(
+            f"{place}: score {text[:40]!r} is not a finite number; write it like 82.6"
+        )
     return value
 
 
@@ -408,9 +472,10 @@ def rank_agreement(
 ) -> tuple[Estimate | None, Estimate | None]:
     """Kendall τ_b and Spearman ρ of the same models, with percentile intervals over models.
 
-    None with fewer than three models or where all of a board are equal. No interval with fewer than six, nor
-    where the orders are the same or each other's reverse: every resample is then as perfect, so it would be
-    the point, and of three unrelated models one pair of boards in six would agree with certainty.
+    None with fewer than three models or where all of a board are equal. No interval with fewer than
+    six, nor where the orders are the same or each other's reverse: every resample is then as
+    perfect, so it would be the point, and of three unrelated models one pair of boards in six would
+    agree with certainty.
     """
     # Equal scores must stay ties whatever the rounding.
     one, two = np.round(one, 9), np.round(two, 9)
@@ -426,7 +491,11 @@ def rank_agreement(
 
     def within(value: float, resampled: FloatArray) -> Estimate:
         known = resampled[~np.isnan(resampled)]
-        ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (math.nan, math.nan)
+        ends = (
+            np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+            if len(known)
+            else (math.nan, math.nan)
+        )
         return Estimate(value, float(ends[0]), float(ends[1]), n=n, level=level)
 
     return within(tau, _kendalls(one, two, drawn)), within(rho, _spearmans(one, two, drawn))
@@ -441,7 +510,9 @@ def _kendalls(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
         return np.asarray(((weight @ pairs) * weight).sum(axis=1))
 
     untied = np.sqrt(total(np.abs(sign_1)) * total(np.abs(sign_2)))
-    return np.asarray(np.divide(total(sign_1 * sign_2), untied, out=np.full(len(drawn), np.nan), where=untied > 0))
+    return np.asarray(
+        np.divide(total(sign_1 * sign_2), untied, out=np.full(len(drawn), np.nan), where=untied > 0)
+    )
 
 
 def _spearmans(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
@@ -449,7 +520,9 @@ def _spearmans(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
     weight = drawn.astype(np.float64)
     ranks = []
     for x in (one, two):
-        below, equal = (compare.outer(x, x).astype(np.float64) for compare in (np.greater, np.equal))
+        below, equal = (
+            compare.outer(x, x).astype(np.float64) for compare in (np.greater, np.equal)
+        )
         ranks.append(weight @ below.T + weight @ equal.T / 2)
     n = weight.sum(axis=1, keepdims=True)
     centred = [rank - (weight * rank).sum(axis=1, keepdims=True) / n for rank in ranks]

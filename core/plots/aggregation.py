@@ -1,4 +1,6 @@
-"""Figures of the page Votes to labels: decision maps to click on, errors of rules, label shares, priors."""
+"""Figures of the page Votes to labels: decision maps to click on, errors of rules, label shares,
+priors.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,21 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from ..interpretation.votes_to_labels import Measure, change_of
 from ..interpretation.format import SAYS
+from ..interpretation.votes_to_labels import Measure, change_of
 from ..stats.estimate import Estimate, Estimates
-from .base import COLOURS, MAX_POINTS, Style, error_bars, figure, hover, ideal_trace, label, trace, undimmed
+from .base import (
+    COLOURS,
+    MAX_POINTS,
+    Style,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    trace,
+    undimmed,
+)
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -54,7 +67,8 @@ def decision_figure(
 ) -> Figure:
     """What n votes become: one square a way to fall, votes for A across, for B up, the rest ties.
 
-    seen : comparisons with each pattern; squares without any are pale and have no key. A heavy outline marks
+    seen : comparisons with each pattern; squares without any are pale and have no key. A heavy
+        outline marks
     where calibrated and majority labels differ; `chosen` is ringed heaviest.
     """
     colours = COLOURS[theme]
@@ -68,13 +82,19 @@ def decision_figure(
         own = [row[1:] for row in rows if row[0] == vote]
         keys = [pattern_key(*row[:3]) for row in own]
         counted = [seen.get(row[:3], 0) for row in own]
-        outlines = [4 if key == chosen else 2 if row[3] != row[4] else 0 for key, row in zip(keys, own, strict=True)]
+        outlines = [
+            4 if key == chosen else 2 if row[3] != row[4] else 0
+            for key, row in zip(keys, own, strict=True)
+        ]
         said = (
             f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
-            f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
+            f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} "
+            "comparisons"
             for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
         )
-        squares = pattern_squares(drawn.n, own, counted, fill[vote], [SIGNS[vote]] * len(own), outlines, said, theme)
+        squares = pattern_squares(
+            drawn.n, own, counted, fill[vote], [SIGNS[vote]] * len(own), outlines, said, theme
+        )
         traces += [
             squares
             | {
@@ -98,7 +118,9 @@ def pattern_squares(
     said: Iterable[str],
     theme: Theme,
 ) -> Trace:
-    """A square for each pattern of n votes, pale where no comparison is `counted`, with its sign on it."""
+    """A square for each pattern of n votes, pale where no comparison is `counted`, with its sign on
+    it.
+    """
     colours = COLOURS[theme]
     return {
         "type": "scatter",
@@ -108,7 +130,10 @@ def pattern_squares(
         "showlegend": False,
         "text": signs,
         "textposition": "middle center",
-        "textfont": {"color": [colours.page if seen else colours.text for seen in counted], "size": 12},
+        "textfont": {
+            "color": [colours.page if seen else colours.text for seen in counted],
+            "size": 12,
+        },
         "marker": {
             "symbol": "square",
             "size": max(3.0, 0.92 * MAP_PIXELS / (n + 1)),
@@ -126,7 +151,14 @@ def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int
     if n <= MOST_SIGNS:
         axis["dtick"] = 1
     return figure(
-        "votes for A", "votes for B", theme=theme, height=height, square=True, traces=traces, x_axis=axis, y_axis=axis
+        "votes for A",
+        "votes for B",
+        theme=theme,
+        height=height,
+        square=True,
+        traces=traces,
+        x_axis=axis,
+        y_axis=axis,
     )
 
 
@@ -137,7 +169,9 @@ def label_colours(theme: Theme) -> dict[int, str]:
 
 
 def legend_square(label: int, theme: Theme) -> Trace:
-    """Empty trace, so that the legend shows the colour of a label, not the outline of the first square."""
+    """Empty trace, so that the legend shows the colour of a label, not the outline of the first
+    square.
+    """
     return {
         "type": "scatter",
         "x": [None],
@@ -149,8 +183,11 @@ def legend_square(label: int, theme: Theme) -> Trace:
     }
 
 
-def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | None = None) -> Figure:
-    """MAE of each rule, least first, with its interval by item and beneath it how far it varies over splits.
+def errors_figure(
+    value: Evaluation, *, theme: Theme = "light", chosen: str | None = None
+) -> Figure:
+    """MAE of each rule, least first, with its interval by item and beneath it how far it varies
+    over splits.
 
     A mark's key is the rule's name; the random dummy, which has no labels of its own, has none.
     """
@@ -182,7 +219,9 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
 def shares_figure(
     shares: Mapping[str, Sequence[Estimate]], *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Share of each label by source (gold, majority, calibrated), with intervals; key `share_key`."""
+    """Share of each label by source (gold, majority, calibrated), with intervals; key
+    `share_key`.
+    """
     colours = COLOURS[theme]
     fills = (colours.neutral, colours.raters[4], colours.accent)
     traces: list[Trace] = []
@@ -197,7 +236,12 @@ def shares_figure(
                 "customdata": [[share_key(source, y) if one.value else None] for y, one in bars],
                 "marker": {
                     "color": fill,
-                    "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": colours.page, "size": 6},
+                    "pattern": {
+                        "shape": pattern,
+                        "fillmode": "overlay",
+                        "fgcolor": colours.page,
+                        "size": 6,
+                    },
                     "line": {
                         "color": colours.text,
                         "width": [3 if share_key(source, y) == chosen else 0 for y, _ in bars],
@@ -229,7 +273,9 @@ def share_key(source: str, vote: int) -> str:
 
 
 def _style(key: str, dummy: bool, theme: Theme) -> Style:
-    """BTD has the accent, other rules the text's colour, dummies are hollow and grey: no judge's colours."""
+    """BTD has the accent, other rules the text's colour, dummies are hollow and grey: no judge's
+    colours.
+    """
     colours = COLOURS[theme]
     if key == "btd":
         return Style(colour=colours.accent, symbol="circle")
@@ -239,7 +285,9 @@ def _style(key: str, dummy: bool, theme: Theme) -> Style:
 
 
 def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) -> Figure:
-    """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row per judge."""
+    """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row per
+    judge.
+    """
     n = "{0.n:,} comparisons, {0.calibration:.0f} to calibrate on"
     losses: tuple[tuple[Measure, str, str], ...] = (
         ("mae", "error (MAE)", "filled"),
@@ -248,11 +296,17 @@ def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) ->
     drawn = []
     for measure, name, look in losses:
         changes = {judge: (change_of(one, measure)[1], one) for judge, one in found.items()}
-        drawn.append(series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None))
+        drawn.append(
+            series(
+                name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None
+            )
+        )
     return forest(drawn, "change of held-out loss", reference=0, **looks)
 
 
-def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, **looks: Unpack[Shown]) -> Figure:
+def rules_figure(
+    scores: HeldOutScores, *, style: Style, x_title: str, **looks: Unpack[Shown]
+) -> Figure:
     """MAE of each rule with its interval by item."""
     errors = dict(zip(scores.names, scores.mae, strict=True))
     drawn = [series("MAE", errors, "", f"{scores.n:,} held out", key=None)]
@@ -298,15 +352,27 @@ def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Fi
             ("calibrated", found.said_share, style.colour),
         )
     ]
-    return figure("level", "share of answers", theme=theme, height=260, traces=bars, x_axis={"type": "category"})
+    return figure(
+        "level",
+        "share of answers",
+        theme=theme,
+        height=260,
+        traces=bars,
+        x_axis={"type": "category"},
+    )
 
 
-def priors_figure(found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unpack[Look]) -> Figure:
+def priors_figure(
+    found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unpack[Look]
+) -> Figure:
     """Change of MAE by each prior, one row per prior, one series per size of calibration set.
 
     found : by size of set, then by name of the prior, which is the key of its marks.
     """
-    n = "error {1.mae:.3f}, n {0.beside_btd.n:,} comparisons, {0.evaluation.calibration:.0f} to calibrate on"
+    n = (
+        "error {1.mae:.3f}, n {0.beside_btd.n:,} comparisons, {0.evaluation.calibration:.0f} "
+        "to calibrate on"
+    )
 
     def about(gain: ShrinkageGain) -> str:
         return n.format(gain, gain.evaluation.scores["btd_shrunk"])
@@ -319,7 +385,9 @@ def priors_figure(found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unp
 
 
 def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figure:
-    """Weight of each λ, mean over the calibration sets, bars from the first to the third quartile."""
+    """Weight of each λ, mean over the calibration sets, bars from the first to the third
+    quartile.
+    """
     colours = COLOURS[theme]
     mean = fits.weight.mean(axis=0)
     low, high = np.quantile(fits.weight, [0.25, 0.75], axis=0)
@@ -329,7 +397,9 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         "x": names,
         "y": mean,
         "marker": {"color": colours.accent},
-        "error_y": error_bars(Estimates(mean, np.minimum(low, mean), np.maximum(high, mean)), colours.text),
+        "error_y": error_bars(
+            Estimates(mean, np.minimum(low, mean), np.maximum(high, mean)), colours.text
+        ),
         **hover(
             f"<b>λ {name}</b><br>weight {one:.3f}<br>quartiles {a:.3f} to {b:.3f}"
             f"<br>n {len(fits.weight):,} calibration sets"

@@ -1,4 +1,6 @@
-"""Figures of Agreement and Errors: ICC, the κ matrix, judges beside people; gold against verdict."""
+"""Figures of Agreement and Errors: ICC, the κ matrix, judges beside people; gold against
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ CELL = 36
 NAME_CELLS = 3
 """Cells' width right of the matrix for the last names."""
 NAME_LIMIT = 18
-"""Characters that `NAME_CELLS` hold on a phone; names further up have the empty half of the matrix too."""
+"""Characters that `NAME_CELLS` hold on a phone; names further up have the empty half of the matrix
+too.
+"""
 ORDER = (1, 0, -1)
 """Labels from left to right and from top to bottom."""
 CONFUSION_CELL = 84
@@ -40,14 +44,20 @@ def pair_key(pair: JudgePair) -> str:
     return f"{pair.judge_1} – {pair.judge_2}"
 
 
-def repeatability_figure(results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]) -> Figure:
-    """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
+def repeatability_figure(
+    results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]
+) -> Figure:
+    """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening
+    mark.
 
     A mark's key is the judge's name.
     """
     drawn = [
         series(name, results, field, "{0.n_comparisons:,} comparisons, {0.k} runs", look=look)
-        for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow"))
+        for name, field, look in (
+            ("ICC(3,k)", "icc_3_k", "filled"),
+            ("ICC(3,1)", "icc_3_1", "hollow"),
+        )
     ]
     known = [found for one in results.values() for found in (one.icc_3_k, one.icc_3_1) if found]
     lows = [found.low if found.has_interval else found.value for found in known]
@@ -62,7 +72,9 @@ def repeatability_figure(results: Mapping[str, Repeatability], *, mark: float, *
 
 
 def shown_raters(matrix: AgreementMatrix) -> tuple[str, ...]:
-    """The raters that the κ matrix has room for: those who share most comparisons, in the order given."""
+    """The raters that the κ matrix has room for: those who share most comparisons, in the order
+    given.
+    """
     if len(matrix.judges) <= MOST_RATERS:
         return matrix.judges
     shared = dict.fromkeys(matrix.judges, 0)
@@ -81,17 +93,25 @@ def shown_pairs(matrix: AgreementMatrix, *, without_gold: Sequence[str] = ()) ->
     shown = set(shown_raters(matrix))
     pairs = [pair for pair in matrix.pairs if pair.n and {pair.judge_1, pair.judge_2} <= shown]
     return pairs + [
-        pair for pair in matrix.gold if pair.n and pair.judge_1 in shown and pair.judge_1 not in without_gold
+        pair
+        for pair in matrix.gold
+        if pair.n and pair.judge_1 in shown and pair.judge_1 not in without_gold
     ]
 
 
 def kappa_matrix(
-    matrix: AgreementMatrix, *, without_gold: Sequence[str] = (), theme: Theme = "light", chosen: str | None = None
+    matrix: AgreementMatrix,
+    *,
+    without_gold: Sequence[str] = (),
+    theme: Theme = "light",
+    chosen: str | None = None,
 ) -> Figure:
-    """Cohen κ of every pair, half a matrix: a rater's name stands at the head of its column, in its row.
+    """Cohen κ of every pair, half a matrix: a rater's name stands at the head of its column, in its
+    row.
 
-    The stronger the colour, the higher κ; below 0 it changes. A cell's key is `pair_key`; a pair without a
-    shared comparison has none. Tiles scale with the page, the square markers on them take clicks.
+    The stronger the colour, the higher κ; below 0 it changes. A cell's key is `pair_key`; a pair
+    without a shared comparison has none. Tiles scale with the page, the square markers on them take
+    clicks.
     """
     colours = COLOURS[theme]
     raters = shown_raters(matrix)
@@ -101,7 +121,11 @@ def kappa_matrix(
     fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
     places = [
-        (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2)) for pair in pairs
+        (
+            raters.index(pair.judge_1),
+            len(raters) if id(pair) in gold else raters.index(pair.judge_2),
+        )
+        for pair in pairs
     ]
     kappas = [pair.kappa.value if pair.kappa else 0.0 for pair in pairs]
     tiles = [
@@ -123,14 +147,24 @@ def kappa_matrix(
             xanchor="left",
             font={"color": colours.text, "size": 12},
         )
-    bare = {"showgrid": False, "showline": False, "ticks": "", "showticklabels": False, "fixedrange": True}
+    bare = {
+        "showgrid": False,
+        "showline": False,
+        "ticks": "",
+        "showticklabels": False,
+        "fixedrange": True,
+    }
     fig.update_xaxes(range=[-0.5, len(raters) - 0.5 + NAME_CELLS], **bare)
     fig.update_yaxes(range=[rows - 0.5, -0.5], **bare)
     return fig
 
 
-def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unpack[Look]) -> Figure:
-    """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the group."""
+def inter_rater_figure(
+    groups: Mapping[str, InterRaterReliability], **looks: Unpack[Look]
+) -> Figure:
+    """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the
+    group.
+    """
     drawn = [
         series(name, groups, field, f"{{0.{n}:,}} comparisons", look=look)
         for name, field, n, look in (
@@ -142,15 +176,20 @@ def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unp
     return forest(drawn, "agreement beyond chance", reference=0, **looks)
 
 
-def judge_vs_human_figure(compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]) -> Figure:
+def judge_vs_human_figure(
+    compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]
+) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
-    Right of the line the judge is nearer to the mode of the other people. A mark's key is the person.
+    Right of the line the judge is nearer to the mode of the other people. A mark's key is the
+    person.
     """
     drawn = []
     for rule, look in (("majority", "filled"), ("BTD", "hollow")):
         people = {one.human: one for one in compared if one.rule == rule}
-        drawn.append(series(f"{rule} labels", people, "difference", "{0.n:,} comparisons", look=look))
+        drawn.append(
+            series(f"{rule} labels", people, "difference", "{0.n:,} comparisons", look=look)
+        )
     return forest(drawn, "judge's accuracy − person's", styles=style, reference=0, **looks)
 
 
@@ -171,13 +210,16 @@ def _hover(pair: JudgePair) -> str:
 def confusion_matrix(
     table: Confusion, *, theme: Theme = "light", chosen: str | None = None, height: int = 400
 ) -> Figure:
-    """Gold (rows) against verdict (columns): count, P(verdict | gold) and its interval in each cell.
+    """Gold (rows) against verdict (columns): count, P(verdict | gold) and its interval in each
+    cell.
 
-    The diagonal is right. A cell is the stronger in colour the larger its share of its row. Its key is
-    `cell_key(gold, verdict)`; empty cells have none. A heatmap would not report clicks.
+    The diagonal is right. A cell is the stronger in colour the larger its share of its row. Its key
+    is `cell_key(gold, verdict)`; empty cells have none. A heatmap would not report clicks.
     """
     colours = COLOURS[theme]
-    fig = figure("the judge says", "gold says", theme=theme, height=height, square=True, legend=False)
+    fig = figure(
+        "the judge says", "gold says", theme=theme, height=height, square=True, legend=False
+    )
     places = [(row, column) for row in range(3) for column in range(3)]
     cells = [(ORDER[row], ORDER[column]) for row, column in places]
     counts = [int(table.counts[g + 1, v + 1]) for g, v in cells]
@@ -187,7 +229,9 @@ def confusion_matrix(
         x=[column for _, column in places],
         y=[row for row, _ in places],
         mode="markers+text",
-        customdata=[[cell_key(g, v) if n else None] for (g, v), n in zip(cells, counts, strict=True)],
+        customdata=[
+            [cell_key(g, v) if n else None] for (g, v), n in zip(cells, counts, strict=True)
+        ],
         text=texts,
         textposition="middle center",
         textfont={"color": colours.text, "size": 13},
@@ -200,7 +244,9 @@ def confusion_matrix(
                 for (g, v), share in zip(cells, shares, strict=True)
             ],
             "line": {
-                "color": [colours.text if cell_key(g, v) == chosen else colours.grid for g, v in cells],
+                "color": [
+                    colours.text if cell_key(g, v) == chosen else colours.grid for g, v in cells
+                ],
                 "width": [3 if cell_key(g, v) == chosen else 1 for g, v in cells],
             },
         },
@@ -211,7 +257,13 @@ def confusion_matrix(
         **undimmed(1, textfont={"color": colours.text}),
     )
     words = [SAYS[label] for label in ORDER]
-    axis = {"tickvals": [0, 1, 2], "ticktext": words, "showgrid": False, "ticks": "", "showline": False}
+    axis = {
+        "tickvals": [0, 1, 2],
+        "ticktext": words,
+        "showgrid": False,
+        "ticks": "",
+        "showline": False,
+    }
     fig.update_xaxes(range=[-0.5, 2.5], **axis)
     fig.update_yaxes(range=[2.5, -0.5], tickangle=-90, **axis)
     return fig
@@ -242,4 +294,7 @@ def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
         return "0<br>never gold"
     low, high = 100 * share.low, 100 * share.high
     digits = 0 if high - low >= NARROW else 1
-    return f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b><br>{low:.{digits}f}–{high:.{digits}f} %"
+    return (
+        f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b>"
+        f"<br>{low:.{digits}f}–{high:.{digits}f} %"
+    )

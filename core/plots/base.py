@@ -1,7 +1,9 @@
-"""A result in, a `go.Figure` with the result's own numbers out. The only module that imports Plotly.
+"""A result in, a `go.Figure` with the result's own numbers out. The only module that imports
+Plotly.
 
-Names that come from votes are hostile: Plotly reads a little HTML in hover texts, legends and tick labels, so
-they enter a figure only through `label`. A mark to click on carries its key as the first `customdata`.
+Names that come from votes are hostile: Plotly reads a little HTML in hover texts, legends and tick
+labels, so they enter a figure only through `label`. A mark to click on carries its key as the first
+`customdata`.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ MAX_POINTS = 1_000
 class Colours:
     """Colours of one theme: those of the page, and one palette for raters.
 
-    `raters` is Okabe and Ito's palette, which colour-blind readers can tell apart, without its black
-    (the text's), darkened on white or lightened on black to stand out from the page by 3 to 1 or more.
-    `ok` to `unclear` are grades, as text as dark or light as text has to be (4.5 to 1), beside a sign.
+    `raters` is Okabe and Ito's palette, which colour-blind readers can tell apart, without its
+    black (the text's), darkened on white or lightened on black to stand out from the page by 3 to 1
+    or more. `ok` to `unclear` are grades, as text as dark or light as text has to be (4.5 to 1),
+    beside a sign.
     """
 
     page: str
@@ -80,7 +83,18 @@ COLOURS: dict[Theme, Colours] = {
     ),
 }
 
-MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "x", "pentagon", "star", "hexagram")
+MARKERS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "triangle-down",
+    "x",
+    "pentagon",
+    "star",
+    "hexagram",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +107,16 @@ class Style:
 
 
 def rater_styles(
-    raters: Mapping[str, str] | Iterable[str], *, dummies: Iterable[str] = (), theme: Theme = "light"
+    raters: Mapping[str, str] | Iterable[str],
+    *,
+    dummies: Iterable[str] = (),
+    theme: Theme = "light",
 ) -> dict[str, Style]:
     """Give each rater of a data set its colour and marker, by its place in the sorted names.
 
-    raters : name → rater type (`llm`, `human`), or names alone. Pass all raters of the data set, not the
-        filtered ones, so that a filter does not change a colour. Humans are grey, dummies grey and dashed.
+    raters : name → rater type (`llm`, `human`), or names alone. Pass all raters of the data set,
+        not the filtered ones, so that a filter does not change a colour. Humans are grey, dummies
+        grey and dashed.
 
     Seven colours and ten markers have no common factor, so 70 judges differ in colour or marker.
     """
@@ -107,13 +125,17 @@ def rater_styles(
     humans = sorted(name for name, rater_type in types.items() if rater_type == "human")
     judges = sorted(name for name, rater_type in types.items() if rater_type != "human")
     styles = {
-        name: Style(colour=colours.raters[i % len(colours.raters)], symbol=MARKERS[i % len(MARKERS)])
+        name: Style(
+            colour=colours.raters[i % len(colours.raters)], symbol=MARKERS[i % len(MARKERS)]
+        )
         for i, name in enumerate(judges)
     }
     for i, name in enumerate(humans):
         styles[name] = Style(colour=colours.human, symbol=MARKERS[i % len(MARKERS)] + "-open")
     for i, name in enumerate(sorted(dummies)):
-        styles[name] = Style(colour=colours.neutral, symbol=MARKERS[i % len(MARKERS)] + "-open", dash="dash")
+        styles[name] = Style(
+            colour=colours.neutral, symbol=MARKERS[i % len(MARKERS)] + "-open", dash="dash"
+        )
     return styles
 
 
@@ -129,7 +151,9 @@ def label(name: object, *, limit: int = 40) -> str:
 
 
 def thinned(length: int, *, limit: int = MAX_POINTS) -> IntArray:
-    """Positions of at most `limit` of `length` points of a curve, evenly spread, both ends among them."""
+    """Positions of at most `limit` of `length` points of a curve, evenly spread, both ends among
+    them.
+    """
     if length <= limit:
         return np.arange(length, dtype=np.int64)
     return np.unique(np.linspace(0, length - 1, limit).round().astype(np.int64))
@@ -149,7 +173,8 @@ def figure(
 ) -> go.Figure:
     """Make a figure in the product's look; `square` gives both axes one scale.
 
-    traces : as dicts with their `type`; handing over all at once takes half the time of adding each.
+    traces : as dicts with their `type`; handing over all at once takes half the time of adding
+        each.
     x_axis, y_axis : further settings of an axis, such as its `range`.
     """
     import plotly.graph_objects as go
@@ -159,11 +184,19 @@ def figure(
     if square:
         x |= {"constrain": "domain"}
         y |= {"constrain": "domain", "scaleanchor": "x", "scaleratio": 1}
-    layout = {"height": height, "showlegend": legend, "xaxis": x, "yaxis": y, "template": _template(theme)}
+    layout = {
+        "height": height,
+        "showlegend": legend,
+        "xaxis": x,
+        "yaxis": y,
+        "template": _template(theme),
+    }
     return go.Figure(data=list(traces), layout=layout)
 
 
-def error_bars(found: Estimates, colour: str, *, thickness: float = 1.5, width: int = 3) -> dict[str, Any]:
+def error_bars(
+    found: Estimates, colour: str, *, thickness: float = 1.5, width: int = 3
+) -> dict[str, Any]:
     """`error_x` or `error_y` of marks with intervals; an end that is unknown (NaN) is not drawn."""
     return {
         "type": "data",
@@ -187,21 +220,28 @@ def undimmed(opacity: float, **more: Any) -> Trace:
     return {"selected": look, "unselected": look}
 
 
-def trace(x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any) -> Trace:
+def trace(
+    x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any
+) -> Trace:
     """A curve, with further settings of its trace in `more`."""
     line = {"color": colour, "width": width, "dash": dash}
     return {"type": "scatter", "x": x, "y": y, "mode": "lines", "name": name, "line": line, **more}
 
 
 def ideal_trace(*, x: Any, y: Any, name: str, theme: Theme) -> Trace:
-    """What a perfect rater, or gold, would show: a thin neutral line. Put it first, so that it is behind."""
+    """What a perfect rater, or gold, would show: a thin neutral line. Put it first, so that it is
+    behind.
+    """
     return trace(x, y, name, COLOURS[theme].neutral, width=1, dash="dot", hoverinfo="skip")
 
 
 def tint(colour: str, page: str, share: float) -> str:
     """Mix of a colour and the page's, at most half, so that text stays readable on it."""
     weight = 0.0 if share != share else 0.04 + 0.46 * share
-    mixed = (round(weight * int(colour[i : i + 2], 16) + (1 - weight) * int(page[i : i + 2], 16)) for i in (1, 3, 5))
+    mixed = (
+        round(weight * int(colour[i : i + 2], 16) + (1 - weight) * int(page[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
     return "#" + "".join(f"{one:02x}" for one in mixed)
 
 
@@ -218,11 +258,18 @@ class Tile:
 
 
 def add_tiles(
-    fig: go.Figure, tiles: Sequence[Tile], *, size: int, text_size: int, theme: Theme, chosen: str | None
+    fig: go.Figure,
+    tiles: Sequence[Tile],
+    *,
+    size: int,
+    text_size: int,
+    theme: Theme,
+    chosen: str | None,
 ) -> None:
     """Draw tiles, which scale with the page, and on them the square markers that take clicks.
 
-    Tiles of one colour are one shape, since each shape takes a browser about a third of a millisecond.
+    Tiles of one colour are one shape, since each shape takes a browser about a third of a
+    millisecond.
     """
     colours = COLOURS[theme]
     alike: dict[tuple[bool, str], list[Tile]] = {}
@@ -233,7 +280,8 @@ def add_tiles(
             "type": "path",
             "layer": "below",
             "path": "".join(
-                f"M{tile.x - 0.48},{tile.y - 0.46}H{tile.x + 0.48}V{tile.y + 0.46}H{tile.x - 0.48}Z" for tile in same
+                f"M{tile.x - 0.48},{tile.y - 0.46}H{tile.x + 0.48}V{tile.y + 0.46}H{tile.x - 0.48}Z"
+                for tile in same
             ),
             "fillcolor": colour,
             "line": {"color": colours.text if mine else colours.grid, "width": 3 if mine else 1},
@@ -286,12 +334,22 @@ def _template(theme: Theme) -> go.layout.Template:
         layout={
             "paper_bgcolor": colours.page,
             "plot_bgcolor": colours.page,
-            "font": {"family": "Source Sans, system-ui, sans-serif", "size": 13, "color": colours.text},
+            "font": {
+                "family": "Source Sans, system-ui, sans-serif",
+                "size": 13,
+                "color": colours.text,
+            },
             "colorway": colours.raters,
             "margin": {"l": 8, "r": 32, "t": 32, "b": 8},
             "xaxis": axis,
             "yaxis": axis,
-            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+            "legend": {
+                "orientation": "h",
+                "yanchor": "bottom",
+                "y": 1.0,
+                "xanchor": "left",
+                "x": 0,
+            },
             "hoverlabel": {
                 "bgcolor": colours.page,
                 "bordercolor": colours.neutral,

@@ -1,4 +1,6 @@
-"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after."""
+"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and
+after.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ from numpy.typing import ArrayLike
 
 from ..interpretation.format import interval
 from ..stats.estimate import Estimate, Estimates
-from .base import COLOURS, Style, error_bars, figure, hover, ideal_trace, label, thinned, trace, undimmed
+from .base import (
+    COLOURS,
+    Style,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    thinned,
+    trace,
+    undimmed,
+)
 
 if TYPE_CHECKING:
     from ..confidence.calibration_error import Reliability
@@ -33,6 +46,8 @@ MOST_NAMED = 8
 FEW_CUTS = 25
 """A curve through no more cuts than this shows each of them as a mark."""
 
+PASSED = {True: "passed", False: "not passed"}
+
 
 def bin_key(judge: str, low: float, high: float) -> str:
     """Key of a bin of a reliability diagram, also what a select box shows."""
@@ -53,10 +68,12 @@ def reliability_diagram(
     height: int = 440,
     clickable: Sequence[str] | None = None,
 ) -> Figure:
-    """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal is ideal.
+    """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal
+    is ideal.
 
-    Marks below the diagonal are overconfident. Area grows with the number of verdicts; the strip beneath
-    shows how they spread over the bins. A mark's key is `bin_key(judge, low, high)`; `chosen` is ringed.
+    Marks below the diagonal are overconfident. Area grows with the number of verdicts; the strip
+    beneath shows how they spread over the bins. A mark's key is `bin_key(judge, low, high)`;
+    `chosen` is ringed.
     clickable : names whose marks have a key; by default all.
 
     Source: [TH] §3; intervals ours.
@@ -72,7 +89,9 @@ def reliability_diagram(
         filled = np.flatnonzero(result.n > 0).tolist()
         keys: list[str | None] = [
             bin_key(judge, low, high)
-            for low, high in zip(result.low[filled].tolist(), result.high[filled].tolist(), strict=True)
+            for low, high in zip(
+                result.low[filled].tolist(), result.high[filled].tolist(), strict=True
+            )
         ]
         if clickable is not None and judge not in clickable:
             keys = [None] * len(keys)
@@ -137,7 +156,12 @@ def reliability_diagram(
     )
     words = {"showarrow": False, "font": {"color": colours.neutral, "size": 12}, "yref": "y"}
     fig.update_layout(
-        yaxis2={"domain": [0, STRIP], "title": {"text": "% of n"}, "rangemode": "tozero", "nticks": 3},
+        yaxis2={
+            "domain": [0, STRIP],
+            "title": {"text": "% of n"},
+            "rangemode": "tozero",
+            "nticks": 3,
+        },
         bargap=0.15,
         bargroupgap=0,
         annotations=[
@@ -176,7 +200,9 @@ def th_figure(
         style, score = styles[judge], scores[judge]
         common: Trace = {"name": label(judge), "legendgroup": judge_group(sweeps, judge)}
         at = int(np.abs(sweep.epsilon - epsilon).argmin())
-        traces.append(_band(sweep.epsilon, sweep.th, style.colour) | {"legendgroup": common["legendgroup"]})
+        traces.append(
+            _band(sweep.epsilon, sweep.th, style.colour) | {"legendgroup": common["legendgroup"]}
+        )
         key = cut_key(judge, 1 - epsilon)
         panels = (
             ("TH-Score", sweep.th.value, sweep.th[at], "y"),
@@ -230,10 +256,11 @@ def risk_figure(
     chosen: str | None = None,
     height: int = 440,
 ) -> Figure:
-    """Error rate among the votes kept against the share kept, and the threshold that holds the target.
+    """Error rate among the votes kept against the share kept, and the threshold that holds the
+    target.
 
-    A filled mark is the threshold, its bar reaching up to the bound. Of a single judge every cut that was
-    tried is drawn, hollow where it was not passed. Its key is `cut_key(judge, cut)`.
+    A filled mark is the threshold, its bar reaching up to the bound. Of a single judge every cut
+    that was tried is drawn, hollow where it was not passed. Its key is `cut_key(judge, cut)`.
 
     Source: Geifman & El-Yaniv (2017); threshold ours.
     """
@@ -241,10 +268,16 @@ def risk_figure(
     traces = [ideal_trace(x=(0, 1), y=(alpha, alpha), name=f"target {alpha:.1%}", theme=theme)]
     for judge, curve in curves.items():
         style, found = styles[judge], thresholds[judge]
-        common: Trace = {"name": label(judge), "legendgroup": judge_group(curves, judge), **undimmed(0.85)}
+        common: Trace = {
+            "name": label(judge),
+            "legendgroup": judge_group(curves, judge),
+            **undimmed(0.85),
+        }
         at = thinned(len(curve.coverage), limit=CURVE_POINTS)
         x = curve.coverage[at]
-        traces.append(_band(x, curve.risk, style.colour, at=at) | {"legendgroup": common["legendgroup"]})
+        traces.append(
+            _band(x, curve.risk, style.colour, at=at) | {"legendgroup": common["legendgroup"]}
+        )
         said = (
             f"<b>{label(judge)}</b><br>kept from confidence {curve.threshold[i]:.4g}"
             f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {interval(curve.risk[i], '.3f')}"
@@ -272,10 +305,13 @@ def risk_figure(
                 "mode": "markers",
                 "showlegend": False,
                 "customdata": [[key] for key in keys],
-                "error_y": error_bars(Estimates(rate, rate, np.maximum(rate, found.cut_bound[cuts])), style.colour),
+                "error_y": error_bars(
+                    Estimates(rate, rate, np.maximum(rate, found.cut_bound[cuts])), style.colour
+                ),
                 "marker": {
                     "symbol": [
-                        style.symbol.removesuffix("-open") + ("" if ok else "-open") for ok in found.passed[cuts]
+                        style.symbol.removesuffix("-open") + ("" if ok else "-open")
+                        for ok in found.passed[cuts]
                     ],
                     "color": style.colour,
                     "size": [14 if here else 9 for here in is_threshold],
@@ -289,8 +325,9 @@ def risk_figure(
                 },
                 **hover(
                     f"<b>{label(judge)}</b><br>"
-                    f"{'threshold' if is_threshold[k] else 'passed' if found.passed[i] else 'not passed'}: "
-                    f"confidence from {found.cut[i]:.4g}<br>share kept {found.cut_n[i] / found.n:.3f}"
+                    f"{'threshold' if is_threshold[k] else PASSED[bool(found.passed[i])]}: "
+                    f"confidence from {found.cut[i]:.4g}<br>share kept "
+                    f"{found.cut_n[i] / found.n:.3f}"
                     f"<br>error rate {rate[k]:.3f}, at most {found.cut_bound[i]:.3f}"
                     f"<br>n {found.cut_n[i]:,} verdicts, {found.cut_errors[i]:,} wrong"
                     for k, i in enumerate(cuts)
@@ -328,7 +365,9 @@ def before_and_after(
 
 
 def _in_grey(fig: Figure, groups: Collection[str], theme: Theme) -> None:
-    """Curves of these legend groups thin and grey, behind the others and without a name, marks and bands."""
+    """Curves of these legend groups thin and grey, behind the others and without a name, marks and
+    bands.
+    """
     grey = COLOURS[theme].neutral
     for one in fig.data:
         if one.legendgroup in groups:
@@ -341,9 +380,15 @@ def _in_grey(fig: Figure, groups: Collection[str], theme: Theme) -> None:
 
 
 def _legend(fig: Figure, names: Collection[str], theme: Theme) -> Figure:
-    """Move a legend that would squeeze the figure to below it; after the first eight the curves are grey."""
+    """Move a legend that would squeeze the figure to below it; after the first eight the curves are
+    grey.
+    """
     if len(names) > MOST_NAMED:
-        _in_grey(fig, {judge_group(dict.fromkeys(names), name) for name in list(names)[MOST_NAMED:]}, theme)
+        _in_grey(
+            fig,
+            {judge_group(dict.fromkeys(names), name) for name in list(names)[MOST_NAMED:]},
+            theme,
+        )
         names = list(names)[:MOST_NAMED]
     longest = max((len(label(name)) for name in names), default=0)
     if longest <= LONG_NAME and len(names) <= MANY_NAMES:
@@ -364,11 +409,16 @@ def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, A
         "symbol": style.symbol,
         "color": style.colour,
         "size": size,
-        "line": {"color": COLOURS[theme].text if ring else style.colour, "width": 3 if ring else 2 * is_open},
+        "line": {
+            "color": COLOURS[theme].text if ring else style.colour,
+            "width": 3 if ring else 2 * is_open,
+        },
     }
 
 
-def _band(x: FloatArray, found: Estimates, colour: str, *, at: IntArray | slice = slice(None)) -> Trace:
+def _band(
+    x: FloatArray, found: Estimates, colour: str, *, at: IntArray | slice = slice(None)
+) -> Trace:
     ends = np.concatenate([found.low[at], found.high[at][::-1]])
     return _area(np.concatenate([x, x[::-1]]), ends, colour, 0.14)
 
@@ -395,7 +445,8 @@ def guarantee_figure(
     theme: Theme = "light",
     chosen: str | None = None,
 ) -> Figure:
-    """Curves over all labelled comparisons; marks are the cuts, on the one of each item that was tested.
+    """Curves over all labelled comparisons; marks are the cuts, on the one of each item that was
+    tested.
 
     Keys of marks are `core.plots.calibration.cut_key` of judge and cut.
     """

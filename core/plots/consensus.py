@@ -20,14 +20,23 @@ if TYPE_CHECKING:
 
 
 def accuracies_figure(
-    found: EnsembleTable, *, styles: Mapping[str, Style], theme: Theme = "light", chosen: str | None = None
+    found: EnsembleTable,
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
 ) -> Figure:
-    """Share right of each member, rule and fuser with its interval, hollow if it is fitted on gold labels.
+    """Share right of each member, rule and fuser with its interval, hollow if it is fitted on gold
+    labels.
 
-    A dotted line stands at the best member as it votes, a dashed one at the best one as it votes or by BTD.
+    A dotted line stands at the best member as it votes, a dashed one at the best one as it votes or
+    by BTD.
     """
     drawn = []
-    for name, look, fitted in (("needs no gold labels", "filled", False), ("fitted on gold labels", "hollow", True)):
+    for name, look, fitted in (
+        ("needs no gold labels", "filled", False),
+        ("fitted on gold labels", "hollow", True),
+    ):
         scores = {score.name: score for score in found.scores.values() if score.fitted == fitted}
         drawn.append(series(name, scores, "accuracy", "{0.n:,} comparisons", look=look))
     fig = forest(
@@ -44,7 +53,9 @@ def accuracies_figure(
     return fig
 
 
-def without_figure(found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light") -> Figure:
+def without_figure(
+    found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light"
+) -> Figure:
     """Change of a rule's accuracy when one member leaves, in percentage points."""
     gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
     return forest(
@@ -59,11 +70,15 @@ def without_figure(found: EnsembleTable, rule: str, *, styles: Mapping[str, Styl
 def _looks(found: EnsembleTable, styles: Mapping[str, Style], theme: Theme) -> dict[str, Style]:
     """Judges keep their look, by BTD too; rules have the neutral one."""
     rule = Style(colour=COLOURS[theme].accent, symbol="diamond-tall")
-    return {score.name: styles.get(score.member or score.key, rule) for score in found.scores.values()}
+    return {
+        score.name: styles.get(score.member or score.key, rule) for score in found.scores.values()
+    }
 
 
 def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]) -> Figure:
-    """Share of items right by the first order (hollow), any one (a bar) and consensus (filled), by judge."""
+    """Share of items right by the first order (hollow), any one (a bar) and consensus (filled), by
+    judge.
+    """
     drawn = [
         series(name, found, f"overall.{kind}", "{0.overall.n:,} items", look=look, key=None)
         for name, kind, look in (
@@ -76,13 +91,17 @@ def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]
 
 
 def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[Look]) -> Figure:
-    """Share of items on which the order of candidates decides who comes first, one row per judge."""
+    """Share of items on which the order of candidates decides who comes first, one row per
+    judge.
+    """
     drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
     return forest(drawn, "share of items", **looks)
 
 
 def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:
-    """Accuracy against the number of orders, the error of the majority of orders, and Hoeffding's bound."""
+    """Accuracy against the number of orders, the error of the majority of orders, and Hoeffding's
+    bound.
+    """
     k = [row.k for row in found.rows]
     accuracy = Estimates.of([row.accuracy for row in found.rows])
     right = trace(
@@ -126,7 +145,9 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
 
 
 def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light") -> Figure:
-    """How often each slot comes first, beside chance and what the quality of its candidates would give."""
+    """How often each slot comes first, beside chance and what the quality of its candidates would
+    give.
+    """
     fig = figure("slot, in the order shown", "share of runs first", theme=theme, height=380)
     place = [row.slot + 1 for row in found]
     wins, best = [row.win for row in found], [row.best for row in found]
@@ -156,7 +177,9 @@ def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light")
     ):
         template = "%{y:.3f}<extra>" + name + "</extra>"
         neutral = COLOURS[theme].neutral
-        fig.add_trace(trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template))
+        fig.add_trace(
+            trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template)
+        )
     fig.update_xaxes(dtick=1)
     fig.update_yaxes(range=[0, min(1.02, 1.1 * top)])
     return fig

@@ -1,4 +1,6 @@
-"""Figures of the page Planning: error against votes and labels, values compared, transfer, vote budget."""
+"""Figures of the page Planning: error against votes and labels, values compared, transfer, vote
+budget.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,28 @@ import numpy as np
 from ..aggregation.rules import RULES
 from ..interpretation.format import SAYS, ends
 from ..stats.estimate import Estimate, Estimates
-from .aggregation import SIGNS, label_colours, legend_square, pattern_figure, pattern_key, pattern_squares
-from .base import COLOURS, Tile, accent, add_tiles, error_bars, figure, hover, ideal_trace, label, tint, trace, undimmed
+from .aggregation import (
+    SIGNS,
+    label_colours,
+    legend_square,
+    pattern_figure,
+    pattern_key,
+    pattern_squares,
+)
+from .base import (
+    COLOURS,
+    Tile,
+    accent,
+    add_tiles,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    tint,
+    trace,
+    undimmed,
+)
 from .forest import forest, series
 
 if TYPE_CHECKING:
@@ -37,9 +59,11 @@ MOST_GROUPS = 40
 
 
 def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
-    """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over draws.
+    """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over
+    draws.
 
-    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be distinguished.
+    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be
+    distinguished.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -51,17 +75,21 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         symbol, dash = LOOKS.get(key, ("x", "dashdot"))
         colour = colours.accent if key.startswith("btd") else colours.text
         by_item, over_draws = (
-            Estimates(one.value[:, m], one.low[:, m], one.high[:, m]) for one in (found.mae_item, found.mae)
+            Estimates(one.value[:, m], one.low[:, m], one.high[:, m])
+            for one in (found.mae_item, found.mae)
         )
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
         accuracy = found.pa.value[:, m]
         said = (
             f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
-            f"<br>MAE {one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}"
+            f"<br>MAE {one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to "
+            f"{draws.high:.3f}"
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
             for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
         )
-        curve = trace(place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said))
+        curve = trace(
+            place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said)
+        )
         spread = {
             "type": "scatter",
             "x": place,
@@ -88,16 +116,24 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     )
 
 
-def compared_figure(found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light") -> Figure:
+def compared_figure(
+    found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light"
+) -> Figure:
     """MAE of each value under BTD and majority, with intervals by item."""
     looks = {"btd": "filled", "majority": "hollow"}
     drawn = []
     for rule in found.rules:
         errors = {name: (_error(one, rule), one.n_labelled) for name, one in found.values.items()}
         name, n = RULES[rule].name, "n {0[1]:,} comparisons"
-        drawn.append(series(name, errors, itemgetter(0), n, look=looks.get(rule, "filled"), key=None))
+        drawn.append(
+            series(name, errors, itemgetter(0), n, look=looks.get(rule, "filled"), key=None)
+        )
     return forest(
-        drawn, "mean absolute error", styles=_styles(found, styles, theme), missing="too few labels", theme=theme
+        drawn,
+        "mean absolute error",
+        styles=_styles(found, styles, theme),
+        missing="too few labels",
+        theme=theme,
     )
 
 
@@ -106,10 +142,14 @@ def _error(one: ComparedValue, rule: str) -> Estimate | None:
     return Estimate(score.mae, score.mae_item_low, score.mae_item_high) if score else None
 
 
-def ties_figure(found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light") -> Figure:
+def ties_figure(
+    found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light"
+) -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
     with_gold = {name: one for name, one in found.values.items() if one.tie_gold is not None}
-    gold = series("among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None)
+    gold = series(
+        "among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None
+    )
     votes = series("ties among votes", found.values, "tie_votes", "n {0.n_votes:,} votes", key=None)
     return forest([votes, gold], "share of ties", styles=_styles(found, styles, theme), theme=theme)
 
@@ -144,12 +184,16 @@ def parameters_figure(
     for cut in (10, 100):
         fig.add_vline(x=cut, line={"color": COLOURS[theme].neutral, "width": 1, "dash": "dot"})
     fig.update_xaxes(
-        type="log", tickvals=[0.01, 0.1, 1, 10, 100, 1000], ticktext=[".01", ".1", "1", "10", "100", "1,000"]
+        type="log",
+        tickvals=[0.01, 0.1, 1, 10, 100, 1000],
+        ticktext=[".01", ".1", "1", "10", "100", "1,000"],
     )
     return fig
 
 
-def _styles(found: Comparison, styles: Mapping[str, Style] | None, theme: Theme) -> Mapping[str, Style] | Style:
+def _styles(
+    found: Comparison, styles: Mapping[str, Style] | None, theme: Theme
+) -> Mapping[str, Style] | Style:
     return {name: (styles or {}).get(name, accent(theme)) for name in found.values}
 
 
@@ -165,11 +209,13 @@ def transfer_key(fitted_on: str, evaluated_on: str) -> str:
     return f"{fitted_on} → {evaluated_on}"
 
 
-def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | None = None) -> Figure:
+def transfer_figure(
+    found: Transfer, *, theme: Theme = "light", chosen: str | None = None
+) -> Figure:
     """Change of MAE by fitting on the row task instead of the column's own; key `transfer_key`.
 
-    The stronger the colour, the larger the change; a fall has another colour and a minus. Cells whose change
-    is shown, all pairs at once, have a heavier number.
+    The stronger the colour, the larger the change; a fall has another colour and a minus. Cells
+    whose change is shown, all pairs at once, have a heavier number.
     """
     colours = COLOURS[theme]
     k, change = len(found.tasks), found.change.value
@@ -200,7 +246,10 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     # Long names cannot head a column on a phone, and what tells judges apart is often their end.
     numbered = max(len(name) for name in found.tasks) > NAME_LIMIT
     heads = [str(i + 1) if numbered else label(name) for i, name in enumerate(found.tasks)]
-    rows = [f"{_wrapped(name)} · {i + 1}" if numbered else heads[i] for i, name in enumerate(found.tasks)]
+    rows = [
+        f"{_wrapped(name)} · {i + 1}" if numbered else heads[i]
+        for i, name in enumerate(found.tasks)
+    ]
     axis = {"tickvals": list(range(k)), "showgrid": False, "ticks": "", "fixedrange": True}
     fig.update_xaxes(range=[-0.5, k - 0.5], side="top", ticktext=heads, **axis)
     fig.update_yaxes(range=[k - 0.5, -0.5], ticktext=rows, **axis)
@@ -208,11 +257,18 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
 
 
 def transferred_figure(
-    own: DecisionMap, borrowed: DecisionMap, *, seen: Mapping[Pattern, int], theme: Theme = "light", height: int = 380
+    own: DecisionMap,
+    borrowed: DecisionMap,
+    *,
+    seen: Mapping[Pattern, int],
+    theme: Theme = "light",
+    height: int = 380,
 ) -> Figure:
-    """What n votes become by a task's own fit, and heavily outlined where the transferred fit says otherwise.
+    """What n votes become by a task's own fit, and heavily outlined where the transferred fit says
+    otherwise.
 
-    A letter is the own label; where they differ, own then transferred. Squares without a comparison are pale.
+    A letter is the own label; where they differ, own then transferred. Squares without a comparison
+    are pale.
     """
     fill = label_colours(theme)
     patterns = list(zip(own.plus.tolist(), own.tie.tolist(), own.minus.tolist(), strict=True))
@@ -221,7 +277,8 @@ def transferred_figure(
     signs = [SIGNS[a] if a == b else f"{SIGNS[a]}{SIGNS[b]}" for a, b in decided]
     outlines = [2.5 if a != b else 0 for a, b in decided]
     said = (
-        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}<br>n {n:,} comparisons"
+        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}<br>n "
+        f"{n:,} comparisons"
         for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
     )
     colours = [fill[a] for a, _ in decided]
@@ -233,7 +290,9 @@ def transferred_figure(
 def distance_figure(
     found: Transfer, distances: TaskDistances, *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Distance of two tasks (votes and gold together) against the loss of fits on all labels (DRPS)."""
+    """Distance of two tasks (votes and gold together) against the loss of fits on all labels
+    (DRPS).
+    """
     colours = COLOURS[theme]
     place = [distances.tasks.index(name) for name in found.tasks]
     k = len(place)
@@ -289,7 +348,8 @@ def _cell_hover(found: Transfer, row: int, column: int) -> str:
     change = found.change[row, column]
     return (
         f"<b>{evaluated}</b>, labels of {fitted}<br>MAE {found.mae[row, column]:.3f} instead of "
-        f"{found.mae[column, column]:.3f}<br>change {change.value:+.3f} ({ends(change, '+.3f')})<br>{n}"
+        f"{found.mae[column, column]:.3f}<br>change {change.value:+.3f} "
+        f"({ends(change, '+.3f')})<br>{n}"
     )
 
 
@@ -305,28 +365,52 @@ HIDDEN = 0.12
 """Rules that add more error than this would flatten the figure; the table has them."""
 
 
-def budget_figure(found: BudgetTrial, *, style: Style, theme: Theme = "light", chosen: str | None = None) -> Figure:
-    """Mean votes per comparison against the error added to that of BTD on all votes, with intervals by item.
+def budget_figure(
+    found: BudgetTrial, *, style: Style, theme: Theme = "light", chosen: str | None = None
+) -> Figure:
+    """Mean votes per comparison against the error added to that of BTD on all votes, with intervals
+    by item.
 
-    One series for the planner at each tolerance, one for BTD on fixed numbers of votes, one for the simple
+    One series for the planner at each tolerance, one for BTD on fixed numbers of votes, one for the
+    simple
     rules. chosen : key of a row to ring.
     """
     colours = COLOURS[theme]
     looks: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-        ("planner-", "planner", {"color": style.colour, "symbol": style.symbol, "size": 11}, "lines+markers"),
-        ("btd-", "BTD, as many votes on all", {"color": colours.text, "symbol": "square-open"}, "lines+markers"),
-        ("unanimous-", "stop if the first agree", {"color": colours.neutral, "symbol": "x"}, "markers"),
+        (
+            "planner-",
+            "planner",
+            {"color": style.colour, "symbol": style.symbol, "size": 11},
+            "lines+markers",
+        ),
+        (
+            "btd-",
+            "BTD, as many votes on all",
+            {"color": colours.text, "symbol": "square-open"},
+            "lines+markers",
+        ),
+        (
+            "unanimous-",
+            "stop if the first agree",
+            {"color": colours.neutral, "symbol": "x"},
+            "markers",
+        ),
     )
     everything = f"error of all {found.votes} votes"
     traces = [ideal_trace(x=(0, found.votes), y=(0, 0), name=everything, theme=theme)]
     for kind, name, marker, mode in looks:
-        rows = [row for key, row in found.rows.items() if key.startswith(kind) and row.added.value <= HIDDEN]
+        rows = [
+            row
+            for key, row in found.rows.items()
+            if key.startswith(kind) and row.added.value <= HIDDEN
+        ]
         rows.sort(key=lambda row: row.votes)
         if not rows:
             continue
         added = Estimates.of([row.added for row in rows])
         said = (
-            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} saved"
+            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} "
+            "saved"
             f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
             f"<br>MAE {row.mae:.4f}<br>n {found.n:,} comparisons"
             for row in rows

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 NAME_LIMIT = 24
-"""Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts do."""
+"""Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts
+do.
+"""
 LEAST_HEIGHT = 190
 ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
@@ -59,15 +61,18 @@ def series(
 ) -> Series:
     """A mark for each result, in the row of its name.
 
-    value : field of a result, such as "rate.labels", or a function of it, "" for the result itself; an
-        estimate, a number that has no interval, or None (as NaN: unknown).
+    value : field of a result, such as "rate.labels", or a function of it, "" for the result itself;
+        an estimate, a number that has no interval, or None (as NaN: unknown).
     n : what it rests on: a function of a result, or a template in which {0} is the result.
-    key : of a mark by its row; by default the row's name, None for marks that are not to be clicked on.
+    key : of a mark by its row; by default the row's name, None for marks that are not to be clicked
+        on.
     """
     marks = []
     for row, result in results.items():
         found = value(result) if callable(value) else field_of(result, value) if value else result
-        known = found if isinstance(found, Estimate) else Estimate(math.nan if found is None else found)
+        known = (
+            found if isinstance(found, Estimate) else Estimate(math.nan if found is None else found)
+        )
         if not math.isnan(known.value):
             about = n(result) if callable(n) else n.format(result)
             marks.append(ForestMark(row, known, about, key and key(row)))
@@ -129,11 +134,14 @@ def forest(
             error_x=error_bars(found, colours.neutral),
             marker={
                 "symbol": [_symbol(style, one.look) for style in drawn],
-                "color": [colours.neutral if one.look == "plain" else style.colour for style in drawn],
+                "color": [
+                    colours.neutral if one.look == "plain" else style.colour for style in drawn
+                ],
                 "size": 7 if dense else 10,
                 "line": {
                     "color": [
-                        colours.text if ring else style.colour for ring, style in zip(ringed, drawn, strict=True)
+                        colours.text if ring else style.colour
+                        for ring, style in zip(ringed, drawn, strict=True)
                     ],
                     "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },
@@ -174,11 +182,17 @@ def forest(
 
 def row_names(rows: Sequence[str]) -> list[str]:
     """Names beside an axis: on two lines if need be, on one where rows are many and low."""
-    return [label(row, limit=22) for row in rows] if len(rows) > DENSE else [two_lines(row) for row in rows]
+    return (
+        [label(row, limit=22) for row in rows]
+        if len(rows) > DENSE
+        else [two_lines(row) for row in rows]
+    )
 
 
 def two_lines(name: str) -> str:
-    """A name beside an axis: long ones often differ only near their end, so one line is not enough."""
+    """A name beside an axis: long ones often differ only near their end, so one line is
+    not enough.
+    """
     text = " ".join(name.split())
     if len(text) <= NAME_LIMIT:
         return label(text)

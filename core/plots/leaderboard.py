@@ -1,4 +1,6 @@
-"""Figures with a row per model: the board, other anchors, ratings, categories, outside boards, scores."""
+"""Figures with a row per model: the board, other anchors, ratings, categories, outside boards,
+scores.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,19 @@ from ..leaderboard.robustness import BetweenTasks
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
 from ..leaderboard.standings import OutsideComparison
 from ..stats.estimate import Estimate, Estimates
-from .base import COLOURS, MARKERS, MAX_POINTS, Style, accent, error_bars, figure, hover, ideal_trace, label, undimmed
+from .base import (
+    COLOURS,
+    MARKERS,
+    MAX_POINTS,
+    Style,
+    accent,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    undimmed,
+)
 
 if TYPE_CHECKING:
     from .base import Figure, Theme
@@ -25,14 +39,18 @@ if TYPE_CHECKING:
 ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
 ROW_HEIGHT_OF_METHODS, ROW_HEIGHT_OF_TASKS, ROW_HEIGHT_OF_SCORES = 34, 28, 32
 NAME_LIMIT = 24
-"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
+"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the
+rest.
+"""
 LEGEND_ENTRY = 16
 """Between one line per entry, as on a phone, and two entries per line."""
 TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
 
 
 class RowMark(NamedTuple):
-    """A mark in the row of a model: its place along the axis, hover text, and the key that a click gives."""
+    """A mark in the row of a model: its place along the axis, hover text, and the key that a click
+    gives.
+    """
 
     model: str
     x: Estimate
@@ -90,7 +108,8 @@ class ModelRows:
     ) -> None:
         """Draw one series, of the models that have a row, `offset` below its middle.
 
-        name : as the legend shows it, names from votes made safe by `label`.  bars : draw intervals.
+        name : as the legend shows it, names from votes made safe by `label`.  bars : draw
+            intervals.
         """
         drawn = [mark for mark in marks if mark.model in self.rows]
         found = Estimates.of([mark.x for mark in drawn])
@@ -133,7 +152,9 @@ def _shortened(name: str) -> str:
 
 
 def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
-    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
+    """Few round ticks that a phone has room for; under each Elo the win probability that it stands
+    for.
+    """
     pad = 0.05 * (high - low) + 5
     span = high - low + 2 * pad
     step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
@@ -152,7 +173,13 @@ def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> N
 
 
 def _marker(
-    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
+    style: Style,
+    size: int,
+    keys: Sequence[str],
+    chosen: str | None,
+    theme: Theme,
+    *,
+    opacity: float = 1.0,
 ) -> dict[str, object]:
     open_symbol = style.symbol.endswith("-open")
     return {
@@ -182,8 +209,8 @@ def board_figure(
     Parameters
     ----------
     board : what to draw, of all judges pooled or of one `judge`, whose style it then has.
-    judged : board of each judge against the same anchor: a dot under the row; left out where all of them
-        would be more than `MAX_POINTS`.
+    judged : board of each judge against the same anchor: a dot under the row; left out where all of
+        them would be more than `MAX_POINTS`.
     styles : of the judges.
     corrected : draw the dispersion-corrected interval instead of the published one.
     shown : draw only so many models from the top.
@@ -206,13 +233,26 @@ def board_figure(
     known_styles = styles or {}
     for name, known in dots.items():
         marks = [
-            RowMark(row.model, row.elo, f"{_hover(row, corrected)}<br>judge {label(name)}", judge_key(name, row.model))
+            RowMark(
+                row.model,
+                row.elo,
+                f"{_hover(row, corrected)}<br>judge {label(name)}",
+                judge_key(name, row.model),
+            )
             for row in known.rows
         ]
-        rows.add(_short(name), known_styles[name], marks, offset=0.28, size=7, opacity=0.75, bars=False)
-    marks = [RowMark(row.model, row.interval(corrected)[1], _hover(row, corrected), row.model) for row in ranked]
+        rows.add(
+            _short(name), known_styles[name], marks, offset=0.28, size=7, opacity=0.75, bars=False
+        )
+    marks = [
+        RowMark(row.model, row.interval(corrected)[1], _hover(row, corrected), row.model)
+        for row in ranked
+    ]
     rows.add(
-        _short(judge) if judge else "all, pooled", known_styles[judge] if judge else accent(rows.theme), marks, size=10
+        _short(judge) if judge else "all, pooled",
+        known_styles[judge] if judge else accent(rows.theme),
+        marks,
+        size=10,
     )
     return rows.along_elo(probabilities=True)
 
@@ -220,18 +260,22 @@ def board_figure(
 def swap_figure(
     one: Board, two: Board, models: Sequence[str], *, corrected: bool = False, **page: Unpack[Shown]
 ) -> Figure:
-    """Elo of the models on both boards, each board centred on its mean over them, one row per model.
+    """Elo of the models on both boards, each board centred on its mean over them, one row per
+    model.
 
-    Filled marks are the board `one`, open ones `two`; they lie above each other where the anchor does not
-    matter. Their distance is the centred shift of `anchors.SwapRow`, whose `models` to give. The key of a
-    mark is `swap_key(anchor, model)`.
+    Filled marks are the board `one`, open ones `two`; they lie above each other where the anchor
+    does not matter. Their distance is the centred shift of `anchors.SwapRow`, whose `models` to
+    give. The key of a mark is `swap_key(anchor, model)`.
 
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     listed = [row.model for row in one.rows if row.model in models]
     rows = ModelRows(listed, "Elo, centred", row_height=ROW_HEIGHT_WITH_MORE, entries=2, **page)
     colours = COLOURS[rows.theme].raters
-    for known, colour, symbol, offset in ((one, colours[0], "circle", -0.15), (two, colours[1], "diamond-open", 0.15)):
+    for known, colour, symbol, offset in (
+        (one, colours[0], "circle", -0.15),
+        (two, colours[1], "diamond-open", 0.15),
+    ):
         by_name = {row.model: row for row in known.rows}
         drawn = [by_name[name] for name in listed]
         mean = float(np.mean([row.elo.value for row in drawn])) if drawn else 0.0
@@ -261,9 +305,13 @@ def swap_key(anchor: str, model: str) -> str:
 
 
 def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
-    """Shade every other tier and number all of them at the right, so that colour does not tell alone."""
+    """Shade every other tier and number all of them at the right, so that colour does not tell
+    alone.
+    """
     last = {row.tier: place for place, row in enumerate(rows)}
-    first = {tier: next(place for place, row in enumerate(rows) if row.tier == tier) for tier in last}
+    first = {
+        tier: next(place for place, row in enumerate(rows) if row.tier == tier) for tier in last
+    }
     colours = COLOURS[theme]
     bands = [
         {
@@ -310,20 +358,29 @@ def _hover(row: BoardRow, corrected: bool) -> str:
 
 
 def _elo_hover(model: str, name: str, elo: Estimate, n: str) -> str:
-    ends = elo_ends(elo) if elo.has_interval else f"({signed_elo(elo.value)} to {signed_elo(elo.value)})"
+    ends = (
+        elo_ends(elo)
+        if elo.has_interval
+        else f"({signed_elo(elo.value)} to {signed_elo(elo.value)})"
+    )
     return f"<b>{label(model)}</b><br>{label(name)}<br>Elo {signed_elo(elo.value)} {ends}<br>{n}"
 
 
 def ratings_figure(
     board: Board, others: Mapping[str, Result], *, shown: int | None = None, **page: Unpack[Shown]
 ) -> Figure:
-    """Elo over the anchor of each model on the board: anchored, and by each other method, with intervals.
+    """Elo over the anchor of each model on the board: anchored, and by each other method, with
+    intervals.
 
     The key of a mark is its model. Models without a number by a method have no mark of it.
     """
     methods: dict[str, Result] = {RAEE: board, **others}
     rows = ModelRows(
-        [row.model for row in board.rows[:shown]], "Elo", row_height=ROW_HEIGHT_OF_METHODS, entries=len(methods), **page
+        [row.model for row in board.rows[:shown]],
+        "Elo",
+        row_height=ROW_HEIGHT_OF_METHODS,
+        entries=len(methods),
+        **page,
     )
     for place, (method, found) in enumerate(methods.items()):
         name = METHOD_NAMES.get(method, method)
@@ -340,21 +397,31 @@ def ratings_figure(
 
 
 def tasks_figure(found: BetweenTasks, *, shown: int | None = None, **page: Unpack[Shown]) -> Figure:
-    """Mean over categories of each model's Elo with its interval, and below it the Elo of each category.
+    """Mean over categories of each model's Elo with its interval, and below it the Elo of each
+    category.
 
-    The key of a mean is the model, that of a category's mark `task_key`; the latter are left out where they
-    would be more than `MAX_POINTS`.
+    The key of a mean is the model, that of a category's mark `task_key`; the latter are left out
+    where they would be more than `MAX_POINTS`.
     """
     spreads = found.rows[:shown]
     dots = found.boards if len(spreads) * len(found.boards) <= MAX_POINTS else {}
     rows = ModelRows(
-        [row.model for row in spreads], "Elo", row_height=ROW_HEIGHT_OF_TASKS, entries=len(dots) + 1, **page
+        [row.model for row in spreads],
+        "Elo",
+        row_height=ROW_HEIGHT_OF_TASKS,
+        entries=len(dots) + 1,
+        **page,
     )
     colours = COLOURS[rows.theme].raters
     for place, (task, board) in enumerate(dots.items()):
         name, colour = task or "no category", colours[place % len(colours)]
         marks = [
-            RowMark(model, elo, _elo_hover(model, name, elo, f"n {elo.n:,} prompts"), task_key(task, model))
+            RowMark(
+                model,
+                elo,
+                _elo_hover(model, name, elo, f"n {elo.n:,} prompts"),
+                task_key(task, model),
+            )
             for model, elo in board.elos().items()
         ]
         style = Style(colour=colour, symbol=f"{MARKERS[place % len(MARKERS)]}-open")
@@ -363,7 +430,9 @@ def tasks_figure(found: BetweenTasks, *, shown: int | None = None, **page: Unpac
     means = []
     for row in spreads:
         n = f"n {row.prompts:,} prompts in {row.n_tasks} categories"
-        means.append(RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model))
+        means.append(
+            RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model)
+        )
     rows.add(name, accent(rows.theme), means)
     return rows.along_elo()
 
@@ -376,7 +445,9 @@ def task_key(task: str, model: str) -> str:
 def outside_figure(
     found: OutsideComparison, board: Board, *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Elo on this board, with its interval, against Elo by the file, centred alike; the line is equality."""
+    """Elo on this board, with its interval, against Elo by the file, centred alike; the line is
+    equality.
+    """
     limits = {row.model: (row.elo_corrected.low, row.elo_corrected.high) for row in board.rows}
     # Where scores of 0 or 100 % are, there is no Elo to draw; a browser cannot show thousands.
     keep = np.flatnonzero(~np.isnan(found.outside_elo))[:MAX_POINTS]
@@ -402,7 +473,8 @@ def outside_figure(
         error_x=error_bars(Estimates(x, *ends.T), COLOURS[theme].neutral, thickness=1),
         marker=_marker(accent(theme), 9, names, chosen, theme),
         **hover(
-            f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo (score {score:g})"
+            f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo "
+            f"(score {score:g})"
             for name, a, b, score in zip(names, x, y, found.outside_score[keep], strict=True)
         ),
         **undimmed(1),
@@ -418,9 +490,11 @@ def scores_figure(
     shown: int | None = None,
     **page: Unpack[Shown],
 ) -> Figure:
-    """One row per model: filled the mean of judges by scores, small marks each judge, hollow by votes.
+    """One row per model: filled the mean of judges by scores, small marks each judge, hollow by
+    votes.
 
-    votes : board against the same anchor, with its corrected interval. A model without votes has no hollow
+    votes : board against the same anchor, with its corrected interval. A model without votes has no
+        hollow
     mark. Judges' marks are left out where there is one judge, or more than a thousand marks.
     """
     ranked = found.mean.rows[:shown]
@@ -445,7 +519,9 @@ def scores_figure(
         marks = []
         for row in votes.rows:
             p, ends = row.p_corrected, f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})"
-            said = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
+            said = (
+                f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
+            )
             marks.append(RowMark(row.model, p.scaled(100), said, row.model))
         style = Style(colour=COLOURS[rows.theme].neutral, symbol="diamond-open")
         rows.add("votes", style, marks, offset=0.1)

@@ -1,4 +1,6 @@
-"""Figures beside the board: judges pooled and screened, doubtful prompts, subsamples, few labels."""
+"""Figures beside the board: judges pooled and screened, doubtful prompts, subsamples, few
+labels.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,18 @@ from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
 from ..leaderboard.robustness import Abstention, Changed
 from ..stats.estimate import Estimates
-from .base import COLOURS, MARKERS, MAX_POINTS, error_bars, figure, hover, ideal_trace, label, trace, undimmed
+from .base import (
+    COLOURS,
+    MARKERS,
+    MAX_POINTS,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    trace,
+    undimmed,
+)
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -23,7 +36,9 @@ HEIGHT = 330
 
 
 def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
-    """SE of the pooled Elo by number of judges: observed over juries, and by the formula with either ρ."""
+    """SE of the pooled Elo by number of judges: observed over juries, and by the formula with
+    either ρ.
+    """
     colours = COLOURS[theme]
     size = [row.size for row in found.sizes]
     fig = figure(
@@ -39,7 +54,10 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
         runs = [row.predicted_runs or 0.0 for row in found.sizes]
         predicted.append(("repeatability as ρ", found.rho_runs, runs, "dot"))
     for place, (name, rho, values, dash) in enumerate(predicted):
-        formula, said = f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}", f"{name}: %{{y:.1f}} Elo<extra></extra>"
+        formula, said = (
+            f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}",
+            f"{name}: %{{y:.1f}} Elo<extra></extra>",
+        )
         colour = colours.raters[1 + place]
         fig.add_trace(trace(size, np.sqrt(values), formula, colour, dash=dash, hovertemplate=said))
     observed = Estimates.of([row.observed for row in found.sizes])
@@ -49,10 +67,13 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
         y=value,
         mode="markers",
         name="observed, 95 % of juries",
-        error_y=error_bars(Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral),
+        error_y=error_bars(
+            Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral
+        ),
         marker={"color": colours.accent, "size": 9, "symbol": "circle"},
         **hover(
-            f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to {b:.1f})<br>{row.juries} juries"
+            f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to "
+            f"{b:.1f})<br>{row.juries} juries"
             for row, at, a, b in zip(found.sizes, value, low, high, strict=True)
         ),
     )
@@ -85,7 +106,8 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
         textposition="top center",
         name="width",
         **hover(
-            f"<b>ICC(3,k) ≥ {row.cut:.2f}</b><br>{len(row.judges)} judges left<br>width {row.width:.0f} Elo"
+            f"<b>ICC(3,k) ≥ {row.cut:.2f}</b><br>{len(row.judges)} judges left<br>width "
+            f"{row.width:.0f} Elo"
             f"<br>{label('; '.join(row.judges), limit=120)}"
             for row in rows
         ),
@@ -94,7 +116,9 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
 
 
 def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "light") -> Figure:
-    """Mean |ΔElo| and mean SE by share of prompts kept, one mark per threshold; the chosen one is ringed."""
+    """Mean |ΔElo| and mean SE by share of prompts kept, one mark per threshold; the chosen one is
+    ringed.
+    """
     colours = COLOURS[theme]
     rows = [row for row in found.rows if row.n]
     fig = figure(
@@ -105,7 +129,9 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
         x_axis={"range": [103, -3]},
         y_axis={"rangemode": "tozero"},
     )
-    for place, (name, field) in enumerate((("mean |change|", "delta_elo"), ("mean standard error", "se_elo"))):
+    for place, (name, field) in enumerate(
+        (("mean |change|", "delta_elo"), ("mean standard error", "se_elo"))
+    ):
         colour = colours.raters[place]
         fig.add_scatter(
             x=[100 * row.coverage for row in rows],
@@ -117,11 +143,15 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
                 "color": colour,
                 "symbol": MARKERS[place],
                 "size": [11 if row.threshold == threshold else 7 for row in rows],
-                "line": {"color": colours.text, "width": [2 if row.threshold == threshold else 0 for row in rows]},
+                "line": {
+                    "color": colours.text,
+                    "width": [2 if row.threshold == threshold else 0 for row in rows],
+                },
             },
             **hover(
                 f"<b>{'all' if row.threshold is None else f'threshold {row.threshold:g}'}</b><br>"
-                f"{100 * row.coverage:.1f} % kept (n {row.n:,})<br>{name} {getattr(row, field):.1f} Elo"
+                f"{100 * row.coverage:.1f} % kept (n {row.n:,})<br>{name} "
+                f"{getattr(row, field):.1f} Elo"
                 for row in rows
             ),
         )
@@ -129,7 +159,9 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
 
 
 def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figure:
-    """SD over subsamples by the formula's SE, one mark per model and size; on the line the formula holds."""
+    """SD over subsamples by the formula's SE, one mark per model and size; on the line the formula
+    holds.
+    """
     colours = COLOURS[theme]
     sizes = sorted(set(found.n.tolist()))
     top = 1.08 * float(max([0.01, *found.se_finite, *found.se_empirical]))
@@ -157,7 +189,8 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
                 "size": 8,
             },
             **hover(
-                f"<b>{label(found.model[k])}</b><br>{size:,} of {found.pool[k]:,} prompts<br>formula "
+                f"<b>{label(found.model[k])}</b><br>{size:,} of {found.pool[k]:,} "
+                "prompts<br>formula "
                 f"{found.se_finite[k]:.4f}<br>subsamples {found.se_empirical[k]:.4f}"
                 for k in rows
             ),
@@ -178,18 +211,26 @@ def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
     )
 
 
-def debiased_figure(found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]) -> Figure:
+def debiased_figure(
+    found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]
+) -> Figure:
     """Win rate of each model against the anchor, best on top; the key of a mark is the model.
 
-    Filled marks are the debiased rates, hollow ones the labels alone, bars what the judge says alone, which
-    has no interval: what is wrong with it is its bias, not its spread.
+    Filled marks are the debiased rates, hollow ones the labels alone, bars what the judge says
+    alone, which has no interval: what is wrong with it is its bias, not its spread.
     """
     rows = {row.model: row for row in found.rows[:shown]}
     both = "n {0.rate.n_labelled:,} labelled, {0.rate.n_unlabelled:,} not"
     return forest(
         [
             series("as gold would judge", rows, "rate", both),
-            series("labels alone", rows, "rate.labels", "n {0.rate.n_labelled:,} labelled", look="hollow"),
+            series(
+                "labels alone",
+                rows,
+                "rate.labels",
+                "n {0.rate.n_labelled:,} labelled",
+                look="hollow",
+            ),
             series("judge alone", rows, "rate.judge", both, look="plain", key=None),
         ],
         "win rate, a tie being half a win",

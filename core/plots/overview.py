@@ -1,4 +1,6 @@
-"""Figures of the Overview: the evidence strip, the trust map of many judges, and the check matrix."""
+"""Figures of the Overview: the evidence strip, the trust map of many judges, and the check
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
 ROW, LONG_ROW, LINE = 22, 30, 25
-"""Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone."""
+"""Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone.
+"""
 LOW_ROW = 10
-"""Height of a row where all judges are asked for: strip and matrix have one each and share a page."""
+"""Height of a row where all judges are asked for: strip and matrix have one each and share a page.
+"""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
@@ -53,11 +57,12 @@ def evidence_strip(
     narrow: bool = False,
     theme: Theme = "light",
 ) -> Figure:
-    """Panels with shared rows: a dot with its interval per judge, the chosen one in the accent colour.
+    """Panels with shared rows: a dot with its interval per judge, the chosen one in the accent
+    colour.
 
-    People are a band from the lowest to the highest, unless they are rows; zones beyond a limit are shaded
-    and signed. A mark's key is the judge. `narrow` puts two panels in a line, for a phone: of two rows one is
-    called *this*, the other *best*, and a single row needs no name.
+    People are a band from the lowest to the highest, unless they are rows; zones beyond a limit are
+    shaded and signed. A mark's key is the judge. `narrow` puts two panels in a line, for a phone:
+    of two rows one is called *this*, the other *best*, and a single row needs no name.
     """
     colours = COLOURS[theme]
     columns = 2 if narrow else len(panels)
@@ -85,7 +90,13 @@ def evidence_strip(
             if not panel.values:
                 # An axis stands where it has a trace.
                 fig.add_trace(
-                    {"type": "scatter", "x": [None], "y": [None], "xaxis": axes[0], "yaxis": axes[1]}
+                    {
+                        "type": "scatter",
+                        "x": [None],
+                        "y": [None],
+                        "xaxis": axes[0],
+                        "yaxis": axes[1],
+                    }
                     | {"hoverinfo": "skip"}
                 )
         _panel(fig, panel, rows, people, chosen, axes, across, down, colours)
@@ -95,7 +106,9 @@ def evidence_strip(
 def _rows(names: Sequence[str], rows: Sequence[str], chosen: str | None) -> dict[str, Any]:
     return {
         "tickvals": list(range(len(rows))),
-        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)],
+        "ticktext": [
+            f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)
+        ],
         "tickfont": {"size": 9 if len(rows) > DENSE else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,
@@ -130,11 +143,16 @@ def _panel(
         "title": {"text": panel.axis if found else "", "standoff": 4, "font": {"size": 12}},
     }
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
-    fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
+    fig.add_annotation(
+        **said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13}
+    )
     if not found:
         middle = said | {"x": sum(across) / 2, "xanchor": "center", "yanchor": "middle"}
         fig.add_annotation(
-            **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}
+            **middle,
+            text=_wrapped(panel.empty),
+            y=sum(down) / 2,
+            font={"color": colours.neutral, "size": 12},
         )
         return
     _zones(fig, panel, ends, axes, colours)
@@ -144,8 +162,20 @@ def _panel(
         at, name = panel.scale * panel.reference[0], panel.reference[1]
         if ends[0] <= at <= ends[1]:
             line = {"color": colours.neutral, "width": 1, "dash": "dot"}
-            fig.add_shape(type="line", xref=x, yref=f"{y} domain", x0=at, x1=at, y0=0, y1=1, line=line)
-            _note(fig, name, at, axes, colours.neutral, textangle=-90, y=0.5, xanchor="left", yanchor="middle")
+            fig.add_shape(
+                type="line", xref=x, yref=f"{y} domain", x0=at, x1=at, y0=0, y1=1, line=line
+            )
+            _note(
+                fig,
+                name,
+                at,
+                axes,
+                colours.neutral,
+                textangle=-90,
+                y=0.5,
+                xanchor="left",
+                yanchor="middle",
+            )
     for mine in (False, True):
         marks = {row: one for row, one in found.items() if (row == chosen) == mine}
         if marks:
@@ -154,7 +184,12 @@ def _panel(
 
 
 def _dots(
-    panel: Panel, marks: Mapping[str, Estimate], rows: Sequence[str], axes: tuple[str, str], colour: str, mine: bool
+    panel: Panel,
+    marks: Mapping[str, Estimate],
+    rows: Sequence[str],
+    axes: tuple[str, str],
+    colour: str,
+    mine: bool,
 ) -> Trace:
     digits = ".2f" if panel.scale == 1 else ".1f"
     return {
@@ -165,11 +200,17 @@ def _dots(
         "yaxis": axes[1],
         "mode": "markers",
         "customdata": [[row] for row in marks],
-        "error_x": error_bars(Estimates.of(list(marks.values())), colour, thickness=3 if mine else 1.5, width=0),
+        "error_x": error_bars(
+            Estimates.of(list(marks.values())), colour, thickness=3 if mine else 1.5, width=0
+        ),
         "marker": {"color": colour, "size": 12 if mine else 9, "symbol": "circle"},
         **hover(
             f"<b>{label(row, limit=80)}</b><br>{panel.axis}: {number(one.value, digits)}"
-            + (f" ({number(one.low, digits)} to {number(one.high, digits)})" if one.has_interval else "")
+            + (
+                f" ({number(one.low, digits)} to {number(one.high, digits)})"
+                if one.has_interval
+                else ""
+            )
             for row, one in marks.items()
         ),
         **undimmed(1),
@@ -193,7 +234,9 @@ def _ends(panel: Panel, found: Sequence[Estimate], persons: Sequence[float]) -> 
     return low - pad, high + pad
 
 
-def _zones(fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours) -> None:
+def _zones(
+    fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+) -> None:
     for start, end, grade in _spans(panel):
         low, high = max(start, ends[0]), min(end, ends[1])
         if low >= high:
@@ -203,28 +246,39 @@ def _zones(fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str
         if high - low > 0.1 * (ends[1] - ends[0]):
             middle = (low + high) / 2
             # Words that stand up beside the reference line need room.
-            near = panel.reference is not None and abs(middle - panel.scale * panel.reference[0]) < 0.08 * (
-                ends[1] - ends[0]
-            )
+            near = panel.reference is not None and abs(
+                middle - panel.scale * panel.reference[0]
+            ) < 0.08 * (ends[1] - ends[0])
             _note(fig, SIGNS[grade], low + 0.8 * (high - low) if near else middle, axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
-    """Where a value is beyond caution, and where beyond failure; of a signed check on both sides."""
+    """Where a value is beyond caution, and where beyond failure; of a signed check on both
+    sides.
+    """
     limits = panel.limits
     caution = panel.scale * limits.caution
-    failure = None if limits.failure is None or limits.worst == "warn" else panel.scale * limits.failure
+    failure = (
+        None if limits.failure is None or limits.worst == "warn" else panel.scale * limits.failure
+    )
     if limits.shape == "at_least":
         failed = -math.inf if failure is None else failure
         return [(failed, caution, "warn"), (-math.inf, failed, "fail")]
     failed = math.inf if failure is None else failure
-    above: list[tuple[float, float, Grade]] = [(caution, failed, "warn"), (failed, math.inf, "fail")]
+    above: list[tuple[float, float, Grade]] = [
+        (caution, failed, "warn"),
+        (failed, math.inf, "fail"),
+    ]
     mirrored = [(-high, -low, grade) for low, high, grade in above]
     return above + mirrored if limits.shape == "signed" else above
 
 
 def _band(
-    fig: Figure, span: tuple[float, float], ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+    fig: Figure,
+    span: tuple[float, float],
+    ends: tuple[float, float],
+    axes: tuple[str, str],
+    colours: Colours,
 ) -> None:
     thin = 0.006 * (ends[1] - ends[0])
     _shade(fig, (span[0] - thin, span[1] + thin), axes, tint(colours.human, colours.page, 0.55))
@@ -246,10 +300,25 @@ def _shade(fig: Figure, span: tuple[float, float], axes: tuple[str, str], colour
     )
 
 
-def _note(fig: Figure, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any) -> None:
+def _note(
+    fig: Figure, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any
+) -> None:
     """A word at the lower edge of a panel, below its rows."""
-    look = {"y": 0.0, "yanchor": "bottom", "xanchor": "center", "font": {"size": 11, "color": colour}} | more
-    fig.add_annotation(xref=axes[0], yref=f"{axes[1]} domain", x=at, text=text, showarrow=False, borderpad=0, **look)
+    look = {
+        "y": 0.0,
+        "yanchor": "bottom",
+        "xanchor": "center",
+        "font": {"size": 11, "color": colour},
+    } | more
+    fig.add_annotation(
+        xref=axes[0],
+        yref=f"{axes[1]} domain",
+        x=at,
+        text=text,
+        showarrow=False,
+        borderpad=0,
+        **look,
+    )
 
 
 def _wrapped(text: str, width: int = 26) -> str:
@@ -266,14 +335,21 @@ def trust_map(
     height: int = 340,
     theme: Theme = "light",
 ) -> Figure:
-    """Accuracy against verdicts that change with the order, both with intervals; the best five are named.
+    """Accuracy against verdicts that change with the order, both with intervals; the best five are
+    named.
 
     The upper left is best. A mark's key is the judge; judges without either value have none.
     """
     colours = COLOURS[theme]
     known = [name for name in right if name in flips]
     known.sort(key=lambda name: right[name].low, reverse=True)
-    fig = figure("verdicts changed by swapping, %", "share right, %", theme=theme, height=height, legend=False)
+    fig = figure(
+        "verdicts changed by swapping, %",
+        "share right, %",
+        theme=theme,
+        height=height,
+        legend=False,
+    )
     for mine in (False, True):
         names = [name for name in known if (name == chosen) == mine]
         across = [flips[name].scaled(100) for name in names]
@@ -286,8 +362,12 @@ def trust_map(
             y=[one.value for one in up],
             mode="markers",
             customdata=[[name] for name in names],
-            error_x=error_bars(Estimates.of(across), tint(colour, colours.page, 1), thickness=1, width=0),
-            error_y=error_bars(Estimates.of(up), tint(colour, colours.page, 1), thickness=1, width=0),
+            error_x=error_bars(
+                Estimates.of(across), tint(colour, colours.page, 1), thickness=1, width=0
+            ),
+            error_y=error_bars(
+                Estimates.of(up), tint(colour, colours.page, 1), thickness=1, width=0
+            ),
             marker={"color": colour, "size": 11 if mine else 7},
             **hover(
                 f"<b>{label(name, limit=80)}</b><br>right {number(u.value, '.1f')} %, "
@@ -299,7 +379,11 @@ def trust_map(
     best = sorted(known[:NAMED], key=lambda name: -right[name].value)
     if not known:
         return fig
-    ends = [100 * end for name in known for end in (flips[name].low, flips[name].high, flips[name].value)]
+    ends = [
+        100 * end
+        for name in known
+        for end in (flips[name].low, flips[name].high, flips[name].value)
+    ]
     tops = [100 * right[name].value for name in known]
     far, low, high = max(ends), min(tops), max(tops)
     # In a column right of all marks: the best lie close, and names at their marks would overlap.
@@ -338,26 +422,47 @@ def check_matrix(
     """
     of = {(v.judge, v.check): v for v in verdicts}
     dense = len(rows) > DENSE
-    fig = figure("", "", theme=theme, height=28 + (LOW_ROW if dense else 24) * len(rows), legend=False)
+    fig = figure(
+        "", "", theme=theme, height=28 + (LOW_ROW if dense else 24) * len(rows), legend=False
+    )
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
     tiles = [
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].verdict], theme)
         for y, judge in enumerate(rows)
         for x, check in enumerate(checks)
     ]
-    add_tiles(fig, tiles, size=10 if dense else 22, text_size=10 if dense else 14, theme=theme, chosen=None)
+    add_tiles(
+        fig,
+        tiles,
+        size=10 if dense else 22,
+        text_size=10 if dense else 14,
+        theme=theme,
+        chosen=None,
+    )
     heads = [CHECK_NAMES[check] for check in checks]
     sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     left = bare | {"tickfont": {"size": 9 if dense else 13}}
     top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
-    fig.update_xaxes(tickvals=list(range(len(heads))), ticktext=heads, range=[-0.5, len(heads) - 0.5], **top, **bare)
-    fig.update_yaxes(tickvals=list(range(len(sides))), ticktext=sides, range=[len(sides) - 0.5, -0.5], **left)
+    fig.update_xaxes(
+        tickvals=list(range(len(heads))),
+        ticktext=heads,
+        range=[-0.5, len(heads) - 0.5],
+        **top,
+        **bare,
+    )
+    fig.update_yaxes(
+        tickvals=list(range(len(sides))), ticktext=sides, range=[len(sides) - 0.5, -0.5], **left
+    )
     return fig
 
 
-def check_grid(verdicts: Sequence[Verdict], judge: str, checks: Sequence[str], *, theme: Theme = "light") -> Figure:
-    """The checks of one judge, three in a line, for a phone: sign and name on the colour of the grade."""
+def check_grid(
+    verdicts: Sequence[Verdict], judge: str, checks: Sequence[str], *, theme: Theme = "light"
+) -> Figure:
+    """The checks of one judge, three in a line, for a phone: sign and name on the colour of the
+    grade.
+    """
     of = {v.check: v for v in verdicts if v.judge == judge}
     tiles = [
         _tile(of[check], (k % 3, k // 3), f"{SIGNS[of[check].verdict]} {CHECK_NAMES[check]}", theme)

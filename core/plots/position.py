@@ -1,4 +1,6 @@
-"""Figures of the Position page: bias and flips of all judges, flips of one by group, error by shown order."""
+"""Figures of the Position page: bias and flips of all judges, flips of one by group, error by shown
+order.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def flip_key(judge: str, kind: str) -> str:
 
 
 def slot_biases(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
-    """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
+    """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first
+    slot.
+    """
 
     def key(judge: str) -> str:
         return slot_key(judge, favoured_slot(results[judge]))
@@ -41,7 +45,9 @@ def slot_biases(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> F
     return forest(
         [
             series("within pairs", results, "bias_pairs", "{0.pairs:,} pairs", key=key),
-            series("all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key),
+            series(
+                "all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key
+            ),
         ],
         "(first − second) / votes",
         reference=0,
@@ -55,7 +61,9 @@ def favoured_slot(result: PositionBias) -> Literal["first", "second"]:
 
 
 def flips(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
-    """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
+    """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order
+    (bar).
+    """
     repeats = "of {0.same_order_pairs:,} pairs of repeats"
     rates = [
         series(
@@ -82,7 +90,8 @@ def flips(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
 
 
 def flips_by_group(table: FlipTable, *, style: Style, **looks: Unpack[Shown]) -> Figure:
-    """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group.
+    """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its
+    group.
 
     Groups without a pair of orders have nothing to show and are left out.
     """

@@ -1,4 +1,6 @@
-"""An audit for a build server: gates that fail it, JUnit XML of the checks, Markdown for a pull request."""
+"""An audit for a build server: gates that fail it, JUnit XML of the checks, Markdown for a pull
+request.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ class VerdictGate:
             failing |= {"cannot_say"} if self.check == "overall" else {"unclear"}
         elif self.verdict != "unclear":
             failing -= {"unclear", "unknown"} - {self.verdict}
-        found: list[tuple[str, str]] = [(v.judge, v.verdict) for v in audit.verdicts if v.check == self.check]
+        found: list[tuple[str, str]] = [
+            (v.judge, v.verdict) for v in audit.verdicts if v.check == self.check
+        ]
         if self.check == "overall":
             found = [(judge, one.verdict) for judge, one in audit.overall.items()]
         return [f"{self}: {judge} is {given}." for judge, given in found if given in failing]
@@ -95,9 +99,14 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
         check, verdict = named.groups()
         if check not in (*CHECKS, "overall"):
             raise InvalidOption(
-                f"--fail-if {text!r}: there is no check {check!r}; choose from overall, {', '.join(CHECKS)}."
+                f"--fail-if {text!r}: there is no check {check!r}; choose from overall, "
+                f"{', '.join(CHECKS)}."
             )
-        allowed = ("cannot_say", "do_not_trust", "trust_with_limits") if check == "overall" else GRADES[1:]
+        allowed = (
+            ("cannot_say", "do_not_trust", "trust_with_limits")
+            if check == "overall"
+            else GRADES[1:]
+        )
         if verdict not in allowed:
             raise InvalidOption(f"--fail-if {text!r}: {verdict!r} is none of {', '.join(allowed)}.")
         return VerdictGate(check=check, verdict=verdict, strict=strict)
@@ -105,11 +114,14 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
     if match is None or bool(match[1]) != bool(match[3]):
         raise InvalidOption(
             f"--fail-if {text!r}: write it as METRIC>NUMBER, with < <= > or >=, such as ece>0.1 or "
-            "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or overall=do_not_trust."
+            "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or "
+            "overall=do_not_trust."
         )
     size, metric, _, sign, limit = match.groups()
     if metric not in METRICS:
-        raise InvalidOption(f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}.")
+        raise InvalidOption(
+            f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}."
+        )
     try:
         number = float(limit)
     except ValueError:
@@ -120,7 +132,9 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
 
 
 def strict_gates() -> list[VerdictGate]:
-    """What `--strict` alone fails on: any check that fails or is unclear, any judge not known to be good."""
+    """What `--strict` alone fails on: any check that fails or is unclear, any judge not known to be
+    good.
+    """
     return [
         VerdictGate(check="overall", verdict="do_not_trust", strict=True),
         *(VerdictGate(check=check, verdict="fail", strict=True) for check in CHECKS),
@@ -135,8 +149,8 @@ def failed_gates(audit: Audit, gates: Sequence[Gate | VerdictGate]) -> list[str]
 def to_junit(audit: Audit, *, strict: bool = False) -> str:
     """JUnit XML: a test suite per judge, a test case per check.
 
-    `fail` is a failure, as is `unclear` if `strict`; `unknown` is skipped. The sentence of every check stands
-    in its output, and the overall verdict is a case of its own.
+    `fail` is a failure, as is `unclear` if `strict`; `unknown` is skipped. The sentence of every
+    check stands in its output, and the overall verdict is a case of its own.
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
     for judge in audit.judges:
@@ -145,7 +159,10 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
         sentence = because(judge.judge, found, checks)
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
         cases = [("overall", "fail" if found.verdict in bad else "ok", sentence)]
-        cases += [(v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence) for v in checks]
+        cases += [
+            (v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence)
+            for v in checks
+        ]
         failures = sum(grade == "fail" for _, grade, _ in cases)
         skipped = sum(grade == "unknown" for _, grade, _ in cases)
         suite = ElementTree.SubElement(
@@ -158,7 +175,9 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
             skipped=str(skipped),
         )
         for check, grade, text in cases:
-            case = ElementTree.SubElement(suite, "testcase", classname=one_line(judge.judge), name=check)
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=one_line(judge.judge), name=check
+            )
             if grade in ("fail", "unknown"):
                 kind = "failure" if grade == "fail" else "skipped"
                 ElementTree.SubElement(case, kind, message=one_line(text))
@@ -168,9 +187,13 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
 
 
 def to_markdown(audit: Audit) -> str:
-    """A summary for a pull request: the answer, a row per judge with a sign per check, and every finding."""
+    """A summary for a pull request: the answer, a row per judge with a sign per check, and every
+    finding.
+    """
     lines = ["## Audit of judges", "", _escaped(answer(audit.verdicts, audit.overall)), ""]
-    lines.append("| judge | verdict | " + " | ".join(check.replace("_", " ") for check in CHECKS) + " |")
+    lines.append(
+        "| judge | verdict | " + " | ".join(check.replace("_", " ") for check in CHECKS) + " |"
+    )
     lines.append("|---|---|" + ":-:|" * len(CHECKS))
     for judge, found in audit.overall.items():
         signs = {v.check: SIGNS[v.verdict] for v in audit.verdicts if v.judge == judge}
@@ -184,7 +207,9 @@ def to_markdown(audit: Audit) -> str:
 
 def _finding(found: Verdict) -> str:
     check = found.check.replace("_", " ")
-    return f"- {SIGNS[found.verdict]} **{_escaped(found.judge)}**, {check}: {_escaped(found.sentence)}"
+    return (
+        f"- {SIGNS[found.verdict]} **{_escaped(found.judge)}**, {check}: {_escaped(found.sentence)}"
+    )
 
 
 def _escaped(text: str) -> str:

@@ -1,7 +1,8 @@
 """An audit as the JSON document `appellate.audit/2`, which other programs read.
 
-Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason in
-`notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same bytes.
+Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason
+in `notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ POSITION_FIELDS = (
     *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
     *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
 )
-REPEATABILITY_FIELDS = (*("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),)
+REPEATABILITY_FIELDS = (
+    *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
+)
 BOARD_FIELDS = (
     *("model", "n", "wins", "ties", "losses"),
     *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
@@ -45,8 +48,13 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
-        "agreement": [_fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa")) for pair in audit.agreement.pairs],
-        "leaderboards": {anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()},
+        "agreement": [
+            _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
+            for pair in audit.agreement.pairs
+        ],
+        "leaderboards": {
+            anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
+        },
         "anchor_swap": [
             {
                 "anchor_1": row.anchor_1,
@@ -104,23 +112,33 @@ def options_of(audit: Audit) -> dict[str, Any]:
 
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
-    votes, accuracy, position, confusion = judge.votes, judge.accuracy, judge.position, judge.confusion
+    votes, accuracy, position, confusion = (
+        judge.votes,
+        judge.accuracy,
+        judge.position,
+        judge.confusion,
+    )
     return {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
         "accuracy": accuracy and _fields(accuracy, ("value", "low", "high", "n")),
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
         "position": position and _fields(position, POSITION_FIELDS),
-        "confusion": confusion and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
+        "confusion": confusion
+        and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
         "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
         "direction": judge.direction
         and _ends(judge.direction.credit, "value")
-        | {"among_decided": judge.direction.among_decided, "decided_share": judge.direction.decided_share},
+        | {
+            "among_decided": judge.direction.among_decided,
+            "decided_share": judge.direction.decided_share,
+        },
         "discrimination": judge.discrimination
         and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
         "length": judge.length and _length(judge.length, judge.length_beyond_gold),
         "own_family": judge.own_family
-        and _ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
+        and _ends(judge.own_family.difference, "difference")
+        | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
     }
 
@@ -138,7 +156,9 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _length(found: Verbosity, beyond_gold: Estimate | None) -> dict[str, Any]:
-    """How often the longer response is preferred, and by how much more than gold on balanced items."""
+    """How often the longer response is preferred, and by how much more than gold on
+    balanced items.
+    """
     beyond = beyond_gold or Estimate(math.nan)
     return {
         "longer": found.longer_rate.value,
@@ -157,7 +177,9 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
         "ece_floor": judge.floor and {"mean": judge.floor.ece.value, "high": judge.floor.ece.high},
         **_fields(found, ("ace", "mce", "brier", "nll")),
         "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
-        "bins": [dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)],
+        "bins": [
+            dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
+        ],
     }
 
 

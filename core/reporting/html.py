@@ -1,10 +1,12 @@
-"""An audit as one HTML file that needs nothing else: verdicts first, then tables, and figures beside them.
+"""An audit as one HTML file that needs nothing else: verdicts first, then tables, and figures
+beside them.
 
-It holds the audit's own numbers, each with all its digits; what needs votes beyond the audit is left out
-rather than computed anew. Nothing depends on the clock or the machine: the same audit gives the same bytes.
+It holds the audit's own numbers, each with all its digits; what needs votes beyond the audit is
+left out rather than computed anew. Nothing depends on the clock or the machine: the same audit
+gives the same bytes.
 
-`report.html.j2` has the markup; text is escaped unless it was made there, and nothing is fetched from any
-host. Here are the columns of its tables and what its sections hold.
+`report.html.j2` has the markup; text is escaped unless it was made there, and nothing is fetched
+from any host. Here are the columns of its tables and what its sections hold.
 """
 
 from __future__ import annotations
@@ -56,14 +58,17 @@ PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
 MOST_DRAWN = 20
-"""Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
+"""Judges with a figure of their own, and models in the figure of a board; tables have all of them.
+"""
 MOST_BOARDS = 12
 """Anchors whose leaderboard is shown; the JSON has all."""
 
 
 def report(audit: Audit) -> str:
     """The file as text, to be written as UTF-8."""
-    names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
+    names = ", ".join(reading.name for reading in audit.readings) or ", ".join(
+        audit.summary.datasets
+    )
     made = [
         ("first", "The answer", _first),
         ("verdicts", "Verdicts", _verdicts),
@@ -84,17 +89,24 @@ def report(audit: Audit) -> str:
         top=_top(audit),
         sections=sections,
         library=Markup(drawing_library()) if drawn else None,
-        **{theme: asdict(COLOURS[theme]) | {"problem": problem} for theme, problem in PROBLEM.items()},
+        **{
+            theme: asdict(COLOURS[theme]) | {"problem": problem}
+            for theme, problem in PROBLEM.items()
+        },
     )
 
 
 def text(words: object) -> Markup:
-    """Text from anywhere as harmless markup; line breaks and what cannot be printed become spaces."""
+    """Text from anywhere as harmless markup; line breaks and what cannot be printed become
+    spaces.
+    """
     return words if isinstance(words, Markup) else Markup(html.escape(one_line(str(words))))
 
 
 def number(value: float | None, form: str = ".3f") -> Markup:
-    """A number as it is read, with all its digits in the `value` of its element; unknown is a dash."""
+    """A number as it is read, with all its digits in the `value` of its element; unknown
+    is a dash.
+    """
     if value is None or not math.isfinite(value):
         return Markup("–")
     return Markup(f'<data value="{float(value)!r}">{written(value, form)}</data>')
@@ -108,11 +120,17 @@ def p_value(p: float | None) -> Markup:
 
 
 def cell(column: Column, row: object) -> Markup:
-    """A row's value in a column: an estimate with its interval, a number with all its digits, or text."""
+    """A row's value in a column: an estimate with its interval, a number with all its digits, or
+    text.
+    """
     found = column.of(row)
     if isinstance(found, Estimate):
-        value, low, high = (number(one, column.form) for one in (found.value, found.low, found.high))
-        known = math.isfinite(found.value) and math.isfinite(found.low) and math.isfinite(found.high)
+        value, low, high = (
+            number(one, column.form) for one in (found.value, found.low, found.high)
+        )
+        known = (
+            math.isfinite(found.value) and math.isfinite(found.low) and math.isfinite(found.high)
+        )
         return Markup(f"{value} <small>({low} to {high})</small>") if known else value
     if isinstance(found, str) or found is None or column.form.endswith("d"):
         return text(column.text(row))
@@ -161,13 +179,18 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
     found = audit.summary
     raters = "1 rater" if len(found.judges) == 1 else f"{len(found.judges):,} raters"
     counted = (
-        f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} items; "
+        f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} "
+        "items; "
         f"{found.unparsed:,} outputs without a vote, "
         f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows. "
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [(answer(audit.verdicts, audit.overall), "answer"), *(simulated if found.simulated else []), (counted,)]
+    return [
+        (answer(audit.verdicts, audit.overall), "answer"),
+        *(simulated if found.simulated else []),
+        (counted,),
+    ]
 
 
 JUDGE = Column("judge", "judge", TEXT)
@@ -191,7 +214,9 @@ CHECKED = (
 
 
 def _first(audit: Audit) -> Iterator[Part]:
-    """The decision card of the best judge, the evidence as a picture, and a row per judge on one page."""
+    """The decision card of the best judge, the evidence as a picture, and a row per judge on one
+    page.
+    """
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
     of = {judge.judge: judge for judge in audit.judges}
     order = ranked(audit.verdicts, people=people)
@@ -211,7 +236,11 @@ def _first(audit: Audit) -> Iterator[Part]:
     rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]
     evidence = panels(audit.verdicts, audit.options.rules)
     drawn = partial(
-        evidence_strip, evidence, rows, people=[name for name in people if name not in rows], chosen=rows[0]
+        evidence_strip,
+        evidence,
+        rows,
+        people=[name for name in people if name not in rows],
+        chosen=rows[0],
     )
     if any(panel.values for panel in evidence):
         yield _figure(drawn, "Evidence for each judge, the best first")
@@ -281,7 +310,9 @@ BINS = (
 
 
 def _calibration(audit: Audit) -> Iterator[Part]:
-    known = {judge.judge: judge.calibration.reliability for judge in audit.judges if judge.calibration}
+    known = {
+        judge.judge: judge.calibration.reliability for judge in audit.judges if judge.calibration
+    }
     if not known:
         return
     measured = [judge for judge in audit.judges if judge.calibration]
@@ -290,14 +321,20 @@ def _calibration(audit: Audit) -> Iterator[Part]:
     figures = -(-len(known) // TOGETHER)
     for place in range(figures):
         bins = {name: known[name] for name in list(known)[place::figures]}
-        yield _figure(partial(reliability_diagram, bins), "Share right against stated confidence", audit)
+        yield _figure(
+            partial(reliability_diagram, bins), "Share right against stated confidence", audit
+        )
     scores = [(judge.judge, score) for judge in measured for score in judge.th]
     yield "table", "TH-Score, in percent points", TH_SCORES, scores
     rows = {
         name: zip(bins.low, bins.high, bins.n, bins.confidence, bins.accuracy, strict=True)
         for name, bins in known.items()
     }
-    yield "folded", "Bins of the reliability diagrams", [(name, BINS, bins) for name, bins in rows.items()]
+    yield (
+        "folded",
+        "Bins of the reliability diagrams",
+        [(name, BINS, bins) for name, bins in rows.items()],
+    )
 
 
 LEANS = (
@@ -354,7 +391,11 @@ def _confusion(audit: Audit) -> Iterator[Part]:
         yield "words", "h3", name
         cells = {gold: [(gold + 1, said + 1) for said in (1, 0, -1)] for gold in (1, 0, -1)}
         of_gold = [
-            (f"gold says {SAYS[gold]}", *(one.counts[at] for at in row), *(one.share[at] for at in row))
+            (
+                f"gold says {SAYS[gold]}",
+                *(one.counts[at] for at in row),
+                *(one.share[at] for at in row),
+            )
             for gold, row in cells.items()
         ]
         yield "table", caption, SAID, of_gold
@@ -364,7 +405,10 @@ def _confusion(audit: Audit) -> Iterator[Part]:
 
 FITS = (
     JUDGE,
-    *(Column(name, f"btd.{field}", ".4g") for name, field in (("β", "beta"), ("ν", "nu"), ("γ", "gamma"))),
+    *(
+        Column(name, f"btd.{field}", ".4g")
+        for name, field in (("β", "beta"), ("ν", "nu"), ("γ", "gamma"))
+    ),
     Column("DRPS", "btd.drps", ".4f"),
     Column("n", "btd.n_items", ",d"),
     Column("at bounds", lambda judge: ", ".join(judge.btd.at_bounds) or "none", TEXT),
@@ -373,7 +417,9 @@ SCORES = (
     Column("rule", "name", TEXT),
     Column("MAE", lambda score: Estimate(score.mae, score.mae_item_low, score.mae_item_high)),
     Column("MAE, over splits", lambda score: Estimate(score.mae, score.mae_low, score.mae_high)),
-    Column("pairwise accuracy", lambda score: Estimate(score.pa, score.pa_item_low, score.pa_item_high)),
+    Column(
+        "pairwise accuracy", lambda score: Estimate(score.pa, score.pa_item_low, score.pa_item_high)
+    ),
     Column("regret", "regret", "+.3f"),
     Column("top cluster", lambda score: {True: "yes", False: "no", None: None}[score.top_cluster]),
 )
@@ -429,7 +475,10 @@ BOARD = (
     Column("model", "model", TEXT),
     Column("tier", "tier", ",d"),
     Column("prompts", "n", ",d"),
-    *(Column(name, field, ".1f") for name, field in (("won", "wins"), ("tied", "ties"), ("lost", "losses"))),
+    *(
+        Column(name, field, ".1f")
+        for name, field in (("won", "wins"), ("tied", "ties"), ("lost", "losses"))
+    ),
     Column("win probability", "p"),
     Column("Elo", "elo", "+.0f"),
 )
@@ -443,7 +492,9 @@ SWAPS = (
 
 
 def _leaderboards(audit: Audit) -> Iterator[Part]:
-    """Each anchor's board of all judges pooled, each judge's own, and what changes with the anchor."""
+    """Each anchor's board of all judges pooled, each judge's own, and what changes with
+    the anchor.
+    """
     for anchor, boards in list(audit.boards.items())[:MOST_BOARDS]:
         first, *others = (judged for judged in boards if judged.judge is None)
         pooled, whose = first.board, pooled_by(first.pooled_judges, first.left_out_judges)
@@ -452,18 +503,27 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
         coverage = f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region"
         caption = f"{whose[0].upper() if not first.left_out_judges else whose[0]}{whose[1:]}"
         yield "table", f"{caption}, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
-        drawn = partial(board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN)
+        drawn = partial(
+            board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
+        )
         alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
         yield _figure(drawn, alt, audit)
         if others:
-            tables = [(pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows) for one in others]
+            tables = [
+                (pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows)
+                for one in others
+            ]
             yield "folded", "Pooled boards of other judges, not comparable with this one", tables
         if len(own) > 1:
             tables = [(name, BOARD, board.rows) for name, board in own.items()]
             yield "folded", "The board of each judge", tables
     left = len(audit.boards) - MOST_BOARDS
     if left > 0:
-        yield "words", "p", f"Leaderboards against {left} more anchors are in the JSON of the audit."
+        yield (
+            "words",
+            "p",
+            f"Leaderboards against {left} more anchors are in the JSON of the audit.",
+        )
     if audit.anchor_swap:
         caption = "What changes with the anchor, over the models on both boards"
         yield "table", caption, SWAPS, audit.anchor_swap.rows
@@ -486,7 +546,9 @@ OPTIONS = (Column("option", itemgetter(0), TEXT), Column("value", itemgetter(1),
 
 
 def _provenance(audit: Audit) -> Iterator[Part]:
-    """What was read, byte for byte, and with which options, so that anyone can make the file again."""
+    """What was read, byte for byte, and with which options, so that anyone can make the
+    file again.
+    """
     if audit.readings:
         yield "table", "Files", FILES, audit.readings
     else:
@@ -499,5 +561,9 @@ def _flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, s
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name} ")
         else:
-            words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            words = (
+                value
+                if isinstance(value, str)
+                else json.dumps(value, ensure_ascii=False, default=str)
+            )
             yield prefix + name, words

@@ -63,7 +63,9 @@ BOARD = (
 
 
 def to_text(audit: Audit) -> str:
-    """Readable summary of an audit; control characters in names become spaces: text from votes is hostile."""
+    """Readable summary of an audit; control characters in names become spaces: text from votes is
+    hostile.
+    """
     found = audit.summary
     named = {reading.mapping.get("judge", "") for reading in audit.readings}
     fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
@@ -76,12 +78,18 @@ def to_text(audit: Audit) -> str:
     ]
     for judge in audit.judges:
         checks = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
-        lines += ["", f"{because(judge.judge, audit.overall[judge.judge], checks)} {confidence_line(checks)}"]
+        lines += [
+            "",
+            f"{because(judge.judge, audit.overall[judge.judge], checks)} {confidence_line(checks)}",
+        ]
         lines += [f"  {MARKS[v.verdict]:4}  {v.check:14}  {v.sentence}" for v in checks]
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     if any(judge.splits for judge in audit.judges):
         share, splits = audit.options.calibration_share, audit.options.splits
-        lines += ["", f"Aggregation: mean over {splits} splits, {share:.0%} of the items for calibration"]
+        lines += [
+            "",
+            f"Aggregation: mean over {splits} splits, {share:.0%} of the items for calibration",
+        ]
         lines += _table(SPLITS, [judge for judge in audit.judges if judge.splits])
     for anchor, boards in audit.boards.items():
         first, pooled = boards[0], boards[0].board

@@ -1,13 +1,14 @@
 """Direct scores and listwise rankings drawn from known parameters, beside the demo's votes.
 
-The model (ours): response of model m to item i has quality q = θ_m + e_im with e standard Gumbel, as in
-`simulate.votes`. A judge feels f = q + slot pull + u + ε. u ~ Logistic(0, idiosyncrasy) is its lasting view
-of the response; ε ~ Logistic(0, 1/discrimination) is new in each run.
+The model (ours): response of model m to item i has quality q = θ_m + e_im with e standard Gumbel,
+as in `simulate.votes`. A judge feels f = q + slot pull + u + ε. u ~ Logistic(0, idiosyncrasy) is
+its lasting view of the response; ε ~ Logistic(0, 1/discrimination) is new in each run.
 
 - Scores: round(5.5 + 1.3·f), cut to 1 … 10; no slots, so no pull.
-- Rankings: `candidates` of the models at random are shown in every run, each run in another order. The pull
-  is 2·position_bias·(n − 1 − 2·slot)/(n − 1): the first slot gains what the last one loses. score =
-  round(50 + 12·f), cut to 0 … 100; ranks by f; uncertain where f is within ½ of the run's best or second.
+- Rankings: `candidates` of the models at random are shown in every run, each run in another order.
+  The pull is 2·position_bias·(n − 1 − 2·slot)/(n − 1): the first slot gains what the last one
+  loses. score = round(50 + 12·f), cut to 0 … 100; ranks by f; uncertain where f is within ½ of the
+  run's best or second.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ RANKED_ITEMS, ORDERS, CANDIDATES = 60, 7, 4
 
 
 def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Generator) -> pa.Table:
-    """Direct scores of every judge of the world, one row per (item, model, judge, run); people score once."""
+    """Direct scores of every judge of the world, one row per (item, model, judge, run); people
+    score once.
+    """
     import pyarrow as pa
 
     models, quality = _qualities(world, items, rng)
@@ -38,16 +41,22 @@ def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Gener
     for code, judge in enumerate(world.judges):
         repeats = runs if judge.rater_type == "llm" else 1
         lasting = judge.idiosyncrasy * rng.logistic(size=quality.shape)
-        felt = (quality + lasting)[..., None] + rng.logistic(size=(*quality.shape, repeats)) / judge.discrimination
+        felt = (quality + lasting)[..., None] + rng.logistic(
+            size=(*quality.shape, repeats)
+        ) / judge.discrimination
         item, model, run = (grid.ravel() for grid in np.indices(felt.shape))
         score = np.clip(np.round(5.5 + 1.3 * felt), 1, 10).ravel()
         parts.append((item, model, np.full(len(item), code), run, score))
-    item, model, judge_code, run, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+    item, model, judge_code, run, score = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     return pa.table(
         {
             "dataset": pa.array([world.dataset] * len(item)),
             "item_id": coded_words([f"scored-{k:04d}" for k in range(items)], item),
-            "category": coded_words([entry.name for entry in world.categories], item % len(world.categories)),
+            "category": coded_words(
+                [entry.name for entry in world.categories], item % len(world.categories)
+            ),
             "model": coded_words(models, model),
             "judge": coded_words([entry.name for entry in world.judges], judge_code),
             "run": run,
@@ -64,7 +73,9 @@ def simulate_rankings(
     import pyarrow as pa
 
     if not 2 <= candidates <= len(world.strengths):
-        raise InvalidOption(f"candidates {candidates}: from 2 to the world's {len(world.strengths)} models")
+        raise InvalidOption(
+            f"candidates {candidates}: from 2 to the world's {len(world.strengths)} models"
+        )
     models, quality = _qualities(world, items, rng)
     shown = rng.permuted(np.tile(np.arange(len(models)), (items, 1)), axis=1)[:, :candidates]
     true = np.take_along_axis(quality, shown, axis=1)
@@ -76,14 +87,18 @@ def simulate_rankings(
     for code, judge in enumerate(judges):
         lasting = judge.idiosyncrasy * rng.logistic(size=true.shape)
         pull = 2 * judge.position_bias * (candidates - 1 - 2 * slot) / (candidates - 1)
-        felt = (true + lasting)[:, None] + pull + rng.logistic(size=slot.shape) / judge.discrimination
+        felt = (
+            (true + lasting)[:, None] + pull + rng.logistic(size=slot.shape) / judge.discrimination
+        )
         rank = 1 + (-felt).argsort(axis=2).argsort(axis=2)
         ordered = -np.sort(-felt, axis=2)
         unsure = (felt >= ordered[..., 1:2]) & (ordered[..., :1] - ordered[..., 1:2] < 0.5)
         item, run, place = (grid.ravel() for grid in np.indices(felt.shape))
         score = np.clip(np.round(50 + 12 * felt), 0, 100)
         columns = (shown[item, place], best[item, place], slot, rank, score, unsure)
-        parts.append((item, run, np.full(len(item), code), *(np.ravel(column) for column in columns)))
+        parts.append(
+            (item, run, np.full(len(item), code), *(np.ravel(column) for column in columns))
+        )
     item, run, judge_code, model, is_best, slot_of, rank_of, score_of, unsure_of = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
@@ -91,7 +106,9 @@ def simulate_rankings(
         {
             "dataset": pa.array([world.dataset] * len(item)),
             "item_id": coded_words([f"ranked-{k:04d}" for k in range(items)], item),
-            "category": coded_words([entry.name for entry in world.categories], item % len(world.categories)),
+            "category": coded_words(
+                [entry.name for entry in world.categories], item % len(world.categories)
+            ),
             "judge": coded_words([entry.name for entry in judges], judge_code),
             "run": run,
             "candidate": coded_words(models, model),
@@ -120,4 +137,6 @@ def _qualities(world: World, items: int, rng: np.random.Generator) -> tuple[list
     if items < 1:
         raise InvalidOption(f"--items {items}: at least one item")
     strength = np.array([theta for _, theta in world.strengths])
-    return [model for model, _ in world.strengths], strength + rng.gumbel(size=(items, len(strength)))
+    return [model for model, _ in world.strengths], strength + rng.gumbel(
+        size=(items, len(strength))
+    )

@@ -1,25 +1,30 @@
-"""Votes drawn from known parameters: the demo, planted biases for tests, and large tables for benchmarks.
+"""Votes drawn from known parameters: the demo, planted biases for tests, and large tables for
+benchmarks.
 
-The model (ours; no paper gives one), in natural-log odds throughout. expit(x) = 1/(1 + e⁻ˣ), logit its inverse.
+The model (ours; no paper gives one), in natural-log odds throughout. expit(x) = 1/(1 + e⁻ˣ), logit
+its inverse.
 
-1. Quality. Model m has strength θ_m; its response to item i has quality θ_m + e_im with e_im standard Gumbel,
-   shared by all comparisons of that response. On item i, A is better than B by z = θ_A − θ_B + δ_AB + e_iA −
-   e_iB. The difference of two Gumbels is standard logistic, so P(z > 0) = expit(θ_A − θ_B + δ_AB):
-   Bradley–Terry. δ is +`cycle_offset` for the first against the second, the second against the third and the
-   third against the first model of `cycle`, and 0 elsewhere: no strengths explain those three pairs together.
-2. Gold is 0 where |z| ≤ c, else the sign of z. Each category has its own c, the root of mean over matchups of
-   [expit(c − d) − expit(−c − d)] = tie share, d = θ_A − θ_B + δ_AB. Of the two responses of a decided
-   comparison the better one is called A with probability a/(a + b), a and b the category's shares of gold +1
-   and −1; of a tie, with probability ½.
+1. Quality. Model m has strength θ_m; its response to item i has quality θ_m + e_im with e_im
+   standard Gumbel, shared by all comparisons of that response. On item i, A is better than B by z =
+   θ_A − θ_B + δ_AB + e_iA − e_iB. The difference of two Gumbels is standard logistic, so P(z > 0) =
+   expit(θ_A − θ_B + δ_AB): Bradley–Terry. δ is +`cycle_offset` for the first against the second,
+   the second against the third and the third against the first model of `cycle`, and 0 elsewhere:
+   no strengths explain those three pairs together.
+2. Gold is 0 where |z| ≤ c, else the sign of z. Each category has its own c, the root of mean over
+   matchups of [expit(c − d) − expit(−c − d)] = tie share, d = θ_A − θ_B + δ_AB. Of the two
+   responses of a decided comparison the better one is called A with probability a/(a + b), a and b
+   the category's shares of gold +1 and −1; of a tie, with probability ½.
 3. Votes. Judge j, shown A first (s = +1) or B first (s = −1), feels x = z + u + position_bias·s +
-   verbosity·ln(length_A/length_B), where u ~ Logistic(0, idiosyncrasy) is its lasting opinion of the
-   comparison, the same in every run and order. With λ = discrimination and w = tie_width·c it answers by
-   ordered logit: P(+1) = expit(λ(x − w)), P(−1) = expit(−λ(x + w)), P(0) = 1 − P(+1) − P(−1). tie_width 1
-   draws the line where gold does; 0 never ties.
-4. Confidence. q = P(vote = gold | x) is the judge's true chance to be right, so a judge that states q is
-   calibrated exactly. Judges state expit(overconfidence + confidence_slope·logit q), rounded to .05. Where
-   they state k, accuracy is therefore expit((logit k − overconfidence)/confidence_slope), up to the rounding.
-5. A call fails with probability failure_share: status `refused` or `unparsed`, half each; no vote, no confidence.
+   verbosity·ln(length_A/length_B), where u ~ Logistic(0, idiosyncrasy) is its lasting opinion of
+   the comparison, the same in every run and order. With λ = discrimination and w = tie_width·c it
+   answers by ordered logit: P(+1) = expit(λ(x − w)), P(−1) = expit(−λ(x + w)), P(0) = 1 − P(+1) −
+   P(−1). tie_width 1 draws the line where gold does; 0 never ties.
+4. Confidence. q = P(vote = gold | x) is the judge's true chance to be right, so a judge that states
+   q is calibrated exactly. Judges state expit(overconfidence + confidence_slope·logit q), rounded
+   to .05. Where they state k, accuracy is therefore expit((logit k −
+   overconfidence)/confidence_slope), up to the rounding.
+5. A call fails with probability failure_share: status `refused` or `unparsed`, half each; no vote,
+   no confidence.
 """
 
 from __future__ import annotations
@@ -57,9 +62,11 @@ _FILLERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeParameters:
-    """How one judge votes; the module's docstring gives the formulas. The defaults are like gold, but noisy.
+    """How one judge votes; the module's docstring gives the formulas. The defaults are like gold,
+    but noisy.
 
-    `runs` repetitions in both orders (`orders="both"`) or each in one order drawn at random (`"random"`).
+    `runs` repetitions in both orders (`orders="both"`) or each in one order drawn at random
+    (`"random"`).
     """
 
     name: str
@@ -93,7 +100,8 @@ class World:
 
     strengths : (model, θ in natural-log odds) of every model, anchors included.
     anchors : each meets every other model, and each other.
-    cycle : three models that also meet each other, with δ = `cycle_offset` around the circle; empty for none.
+    cycle : three models that also meet each other, with δ = `cycle_offset` around the circle; empty
+        for none.
     """
 
     dataset: str
@@ -106,11 +114,13 @@ class World:
 
 
 def demo_world() -> World:
-    """The demo's truth: six models, two anchors, one intransitive triangle, four judges and three people.
+    """The demo's truth: six models, two anchors, one intransitive triangle, four judges and three
+    people.
 
-    Gold shares are those of the five RewardBench 2 tasks in [BTD] Table 8: a quarter A, half ties, a quarter B. The
-    triangle is sim-hazel > sim-birch > sim-elm > sim-hazel, on every item. Its residual is 3·`cycle_offset`; each of
-    its edges also bends the two triangles that it forms with the anchors, by one `cycle_offset`.
+    Gold shares are those of the five RewardBench 2 tasks in [BTD] Table 8: a quarter A, half ties,
+    a quarter B. The triangle is sim-hazel > sim-birch > sim-elm > sim-hazel, on every item. Its
+    residual is 3·`cycle_offset`; each of its edges also bends the two triangles that it forms with
+    the anchors, by one `cycle_offset`.
     """
     return World(
         dataset=DEMO_DATASET,
@@ -128,9 +138,15 @@ def demo_world() -> World:
         cycle=("sim-hazel", "sim-birch", "sim-elm"),
         cycle_offset=1.5,
         judges=(
-            JudgeParameters(name="sim-judge-careful", discrimination=8.0, idiosyncrasy=0.1, failure_share=0.002),
             JudgeParameters(
-                name="sim-judge-first-slot", tie_width=0.7, position_bias=0.9, overconfidence=0.5, failure_share=0.005
+                name="sim-judge-careful", discrimination=8.0, idiosyncrasy=0.1, failure_share=0.002
+            ),
+            JudgeParameters(
+                name="sim-judge-first-slot",
+                tie_width=0.7,
+                position_bias=0.9,
+                overconfidence=0.5,
+                failure_share=0.005,
             ),
             JudgeParameters(
                 name="sim-judge-decisive",
@@ -200,16 +216,21 @@ def tie_threshold(world: World, category: Category) -> float:
     low, high = 0.0, 1.0 + 2.0 * float(np.abs(d).max()) + 50.0
     for _ in range(100):  # bisection to the last bit: the share rises with c
         middle = (low + high) / 2
-        low, high = (middle, high) if (_expit(middle - d) - _expit(-middle - d)).mean() < share else (low, middle)
+        low, high = (
+            (middle, high)
+            if (_expit(middle - d) - _expit(-middle - d)).mean() < share
+            else (low, middle)
+        )
     return (low + high) / 2
 
 
 def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
     """Draw every judge's votes on every matchup of `items` prompts.
 
-    Returns an Arrow table of the canonical columns (`core.schema.COLUMNS`), ordered by item, matchup, judge,
-    run and order; columns that the world does not define are null. Categories take turns over the items.
-    Only uniform doubles are drawn from `rng`, so a seed gives the same votes with every numpy.
+    Returns an Arrow table of the canonical columns (`core.schema.COLUMNS`), ordered by item,
+    matchup, judge, run and order; columns that the world does not define are null. Categories take
+    turns over the items. Only uniform doubles are drawn from `rng`, so a seed gives the same votes
+    with every numpy.
 
     Raises InvalidOption for fewer than one item or no matchup.
     """
@@ -217,7 +238,9 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
 
     pairs = matchups(world)
     if items < 1 or not pairs:
-        raise InvalidOption(f"simulate: {items} items and {len(pairs)} matchups; both must be at least 1")
+        raise InvalidOption(
+            f"simulate: {items} items and {len(pairs)} matchups; both must be at least 1"
+        )
     models = [model for model, _ in world.strengths]
     item = np.repeat(np.arange(items), len(pairs))
     pair = np.tile(np.arange(len(pairs)), items)
@@ -232,7 +255,9 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
     gold = np.where(np.abs(z) <= c, 0, np.sign(z)).astype(np.int64)
 
     decided = [entry.plus + entry.minus for entry in world.categories]
-    share_a = np.array([e.plus / n if n else 0.5 for e, n in zip(world.categories, decided, strict=True)])
+    share_a = np.array(
+        [e.plus / n if n else 0.5 for e, n in zip(world.categories, decided, strict=True)]
+    )
     better_is_a = rng.random(len(z)) < np.where(gold == 0, 0.5, share_a[category])
     swap = better_is_a == (gold < 0)
     model_a, model_b = np.where(swap, second, first), np.where(swap, first, second)
@@ -248,7 +273,10 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
     judge, comparison, failed = judge[order], row["comparison"], row["status"] > 0
 
     flat = [text for texts_of_item in texts for text in texts_of_item]
-    prompts = [f"Simulated prompt {k + 1} ({world.categories[k % len(world.categories)].name})." for k in range(items)]
+    prompts = [
+        f"Simulated prompt {k + 1} ({world.categories[k % len(world.categories)].name})."
+        for k in range(items)
+    ]
     confident = np.array([entry.states_confidence for entry in world.judges])[judge] & ~failed
     item = item[comparison]
     model_a, model_b = model_a[comparison], model_b[comparison]
@@ -256,7 +284,9 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
         {
             "dataset": coded_words([world.dataset], np.zeros_like(item)),
             "item_id": coded_words([f"sim-{k + 1:04d}" for k in range(items)], item),
-            "category": coded_words([entry.name for entry in world.categories], category[comparison]),
+            "category": coded_words(
+                [entry.name for entry in world.categories], category[comparison]
+            ),
             "model_a": coded_words(models, model_a),
             "model_b": coded_words(models, model_b),
             "judge": coded_words([entry.name for entry in world.judges], judge),
@@ -278,7 +308,12 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
 
 
 def _draw(
-    judge: JudgeParameters, z: FloatArray, longer: FloatArray, c: FloatArray, gold: IntArray, rng: np.random.Generator
+    judge: JudgeParameters,
+    z: FloatArray,
+    longer: FloatArray,
+    c: FloatArray,
+    gold: IntArray,
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Steps 3 to 5 for one judge: arrays with one row per vote.  longer : ln(length_A/length_B)."""
     n = len(z)
@@ -287,7 +322,11 @@ def _draw(
     per_run = 2 if both else 1
     comparison = np.repeat(np.arange(n), judge.runs * per_run)
     run = np.tile(np.repeat(np.arange(judge.runs), per_run), n)
-    position = np.tile(np.arange(2), n * judge.runs) if both else (rng.random(len(comparison)) < 0.5).astype(np.int64)
+    position = (
+        np.tile(np.arange(2), n * judge.runs)
+        if both
+        else (rng.random(len(comparison)) < 0.5).astype(np.int64)
+    )
     x = (z + u + judge.verbosity * longer)[comparison] + judge.position_bias * (1 - 2 * position)
     width = judge.tie_width * c[comparison]
     p_plus = _expit(judge.discrimination * (x - width))
@@ -297,9 +336,13 @@ def _draw(
 
     truth = gold[comparison]
     q = np.where(truth > 0, p_plus, np.where(truth < 0, p_minus, 1 - p_plus - p_minus))
-    stated = _expit(judge.overconfidence + judge.confidence_slope * _logit(np.clip(q, 1e-12, 1 - 1e-12)))
+    stated = _expit(
+        judge.overconfidence + judge.confidence_slope * _logit(np.clip(q, 1e-12, 1 - 1e-12))
+    )
     failure = rng.random(len(x))
-    status = np.where(failure < judge.failure_share / 2, 1, np.where(failure < judge.failure_share, 2, 0))
+    status = np.where(
+        failure < judge.failure_share / 2, 1, np.where(failure < judge.failure_share, 2, 0)
+    )
     return {
         "comparison": comparison,
         "run": run,
@@ -310,11 +353,16 @@ def _draw(
     }
 
 
-def _responses(models: list[str], items: int, rng: np.random.Generator) -> tuple[list[list[str]], IntArray]:
+def _responses(
+    models: list[str], items: int, rng: np.random.Generator
+) -> tuple[list[list[str]], IntArray]:
     """Text of each model's answer to each item, and its length in characters: (items, models)."""
     extra = (rng.random((items, len(models))) * (len(_FILLERS) + 1)).astype(np.int64)
     texts = [
-        [f"Simulated answer {k + 1} of {model}." + "".join(_FILLERS[: extra[k, m]]) for m, model in enumerate(models)]
+        [
+            f"Simulated answer {k + 1} of {model}." + "".join(_FILLERS[: extra[k, m]])
+            for m, model in enumerate(models)
+        ]
         for k in range(items)
     ]
     return texts, np.array([[len(text) for text in row] for row in texts], dtype=np.int64)
@@ -348,12 +396,16 @@ def write_table(table: pa.Table, path: Path) -> int:
 
     if not path.name.endswith((".csv", ".csv.gz")):
         raise InvalidOption(f"{path.name}: simulated votes are written as .csv or .csv.gz")
-    table = table.select([name for name in table.column_names if table[name].null_count < table.num_rows])
+    table = table.select(
+        [name for name in table.column_names if table[name].null_count < table.num_rows]
+    )
     text = io.BytesIO()
     csv.write_csv(table, text, csv.WriteOptions(quoting_style="needed"))
     with written_whole(path) as part, part.open("wb") as file:
         if path.name.endswith(".gz"):
-            with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as packed:
+            with gzip.GzipFile(
+                filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0
+            ) as packed:
                 packed.write(text.getvalue())
         else:
             file.write(text.getvalue())

@@ -61,7 +61,9 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         """In another unit: value and ends times `factor`, such as 100 for percent."""
-        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
+        return replace(
+            self, value=factor * self.value, low=factor * self.low, high=factor * self.high
+        )
 
     def shifted(self, by: float) -> Estimate:
         """From another zero: value and ends plus `by`."""
@@ -107,11 +109,13 @@ class Estimates:
         return (Estimate(value, low, high, n=n, level=self.level) for value, low, high, n in ends)
 
 
-def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[str] = ()) -> dict[str, Any]:
+def flat(
+    result: Any, *, names: Sequence[str] | None = None, without: Sequence[str] = ()
+) -> dict[str, Any]:
     """The fields of a result dataclass as the columns of its frame, in order.
 
-    An `Estimate` or `Estimates` in field `x` becomes `x`, `x_low` and `x_high`; a missing one (None in a
-    field annotated with it) becomes three Nones. Other fields stay as they are.
+    An `Estimate` or `Estimates` in field `x` becomes `x`, `x_low` and `x_high`; a missing one (None
+    in a field annotated with it) becomes three Nones. Other fields stay as they are.
 
     names : fields to take, in this order; by default all but those in `without`.
     """
@@ -119,7 +123,9 @@ def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[s
     columns: dict[str, Any] = {}
     for field in of_name.values() if names is None else [of_name[name] for name in names]:
         value = getattr(result, field.name)
-        if isinstance(value, (Estimate, Estimates)) or (value is None and "Estimate" in str(field.type)):
+        if isinstance(value, (Estimate, Estimates)) or (
+            value is None and "Estimate" in str(field.type)
+        ):
             columns[field.name] = getattr(value, "value", None)
             columns[f"{field.name}_low"] = getattr(value, "low", None)
             columns[f"{field.name}_high"] = getattr(value, "high", None)
@@ -146,7 +152,9 @@ class OneRow:
 
 
 def rows_frame(kind: type, rows: Iterable[Any]) -> DataFrame:
-    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is no row."""
+    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is
+    no row.
+    """
     names: list[str] = []
     for field in fields(kind):
         ends = ("", "_low", "_high") if "Estimate" in str(field.type) else ("",)

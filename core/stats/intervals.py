@@ -1,4 +1,6 @@
-"""How sure a rate or a mean is: Wilson, Jeffreys, Clopper–Pearson and t intervals, and clustering by item."""
+"""How sure a rate or a mean is: Wilson, Jeffreys, Clopper–Pearson and t intervals, and clustering
+by item.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MAX_RESAMPLED_GROUPS = 2000
-"""More items than this are resampled in random groups, so that a bootstrap costs the same at any size."""
+"""More items than this are resampled in random groups, so that a bootstrap costs the same at any
+size.
+"""
 
 
 def check_level(level: float) -> None:
@@ -54,13 +58,16 @@ def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]
     return hits, total
 
 
-def wilson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike = 1.0) -> tuple[FloatArray, FloatArray]:
+def wilson(
+    k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike = 1.0
+) -> tuple[FloatArray, FloatArray]:
     """Wilson score interval of a proportion, elementwise.
 
     (p + z²/2m ± z·√(p(1 − p)/m + z²/4m²)) / (1 + z²/m), p = k/n, m = n/deff.
 
     k, n : hits and totals, broadcast against each other.  level : two-sided.
-    deff : design effect ≥ 1, the factor by which clustering inflates the variance (see `design_effect`).
+    deff : design effect ≥ 1, the factor by which clustering inflates the variance (see
+        `design_effect`).
     Of low and high, 0 is exact at k = 0 and 1 at k = n; both are NaN where n = 0.
 
     Raises InvalidOption for a level outside (0, 1), or hits outside 0 to n.
@@ -80,14 +87,17 @@ def wilson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike =
 def bonferroni_factor(comparisons: int, *, level: float = 0.95, df: int | None = None) -> float:
     """Width of an interval at 1 − (1 − level)/comparisons over its width at `level` (ours).
 
-    z(1 − (1 − level)/(2·comparisons))/z((1 + level)/2), for a claim about the best or worst of several.
+    z(1 − (1 − level)/(2·comparisons))/z((1 + level)/2), for a claim about the best or worst of
+    several.
     df : degrees of freedom, for quantiles of Student's t instead of the normal ones.
     """
     from scipy.special import ndtri, stdtrit
 
     check_level(level)
     tail = (1 - level) / 2
-    wide, narrow = (ndtri(q) if df is None else stdtrit(df, q) for q in (1 - tail / comparisons, 1 - tail))
+    wide, narrow = (
+        ndtri(q) if df is None else stdtrit(df, q) for q in (1 - tail / comparisons, 1 - tail)
+    )
     return float(wide / narrow)
 
 
@@ -98,7 +108,9 @@ def bonferroni_interval(estimate: Estimate, comparisons: int, *, df: int | None 
     return replace(estimate, low=low, high=high)
 
 
-def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+def beta_interval(
+    a: ArrayLike, b: ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
     """Equal-tailed quantiles of Beta(a, b), elementwise: the credible interval of a proportion.
 
     Source: [RAEE] §2, where a = ΣS + ½ and b = N − ΣS + ½.
@@ -108,12 +120,16 @@ def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[F
     check_level(level)
     tail = (1 - level) / 2
     shape_a, shape_b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    low, high = (np.asarray(betaincinv(shape_a, shape_b, share), dtype=np.float64) for share in (tail, 1 - tail))
+    low, high = (
+        np.asarray(betaincinv(shape_a, shape_b, share), dtype=np.float64)
+        for share in (tail, 1 - tail)
+    )
     return low, high
 
 
 def clopper_pearson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> FloatArray:
-    """Exact one-sided upper limit of a binomial share, elementwise: above it with 1 − level at most.
+    """Exact one-sided upper limit of a binomial share, elementwise: above it with 1 − level at
+    most.
 
     1 at k = n, so n = 0 gives 1: nothing is excluded. Source: Clopper & Pearson (1934).
     """
@@ -122,12 +138,16 @@ def clopper_pearson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Float
     check_level(level)
     hits, total = _checked_counts(k, n)
     misses, tail = total - hits, 1 - level
-    # A shape parameter of 0 is the point mass of the edge rule; 1 only stands in so that scipy does not warn.
-    return np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
+    # A shape parameter of 0 is the point mass of the edge rule; 1 only stands in so that scipy does
+    # not warn.
+    return np.where(
+        misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0
+    )
 
 
 def kish_effect(n: ArrayLike) -> float:
-    """Design effect if all verdicts of an item agree: Σnᵢ²/Σnᵢ over items' totals nᵢ; 1 if there are none.
+    """Design effect if all verdicts of an item agree: Σnᵢ²/Σnᵢ over items' totals nᵢ; 1 if there
+    are none.
 
     Source: Kish (1965), at an intra-item correlation of 1.
     """
@@ -136,15 +156,19 @@ def kish_effect(n: ArrayLike) -> float:
 
 
 def design_effect(item: IntArray, n: IntArray, correct: IntArray | FloatArray) -> float:
-    """Factor by which votes of one item agreeing with each other inflates the variance of correct / n.
+    """Factor by which votes of one item agreeing with each other inflates the variance of correct /
+    n.
 
-    deff = max(1, G/(G − 1)·Σᵢ(kᵢ − p·nᵢ)²/N² ÷ p(1 − p)/(N − 1)) over G items with totals nᵢ, kᵢ; p = K/N.
+    deff = max(1, G/(G − 1)·Σᵢ(kᵢ − p·nᵢ)²/N² ÷ p(1 − p)/(N − 1)) over G items with totals nᵢ, kᵢ; p
+    = K/N.
 
-    item, n, correct : (rows,) item code, verdicts and right verdicts (shared ones are fractions); rows of one
+    item, n, correct : (rows,) item code, verdicts and right verdicts (shared ones are fractions);
+        rows of one
     item are added up.
 
-    Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on nothing
-    (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the cautious end.
+    Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on
+    nothing (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the
+    cautious end.
 
     Source: docs/methods.md §5 (ours); linearised ratio estimator, Cochran (1977) §11.
     """
@@ -173,7 +197,9 @@ def n_distinct(code: IntArray) -> int:
 
 
 def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
-    """Places in `one` and in `two` of the values that both have, ascending; neither repeats a value."""
+    """Places in `one` and in `two` of the values that both have, ascending; neither repeats a
+    value.
+    """
     _, in_one, in_two = np.intersect1d(one, two, assume_unique=True, return_indices=True)
     return in_one, in_two
 
@@ -181,11 +207,14 @@ def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
 def design_effect_of_sums(
     n: ArrayLike, k: ArrayLike, items: ArrayLike, n_n: ArrayLike, n_k: ArrayLike, k_k: ArrayLike
 ) -> FloatArray:
-    """`design_effect` from sums over items: Σnᵢ, Σkᵢ, items, Σnᵢ², Σnᵢkᵢ, Σkᵢ²; elementwise, one entry a bin.
+    """`design_effect` from sums over items: Σnᵢ, Σkᵢ, items, Σnᵢ², Σnᵢkᵢ, Σkᵢ²; elementwise, one
+    entry a bin.
 
     1 where there is no verdict.
     """
-    n, k, items, n_n, n_k, k_k = (np.asarray(value, dtype=np.float64) for value in (n, k, items, n_n, n_k, k_k))
+    n, k, items, n_n, n_k, k_k = (
+        np.asarray(value, dtype=np.float64) for value in (n, k, items, n_n, n_k, k_k)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         p = k / n
         clustered = items / (items - 1) * (k_k - 2 * p * n_k + p**2 * n_n) / n**2
@@ -203,9 +232,13 @@ def proportion(k: int, n: int, *, level: float = 0.95, deff: float = 1.0) -> Est
     return Estimate(value, float(low), float(high), n=int(n), level=level, deff=deff)
 
 
-def clustered_proportion(item: IntArray, n: IntArray, correct: IntArray, *, level: float = 0.95) -> Estimate:
+def clustered_proportion(
+    item: IntArray, n: IntArray, correct: IntArray, *, level: float = 0.95
+) -> Estimate:
     """Rate Σcorrect/Σn with a Wilson interval at n/deff, deff from `design_effect` (ours)."""
-    return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
+    return proportion(
+        int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct)
+    )
 
 
 def clustered_share(item: IntArray, hit: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -215,7 +248,9 @@ def clustered_share(item: IntArray, hit: ArrayLike, *, level: float = 0.95) -> E
 
 
 def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArray:
-    """Σnᵢᵥvᵢᵥ/Σnᵢᵥ of each item, (items,) in the order of their codes; rows with n = 0 are left out."""
+    """Σnᵢᵥvᵢᵥ/Σnᵢᵥ of each item, (items,) in the order of their codes; rows with n = 0 are left
+    out.
+    """
     seen = np.asarray(value, dtype=np.float64)
     weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
     kept = weight > 0
@@ -225,22 +260,30 @@ def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArr
 
 
 def wilson_by_item(
-    item: IntArray, n: ArrayLike, correct: ArrayLike, *, half_credit: bool = False, level: float = 0.95
+    item: IntArray,
+    n: ArrayLike,
+    correct: ArrayLike,
+    *,
+    half_credit: bool = False,
+    level: float = 0.95,
 ) -> Estimate:
     """Mean over items of their share of right verdicts, with a Wilson interval that counts items.
 
     With xᵢ = kᵢ/nᵢ of G items: p = Σxᵢ/G, p̃ = (Σxᵢ + ½)/(G + 1),
-    ṽ = [Σ(xᵢ − p̃)² + ½p̃² + ½(1 − p̃)²]/(G(G + 1)), m = min(p̃(1 − p̃)/ṽ, N). The interval is Wilson's of p at m, with
-    t² of G − 1 degrees of freedom for z². The half item at each end stands for what was not seen yet. Items weigh alike
-    whatever their verdicts: over 10 to 30 items of 1 to 16 alike verdicts each, equal in number or not, it holds the
-    truth in .93 or more of draws. The same formula around Σk/Σn, where one item has most verdicts, does in .82 only.
+    ṽ = [Σ(xᵢ − p̃)² + ½p̃² + ½(1 − p̃)²]/(G(G + 1)), m = min(p̃(1 − p̃)/ṽ, N). The interval is
+    Wilson's of p at m, with t² of G − 1 degrees of freedom for z². The half item at each end stands
+    for what was not seen yet. Items weigh alike whatever their verdicts: over 10 to 30 items of 1
+    to 16 alike verdicts each, equal in number or not, it holds the truth in .93 or more of draws.
+    The same formula around Σk/Σn, where one item has most verdicts, does in .82 only.
 
-    item, n, correct : (rows,) item code, verdicts and right verdicts; rows of one item are added up.
-    half_credit : right verdicts come in halves (a tie is worth ½), so that N verdicts tell as much as 4N
-        right or wrong ones at most.
+    item, n, correct : (rows,) item code, verdicts and right verdicts; rows of one item are added
+        up.
+    half_credit : right verdicts come in halves (a tie is worth ½), so that N verdicts tell as much
+        as 4N right or wrong ones at most.
 
-    The n of the mean is the number of items; 0 is exact at p = 0 and 1 at p = 1. Ends are NaN with one item, all are
-    NaN without a verdict. Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
+    The n of the mean is the number of items; 0 is exact at p = 0 and 1 at p = 1. Ends are NaN with
+    one item, all are NaN without a verdict. Source: ours; Wilson (1927), one added item as in
+    Agresti & Coull (1998).
     """
     check_level(level)
     total, hits = np.asarray(n, dtype=np.float64), np.asarray(correct, dtype=np.float64)
@@ -268,8 +311,9 @@ def _score_interval(p: float, shrink: float) -> tuple[float, float]:
 def items_to_decide(estimate: Estimate, limit: float) -> int | None:
     """Items with which an interval around the same estimate would end at `limit`.
 
-    N = ⌈n·(h/|value − limit|)²⌉, h the half of the interval on the side of the limit and n its items: a
-    half-width falls as 1/√n. None without an interval, without items, or if the estimate is the limit. Source: ours.
+    N = ⌈n·(h/|value − limit|)²⌉, h the half of the interval on the side of the limit and n its
+    items: a half-width falls as 1/√n. None without an interval, without items, or if the estimate
+    is the limit. Source: ours.
     """
     distance = abs(estimate.value - limit)
     if not estimate.has_interval or not estimate.n or distance < 1e-12:
@@ -287,23 +331,27 @@ def mean_interval(
     n: ArrayLike = 1.0,
     level: float = 0.95,
 ) -> Estimate:
-    """Mean of bounded values, Σnᵢvᵢ/Σnᵢ, with a t interval over items that holds where few values differ.
+    """Mean of bounded values, Σnᵢvᵢ/Σnᵢ, with a t interval over items that holds where few values
+    differ.
 
-    Two items of average size are added, one at each end of what a value can be. With the mean m̃ and SE of
-    these G + 2 items (`influence_values`) the interval is m̃ ± t(G − 1)·SE, widened to hold the mean as seen
-    and cut at `ends`. Without the two, a rare event that was not seen yet looks impossible: 20 items on which
-    two rules have not differed would show that they never do (95 % then hold .64).
+    Two items of average size are added, one at each end of what a value can be. With the mean m̃
+    and SE of these G + 2 items (`influence_values`) the interval is m̃ ± t(G − 1)·SE, widened to
+    hold the mean as seen and cut at `ends`. Without the two, a rare event that was not seen yet
+    looks impossible: 20 items on which two rules have not differed would show that they never do
+    (95 % then hold .64).
 
     item, value : (rows,) item code and value; rows of one item are one observation.
-    ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels' correctness; or
-        other values worth an item, or none of them, for values that differ everywhere a little.
+    ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels'
+        correctness; or other values worth an item, or none of them, for values that differ
+        everywhere a little.
     within : where to cut instead, if `ends` are not the ends of what can be.
     n : weight of each row, or one for all.
 
-    The n of the mean is the number of items; ends are NaN with one item, as nothing is known of others; all are NaN
-    without a row.
+    The n of the mean is the number of items; ends are NaN with one item, as nothing is known of
+    others; all are NaN without a row.
 
-    Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
+    Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of
+    sums.
     """
     check_level(level)
     seen = np.asarray(value, dtype=np.float64)
@@ -322,23 +370,33 @@ def mean_interval(
     return Estimate(mean, low, high, n=items, level=level)
 
 
-def influence_values(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> tuple[float, FloatArray]:
-    """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more at the ends, and its influence values.
+def influence_values(
+    total: FloatArray, n: FloatArray, ends: tuple[float, ...]
+) -> tuple[float, FloatArray]:
+    """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more at the ends, and its influence
+    values.
 
-    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,), the added
-    items last: their squares add up to SE², and products with those of another estimate to a covariance. G counts items
-    with nᵢ > 0; the others have influence 0. Without `ends` it is the mean of the G items themselves.
+    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items
+    + 2,), the added items last: their squares add up to SE², and products with those of another
+    estimate to a covariance. G counts items with nᵢ > 0; the others have influence 0. Without
+    `ends` it is the mean of the G items themselves.
     """
     items = int((n > 0).sum())
     size = float(n.sum()) / items
-    totals, sizes = np.append(total, [size * end for end in ends]), np.append(n, [size for _ in ends])
+    totals, sizes = (
+        np.append(total, [size * end for end in ends]),
+        np.append(n, [size for _ in ends]),
+    )
     mean = float(totals.sum() / sizes.sum())
     used = items + len(ends)
     return mean, math.sqrt(used / (used - 1)) * (totals - mean * sizes) / float(sizes.sum())
 
 
-def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level: float = 0.95) -> Estimate:
-    """A difference of rates, −1 to 1, with value ± t(G − 1)·√(G/(G − 1)·Σφᵢ²) from influences φᵢ of G items.
+def linearised_interval(
+    value: float, influence: ArrayLike, *, n: int = 0, level: float = 0.95
+) -> Estimate:
+    """A difference of rates, −1 to 1, with value ± t(G − 1)·√(G/(G − 1)·Σφᵢ²) from influences φᵢ of
+    G items.
 
     Ends are NaN with one item, or where no item differs from the rest. Source: Cochran (1977) §11.
     """
@@ -351,14 +409,19 @@ def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level
     return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
 
 
-def mean_error_interval(item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95) -> Estimate:
-    """Mean of errors from 0 to `highest`, most of them 0, with a Wilson interval of their share of `highest`.
+def mean_error_interval(
+    item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95
+) -> Estimate:
+    """Mean of errors from 0 to `highest`, most of them 0, with a Wilson interval of their share of
+    `highest`.
 
-    It is Wilson's at n/deff: the variance between items over the binomial one, with ¼ of Kish's effect added
-    to the former and ¼ to the latter. Where few errors are not 0, mean ± t·SE misses the truth up to nine
-    times in ten, and says 0 to 0 where none is. Unlike `mean_interval` it is not symmetric.
+    It is Wilson's at n/deff: the variance between items over the binomial one, with ¼ of Kish's
+    effect added to the former and ¼ to the latter. Where few errors are not 0, mean ± t·SE misses
+    the truth up to nine times in ten, and says 0 to 0 where none is. Unlike `mean_interval` it is
+    not symmetric.
 
-    The n of the mean is the number of items; ends are NaN with one item, all are NaN without a row or with a NaN.
+    The n of the mean is the number of items; ends are NaN with one item, all are NaN without a row
+    or with a NaN.
     Source: ours.
     """
     mean = float(error.mean()) if len(error) else math.nan
@@ -376,14 +439,19 @@ def mean_error_interval(item: IntArray, error: FloatArray, *, highest: float = 2
     return Estimate(mean, *ends, n=items, level=level)
 
 
-def resample_items(item: IntArray, *, rng: np.random.Generator, iterations: int) -> tuple[IntArray, FloatArray]:
-    """Draw items with replacement, for a bootstrap of anything that is a function of sums over rows.
+def resample_items(
+    item: IntArray, *, rng: np.random.Generator, iterations: int
+) -> tuple[IntArray, FloatArray]:
+    """Draw items with replacement, for a bootstrap of anything that is a function of sums over
+    rows.
 
-    Returns the group of each row, (rows,), 0 … groups − 1, where all rows of an item are in one group; and weights,
-    (iterations, groups), how often a group was drawn: each row sums to the number of groups.
+    Returns the group of each row, (rows,), 0 … groups − 1, where all rows of an item are in one
+    group; and weights, (iterations, groups), how often a group was drawn: each row sums to the
+    number of groups.
 
-    `weights @ totals` with totals (groups, columns) gives the resampled sums. Up to 2,000 items a group is an
-    item; more are dealt at random into 2,000 groups of equal size, which keeps the variance (ours).
+    `weights @ totals` with totals (groups, columns) gives the resampled sums. Up to 2,000 items a
+    group is an item; more are dealt at random into 2,000 groups of equal size, which keeps the
+    variance (ours).
     """
     row_item = dense_codes(item)
     items = int(row_item.max()) + 1 if len(row_item) else 0
@@ -398,8 +466,9 @@ _last_draw: tuple[tuple[int, int, bytes], FloatArray, Any] | None = None
 def _times_drawn(groups: int, *, rng: np.random.Generator, iterations: int) -> FloatArray:
     """How often each group is drawn, (iterations, groups), read-only.
 
-    The last draw is kept with the generator's state before and after it: an audit resamples the items of
-    every judge with a generator of the same seed, and judges of the same items get the same draw.
+    The last draw is kept with the generator's state before and after it: an audit resamples the
+    items of every judge with a generator of the same seed, and judges of the same items get the
+    same draw.
     """
     global _last_draw
     before = groups, iterations, pickle.dumps(rng.bit_generator.state)
@@ -408,7 +477,10 @@ def _times_drawn(groups: int, *, rng: np.random.Generator, iterations: int) -> F
         rng.bit_generator.state = kept[2]
         return kept[1]
     # Drawing groups and counting them takes a quarter of the time of drawing their counts.
-    drawn = rng.integers(max(groups, 1), size=(iterations, groups)) + groups * np.arange(iterations)[:, None]
+    drawn = (
+        rng.integers(max(groups, 1), size=(iterations, groups))
+        + groups * np.arange(iterations)[:, None]
+    )
     counted = np.bincount(drawn.ravel(), minlength=iterations * groups).reshape(iterations, groups)
     weights = counted.astype(np.float64)
     weights.flags.writeable = False

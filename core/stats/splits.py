@@ -1,9 +1,10 @@
-"""Random calibration splits that draw items, what each item then loses on average, and how sure that is.
+"""Random calibration splits that draw items, what each item then loses on average, and how sure
+that is.
 
-Splits are collapsed to cells of equal votes. Intervals leave out which items calibrate: the losses are taken
-as they are, and only the items are a sample. A bootstrap over items, tried first, covered the error of a
-judge that is right in 97 % of 60 items in three sets of four, and called rules of equal worth different in
-one of five with ten items or fewer.
+Splits are collapsed to cells of equal votes. Intervals leave out which items calibrate: the losses
+are taken as they are, and only the items are a sample. A bootstrap over items, tried first, covered
+the error of a judge that is right in 97 % of 60 items in three sets of four, and called rules of
+equal worth different in one of five with ten items or fewer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
 from .estimate import DataFrame, Estimates, data_frame, flat
-from .intervals import check_level, dense_codes, mean_error_interval, mean_interval, t_quantile, z_quantile
+from .intervals import (
+    check_level,
+    dense_codes,
+    mean_error_interval,
+    mean_interval,
+    t_quantile,
+    z_quantile,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -26,9 +34,11 @@ class Splits:
 
     cells : distinct (plus, tie, minus, gold, given labels) with their number of comparisons.
     given : labels from outside by method, (cells,).
-    calibration : (splits, cells), comparisons to calibrate on; the rest of a cell is for evaluation.
+    calibration : (splits, cells), comparisons to calibrate on; the rest of a cell is for
+        evaluation.
     n : comparisons.  n_items : items.  item, cell : of each comparison.
-    single : every item has one comparison, so items of a cell are alike and no item was drawn by name.
+    single : every item has one comparison, so items of a cell are alike and no item was drawn by
+        name.
     entry_split, entry_row : unless single, one entry for each comparison in each calibration set.
     """
 
@@ -51,7 +61,8 @@ class Splits:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CalibrationSets:
-    """Calibration sets comparison by comparison, for what must keep the comparisons of an item together.
+    """Calibration sets comparison by comparison, for what must keep the comparisons of an item
+    together.
 
     set, cell : of each comparison in each set.  item : its item, a code within `n_sets` sets.
     n_items : (sets,), items of each set.
@@ -76,7 +87,9 @@ class CalibrationSets:
         return dense_codes(self.set * (int(self.item.max(initial=0)) + 1) + self.item)
 
     def folds(self, k: int, *, rng: np.random.Generator) -> IntArray:
-        """Fold of each comparison, 0 … k − 1: items of a set are dealt out in turn, in random order."""
+        """Fold of each comparison, 0 … k − 1: items of a set are dealt out in turn, in random
+        order.
+        """
         code = self.item_of_set
         set_of = np.empty(int(self.n_items.sum()), dtype=np.int64)
         set_of[code] = self.set
@@ -102,7 +115,9 @@ class ItemLosses:
     @classmethod
     def of(cls, loss: FloatArray, size: IntArray) -> ItemLosses:
         """Each item a kind of its own."""
-        return cls(loss=loss, items=np.ones(len(size), dtype=np.int64), size=size.astype(np.float64))
+        return cls(
+            loss=loss, items=np.ones(len(size), dtype=np.int64), size=size.astype(np.float64)
+        )
 
 
 def splits(
@@ -115,14 +130,17 @@ def splits(
     given: Mapping[str, IntArray] | None = None,
     by_name: bool = False,
 ) -> Splits:
-    """Draw calibration sets of `share` of the items, rounded, and more until they hold `minimum` comparisons.
+    """Draw calibration sets of `share` of the items, rounded, and more until they hold `minimum`
+    comparisons.
 
-    Items are drawn, never comparisons. With one comparison per item this is a multivariate hypergeometric
-    draw of cells; otherwise items are drawn by name and their comparisons counted into cells. Unlabelled
+    Items are drawn, never comparisons. With one comparison per item this is a multivariate
+    hypergeometric draw of cells; otherwise items are drawn by name and their comparisons counted
+    into cells. Unlabelled
     comparisons are left out. given : labels from outside by method, one per row of `counts`.
     by_name : draw items by name even so, for who must know which comparisons calibrate.
 
-    Raises TooFewLabels if `minimum` comparisons and another item are not always to be had. Source: [BTD] §5.
+    Raises TooFewLabels if `minimum` comparisons and another item are not always to be had. Source:
+    [BTD] §5.
     """
     _check_splits(n_splits, share)
     if minimum < 1:
@@ -146,14 +164,17 @@ def splits(
     entry_split = entry_row = np.empty(0, dtype=np.int64)
     if single:
         size = max(wanted, minimum)
-        # Patterns of votes are drawn first, so that labels from outside do not change the splits of others.
+        # Patterns of votes are drawn first, so that labels from outside do not change the splits of
+        # others.
         pattern = _collapse([column[first] for column in columns[:4]])[1]
         of_pattern = np.bincount(pattern, weights=weight).astype(np.int64)
         dealt = rng.multivariate_hypergeometric(of_pattern, size, size=n_splits)
         calibration = (_deal(dealt, pattern, weight, rng) if given else dealt).astype(np.float64)
     else:
         entry_split, entry_row = _draw_items(item, sizes, wanted, minimum, n_splits, rng)
-        flat = np.bincount(entry_split * len(cells) + cell[entry_row], minlength=n_splits * len(cells))
+        flat = np.bincount(
+            entry_split * len(cells) + cell[entry_row], minlength=n_splits * len(cells)
+        )
         calibration = flat.reshape(n_splits, len(cells)).astype(np.float64)
     return Splits(
         cells=cells,
@@ -170,7 +191,9 @@ def splits(
 
 
 def calibration_sets(drawn: Splits) -> CalibrationSets:
-    """Comparisons of each calibration set. Items with one comparison each are numbered within their set."""
+    """Comparisons of each calibration set. Items with one comparison each are numbered within their
+    set.
+    """
     if not drawn.single:
         item, n_items = drawn.item[drawn.entry_row], drawn.n_items
         taken = np.unique(drawn.entry_split * n_items + item) // n_items
@@ -185,7 +208,9 @@ def calibration_sets(drawn: Splits) -> CalibrationSets:
 
 
 def sets_of_weights(cells: VoteCells, weights: FloatArray) -> CalibrationSets:
-    """Sets given by their comparisons of each cell, (sets, cells); each comparison is an item of its own."""
+    """Sets given by their comparisons of each cell, (sets, cells); each comparison is an item of
+    its own.
+    """
     chosen, cell = np.nonzero(weights)
     times = weights[chosen, cell].astype(np.int64)
     return CalibrationSets(
@@ -203,34 +228,46 @@ def everything(counts: VoteCounts) -> CalibrationSets:
     cells, cell = known.cells()
     item = dense_codes(known.item)
     return CalibrationSets(
-        cells=cells, set=np.zeros_like(cell), cell=cell, item=item, n_items=np.array([int(item.max(initial=-1)) + 1])
+        cells=cells,
+        set=np.zeros_like(cell),
+        cell=cell,
+        item=item,
+        n_items=np.array([int(item.max(initial=-1)) + 1]),
     )
 
 
 def mean_losses(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
-    """Mean loss over the evaluation part of each split, (splits, losses), from (splits or 1, cells) each."""
+    """Mean loss over the evaluation part of each split, (splits, losses), from (splits or 1, cells)
+    each.
+    """
     evaluation = drawn.evaluation
     size = evaluation.sum(axis=1)
     return np.stack([(evaluation * values).sum(axis=1) / size for values in losses], axis=1)
 
 
 def half_width(values: FloatArray, level: float, *, independent: bool = False) -> FloatArray:
-    """Half-width of an interval of the mean over rows: z·SE over splits, t·SE over few independent draws."""
+    """Half-width of an interval of the mean over rows: z·SE over splits, t·SE over few independent
+    draws.
+    """
     quantile = t_quantile(len(values) - 1, level) if independent else z_quantile(level)
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def item_losses(drawn: Splits, losses: Sequence[FloatArray]) -> ItemLosses:
-    """Average the losses of each method, (splits or 1, cells), over the splits in which an item is evaluated.
+    """Average the losses of each method, (splits or 1, cells), over the splits in which an item is
+    evaluated.
 
-    Items with one comparison are alike within a cell and are averaged over the cell's evaluation part.
+    Items with one comparison are alike within a cell and are averaged over the cell's evaluation
+    part.
     """
     n_splits = len(drawn.calibration)
     if drawn.single:
         evaluation = drawn.evaluation
         times = evaluation.sum(axis=0)
         seen = times > 0
-        loss = np.stack([(evaluation * values).sum(axis=0)[seen] / times[seen] for values in losses], axis=1)
+        loss = np.stack(
+            [(evaluation * values).sum(axis=0)[seen] / times[seen] for values in losses], axis=1
+        )
         items = drawn.cells.weight[seen].astype(np.int64)
         return ItemLosses(loss=loss, items=items, size=np.ones(len(items)))
 
@@ -241,17 +278,25 @@ def item_losses(drawn: Splits, losses: Sequence[FloatArray]) -> ItemLosses:
     columns = []
     for values in losses:
         by_split = np.broadcast_to(values, drawn.calibration.shape)
-        all_splits = np.bincount(drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items)
-        calibrated = np.bincount(entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items)
+        all_splits = np.bincount(
+            drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items
+        )
+        calibrated = np.bincount(
+            entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items
+        )
         columns.append((all_splits - calibrated)[seen] / evaluated[seen])
     return ItemLosses.of(np.stack(columns, axis=1), sizes[seen])
 
 
-def sign_flip_p_value(difference: FloatArray, items: IntArray, *, resamples: int, rng: np.random.Generator) -> float:
+def sign_flip_p_value(
+    difference: FloatArray, items: IntArray, *, resamples: int, rng: np.random.Generator
+) -> float:
     """Paired sign-flip permutation test that the mean difference over items is 0.
 
-    One random sign per item and resample; T the unweighted mean over items, p = (1 + #{|T_r| ≥ |T|})/(R + 1).
-    difference : (kinds,), with `items` of each kind. Items that differ equally much need only the sum of
+    One random sign per item and resample; T the unweighted mean over items, p = (1 + #{|T_r| ≥
+    |T|})/(R + 1).
+    difference : (kinds,), with `items` of each kind. Items that differ equally much need only the
+        sum of
     their signs, and those that do not differ need none. Source: ours, docs/methods.md §3.
     """
     observed = abs(float(items @ difference))
@@ -259,7 +304,8 @@ def sign_flip_p_value(difference: FloatArray, items: IntArray, *, resamples: int
     alike = np.bincount(kind, weights=items).astype(np.int64)
     alike, size = alike[size > 0], size[size > 0]
     flipped = np.empty(resamples)
-    # A coin is a bit: of each kind whole bytes, the last of which keeps as many bits as there are items left.
+    # A coin is a bit: of each kind whole bytes, the last of which keeps as many bits as there are
+    # items left.
     many = -(-alike // 8)
     ends = np.cumsum(many)
     keep = np.full(ends[-1] if len(ends) else 0, 255, dtype=np.uint8)
@@ -269,7 +315,9 @@ def sign_flip_p_value(difference: FloatArray, items: IntArray, *, resamples: int
     chunk = max(1, 4_000_000 // max(len(keep), 1))
     for start in range(0, resamples, chunk):
         rows = min(chunk, resamples - start)
-        coins = rng.integers(0, 2**64, (rows, words), dtype=np.uint64).view(np.uint8)[:, : len(keep)]
+        coins = rng.integers(0, 2**64, (rows, words), dtype=np.uint64).view(np.uint8)[
+            :, : len(keep)
+        ]
         flipped[start : start + rows] = np.bitwise_count(coins & keep).astype(np.float64) @ worth
     flipped = np.abs(2 * flipped - alike @ size)
     # Resamples that equal the observation but for rounding count as reaching it.
@@ -289,14 +337,20 @@ def _items_to_draw(sizes: IntArray, share: float, minimum: int) -> int:
     n, n_items = int(sizes.sum()), len(sizes)
     if n - sizes.max(initial=0) < minimum:
         raise TooFewLabels(
-            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item to "
+            f"Splits need at least {minimum} labelled comparisons to calibrate on and another "
+            "item to "
             f"evaluate on; there are {n} labelled comparisons of {n_items} items."
         )
     return min(max(1, round(share * n_items)), n_items - 1)
 
 
 def _draw_items(
-    item: IntArray, sizes: IntArray, wanted: int, minimum: int, n_splits: int, rng: np.random.Generator
+    item: IntArray,
+    sizes: IntArray,
+    wanted: int,
+    minimum: int,
+    n_splits: int,
+    rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray]:
     """Rows of the comparisons of the drawn items, as (split, row) entries."""
     n_items = len(sizes)
@@ -317,7 +371,9 @@ def rows_of_items(item: IntArray, sizes: IntArray, drawn: IntArray) -> IntArray:
     return np.asarray(rows[np.repeat(begin[drawn], length) + offset])
 
 
-def _deal(drawn: IntArray, pattern: IntArray, weight: IntArray, rng: np.random.Generator) -> IntArray:
+def _deal(
+    drawn: IntArray, pattern: IntArray, weight: IntArray, rng: np.random.Generator
+) -> IntArray:
     """Deal the comparisons drawn of each pattern, (splits, patterns), at random among its cells.
 
     pattern, weight : (cells,); cells of one pattern follow each other.
@@ -337,7 +393,9 @@ def _deal(drawn: IntArray, pattern: IntArray, weight: IntArray, rng: np.random.G
 
 
 def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:
-    """First row of each distinct combination, the combination of each row, and how many rows have it."""
+    """First row of each distinct combination, the combination of each row, and how many rows have
+    it.
+    """
     key = np.zeros(len(columns[0]), dtype=np.int64)
     span = 1
     for column in columns:
@@ -348,19 +406,27 @@ def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:
             span = len(key)
         key = key * width + (column - low)
         span *= width
-    _, first, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, count = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
     return first, inverse, count
 
 
-def error_intervals(losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float) -> Estimates:
-    """Interval of each mean error or share, (columns,), moved to sit on `estimate` and within 0 to `highest`.
+def error_intervals(
+    losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float
+) -> Estimates:
+    """Interval of each mean error or share, (columns,), moved to sit on `estimate` and within 0 to
+    `highest`.
 
-    That of `mean_error_interval`: with few errors it is not symmetric, and never 0 to 0.  estimate : means
-    over splits, which weigh items a little otherwise than `losses`.  Ends are NaN with one item.
+    That of `mean_error_interval`: with few errors it is not symmetric, and never 0 to 0.  estimate
+    : means over splits, which weigh items a little otherwise than `losses`.  Ends are NaN with one
+        item.
     """
     times = losses.items * losses.size.astype(np.int64)
     kind = np.repeat(np.arange(len(times)), times)
-    item = np.repeat(np.arange(losses.items.sum()), np.repeat(losses.size, losses.items).astype(np.int64))
+    item = np.repeat(
+        np.arange(losses.items.sum()), np.repeat(losses.size, losses.items).astype(np.int64)
+    )
     value = np.atleast_1d(np.asarray(estimate, dtype=np.float64))
     most = np.broadcast_to(np.asarray(highest, dtype=np.float64), value.shape)
     # A mean over splits can be off its ends by rounding.
@@ -375,13 +441,17 @@ def error_intervals(losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLi
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
-def change_intervals(losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool = True, level: float) -> Estimates:
+def change_intervals(
+    losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool = True, level: float
+) -> Estimates:
     """Interval of each mean difference of two losses, (columns,), moved to sit on `estimate`.
 
-    That of `mean_interval`: t(items − 1), with two items more, so that two rules that have not differed yet
-    are not taken for one. They differ by ±1 on as many comparisons as change together in an item: Σd²/Σ|d|
-    over items that differ by d in all, at least 1; on all of an item of average size where none differs, the
-    cautious end.  of_labels : no such items for losses that differ everywhere a little, such as the DRPS.
+    That of `mean_interval`: t(items − 1), with two items more, so that two rules that have not
+    differed yet are not taken for one. They differ by ±1 on as many comparisons as change together
+    in an item: Σd²/Σ|d| over items that differ by d in all, at least 1; on all of an item of
+    average size where none differs, the
+    cautious end.  of_labels : no such items for losses that differ everywhere a little, such as the
+        DRPS.
     Ends are NaN with one item, as nothing is known of others.
     """
     kind = np.repeat(np.arange(len(losses.items)), losses.items)
@@ -391,7 +461,9 @@ def change_intervals(losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool
         change = column[kind]
         added = _together(size * change) / size.mean() if of_labels else None
         sides = () if added is None else (-min(added, 1.0), min(added, 1.0))
-        found.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
+        found.append(
+            mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level)
+        )
     own, value = Estimates.of(found), np.asarray(estimate, dtype=np.float64)
     low = np.minimum(own.low + value - own.value, value)
     high = np.maximum(own.high + value - own.value, value)
@@ -399,7 +471,9 @@ def change_intervals(losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool
 
 
 def _together(change: FloatArray) -> float:
-    """Labels that change together in an item, from each item's change in all; infinite if none changes."""
+    """Labels that change together in an item, from each item's change in all; infinite if none
+    changes.
+    """
     moved = float(np.abs(change).sum())
     return max(float((change**2).sum()) / moved, 1.0) if moved else np.inf
 
@@ -408,9 +482,10 @@ def _together(change: FloatArray) -> float:
 class HeldOutScores:
     """Rules on the same held-out comparisons; the first is compared with each of the others.
 
-    names : of the rules.  mae : mean absolute error in levels of the label; drps : mean DRPS, NaN for a rule
-        that gives labels without probabilities.
-    mae_change, drps_change : the first rule's minus this one's; below 0 the first is better. 0 for itself.
+    names : of the rules.  mae : mean absolute error in levels of the label; drps : mean DRPS, NaN
+        for a rule that gives labels without probabilities.
+    mae_change, drps_change : the first rule's minus this one's; below 0 the first is better. 0 for
+        itself.
     Intervals are over items, and leave out which items calibrate; NaN with one held-out item.
     n, items : comparisons and items that were held out at least once.
     calibration : mean comparisons of a calibration set; `n_splits` sets were drawn.
@@ -427,7 +502,9 @@ class HeldOutScores:
 
     def to_frame(self) -> DataFrame:
         """One row per rule."""
-        columns = {name: value for name, value in flat(self).items() if name.startswith(("mae", "drps"))}
+        columns = {
+            name: value for name, value in flat(self).items() if name.startswith(("mae", "drps"))
+        }
         return data_frame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
 
 
@@ -443,12 +520,19 @@ class HeldOut:
 
 
 def held_out_scores(
-    losses: ItemLosses, names: tuple[str, ...], *, calibration: float, highest: float = 2.0, level: float = 0.95
+    losses: ItemLosses,
+    names: tuple[str, ...],
+    *,
+    calibration: float,
+    highest: float = 2.0,
+    level: float = 0.95,
 ) -> HeldOutScores:
     """Scores from per-item losses whose columns are the |errors| of the rules, then their DRPS.
 
-    A mean goes over comparisons, each with its loss averaged over the splits that held it out (ours).
-    highest : largest error that a label can have. Rules with the same probabilities on every held-out
+    A mean goes over comparisons, each with its loss averaged over the splits that held it out
+    (ours).
+    highest : largest error that a label can have. Rules with the same probabilities on every
+        held-out
     comparison are one rule, and their change is 0 without a doubt.
     """
     check_level(level)
@@ -459,7 +543,10 @@ def held_out_scores(
     change = value[[0, rules]].repeat(rules) - value
     same = (forecasts[:, :1] == forecasts).all(axis=0)
     changes = []
-    for part, mean, of_labels in ((errors, change[:rules], True), (forecasts, change[rules:], False)):
+    for part, mean, of_labels in (
+        (errors, change[:rules], True),
+        (forecasts, change[rules:], False),
+    ):
         apart = replace(losses, loss=part[:, :1] - part)
         found = change_intervals(apart, mean, of_labels=of_labels, level=level)
         found.low[same], found.high[same] = mean[same], mean[same]
@@ -468,7 +555,9 @@ def held_out_scores(
         changes.append(found)
     return HeldOutScores(
         names=names,
-        mae=error_intervals(replace(losses, loss=errors), value[:rules], highest=highest, level=level),
+        mae=error_intervals(
+            replace(losses, loss=errors), value[:rules], highest=highest, level=level
+        ),
         mae_change=changes[0],
         drps=value[rules:],
         drps_change=changes[1],
@@ -481,12 +570,14 @@ def held_out_scores(
 def calibration_rows(
     item: IntArray, *, rng: np.random.Generator, n_splits: int, share: float, minimum: int
 ) -> list[IntArray]:
-    """Rows of each random calibration set: `share` of the items, and more until they hold `minimum` rows.
+    """Rows of each random calibration set: `share` of the items, and more until they hold `minimum`
+    rows.
 
-    Unlike `core.stats.splits.splits` it names the rows, for rules that need more than the counts of a row.
+    Unlike `core.stats.splits.splits` it names the rows, for rules that need more than the counts of
+    a row.
 
-    Raises TooFewLabels if `minimum` rows and another item are not always to be had, InvalidOption for fewer
-    than 2 splits or a share outside 0 to 1. Source: [BTD] §5.
+    Raises TooFewLabels if `minimum` rows and another item are not always to be had, InvalidOption
+    for fewer than 2 splits or a share outside 0 to 1. Source: [BTD] §5.
     """
     _check_splits(n_splits, share)
     code = dense_codes(item)
@@ -502,10 +593,13 @@ def calibration_rows(
     return rows
 
 
-def held_out_losses(item: IntArray, chosen: Sequence[IntArray], losses: Iterable[FloatArray]) -> ItemLosses:
+def held_out_losses(
+    item: IntArray, chosen: Sequence[IntArray], losses: Iterable[FloatArray]
+) -> ItemLosses:
     """Mean loss of each item over the splits that hold it out.
 
-    chosen : calibration rows of each split, whose losses are left out.  losses : of each split, (rows, columns).
+    chosen : calibration rows of each split, whose losses are left out.  losses : of each split,
+        (rows, columns).
     """
     total, times = np.zeros(()), np.zeros(len(item), dtype=np.int64)
     for rows, loss in zip(chosen, losses, strict=True):

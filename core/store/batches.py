@@ -1,7 +1,8 @@
 """Batches: calls that were handed in together, and wait for results that come within a day.
 
-A call that waits is counted in `calls` at its most, with the id of its batch; once its result is kept, with
-what it used and the name that the provider gave the batch. A batch in which no call waits is forgotten.
+A call that waits is counted in `calls` at its most, with the id of its batch; once its result is
+kept, with what it used and the name that the provider gave the batch. A batch in which no call
+waits is forgotten.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def waiting(store: Database, keys: Collection[str]) -> list[Batch]:
     )
     batches: dict[str, Batch] = {}
     for number, name, left_out, made_at, key, tokens, cost in found:
-        made = Batch(id=number, name=name, left_out=frozenset(left_out.split()), made_at=made_at, calls={})
+        made = Batch(
+            id=number, name=name, left_out=frozenset(left_out.split()), made_at=made_at, calls={}
+        )
         batches.setdefault(number, made).calls[key] = tokens, cost
     return list(batches.values())
 
@@ -56,7 +59,9 @@ def enter(store: Database, dataset: str, batch: Batch) -> None:
             "insert into batches values (?, ?, ?, ?, ?)",
             [batch.id, dataset, batch.name, " ".join(sorted(batch.left_out)), batch.made_at],
         )
-        change.insert(pa.Table.from_pylist([dict(zip(names, call, strict=True)) for call in calls]), "calls")
+        change.insert(
+            pa.Table.from_pylist([dict(zip(names, call, strict=True)) for call in calls]), "calls"
+        )
 
 
 def give_name(store: Database, batch: str, name: str) -> None:

@@ -1,4 +1,6 @@
-"""What a store, a selection or a file holds: totals, raters, the values of columns, and that in words."""
+"""What a store, a selection or a file holds: totals, raters, the values of columns, and that in
+words.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,17 @@ if TYPE_CHECKING:
     from .connection import Database, Snapshot
 
 
-FILTERS = ("category", "model_a", "model_b", "run", "position", "confidence_kind", "gold", "prompt_hash", "temperature")
+FILTERS = (
+    "category",
+    "model_a",
+    "model_b",
+    "run",
+    "position",
+    "confidence_kind",
+    "gold",
+    "prompt_hash",
+    "temperature",
+)
 """Canonical columns worth offering as filters, besides data set, judge and rater type."""
 
 MOST_VALUES = 200
@@ -40,7 +52,8 @@ MOST_VALUES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetInfo:
-    """One data set of the store. `votes`, `scores` and `rankings` include failed ones; a ranking counts once.
+    """One data set of the store. `votes`, `scores` and `rankings` include failed ones; a ranking
+    counts once.
 
     items : prompts that any of them is about.  files : the files loaded into it.
     """
@@ -75,14 +88,20 @@ def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
                      group by dataset""",
     }
     columns = ", ".join(f"coalesce(c_{name}.total, 0) as {name}" for name in counted)
-    joins = " ".join(f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items())
-    found = store.query(f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by d.name")
+    joins = " ".join(
+        f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()
+    )
+    found = store.query(
+        f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by "
+        "d.name"
+    )
     return [DatasetInfo(**row) for row in found.to_pylist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSummary:
-    """Votes of one judge: `plus`, `tie` and `minus` add up to `n`; `failed` ones are not among them.
+    """Votes of one judge: `plus`, `tie` and `minus` add up to `n`; `failed` ones are not among
+    them.
 
     labelled : votes on comparisons with gold. with_confidence, with_position : votes that have one.
     runs : distinct run numbers. rater_type : `human` if any of its votes is a human's.
@@ -113,12 +132,16 @@ class RaterCount:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Summary:
-    """What a selection holds. `votes`, `items` and `comparisons` count usable votes and what they are about.
+    """What a selection holds. `votes`, `items` and `comparisons` count usable votes and what they
+    are about.
 
     unparsed : failed votes of every kind (error, refused, unparsed), `statuses` splits them.
-    categories : category → usable votes; "" holds votes without one. simulated : any data set is simulated.
-    scores, rankings : raters who gave direct scores, or rankings of several candidates. Their categories are
-    in `categories` too, with 0 votes if they have none; `judges` and `models` are those of votes only.
+    categories : category → usable votes; "" holds votes without one. simulated : any data set is
+        simulated.
+    scores, rankings : raters who gave direct scores, or rankings of several candidates. Their
+        categories are
+    in `categories` too, with 0 votes if they have none; `judges` and `models` are those of votes
+    only.
     """
 
     votes: int
@@ -139,20 +162,25 @@ class Summary:
         import pandas as pd
 
         names = JudgeSummary.__slots__
-        return pd.DataFrame([[getattr(judge, name) for name in names] for judge in self.judges], columns=list(names))
+        return pd.DataFrame(
+            [[getattr(judge, name) for name in names] for judge in self.judges], columns=list(names)
+        )
 
 
 @at_one_moment
 def summary(store: Snapshot, selection: Selection) -> Summary:
     """Count a selection, failed votes included.
 
-    Raises NoUsableVotes: the selection matches no row at all (only failed votes, or no vote but direct scores or
-    rankings: a summary with `votes` 0). UnknownName: a name that the store does not have.
+    Raises NoUsableVotes: the selection matches no row at all (only failed votes, or no vote but
+    direct scores or rankings: a summary with `votes` 0). UnknownName: a name that the store does
+    not have.
     """
     selected = scope(store, selection)
     judges = _judges(store, selected)
     categories, sets = _about(store, selected) if judges else ({}, {})
-    scores, rankings = (_others(store, selection, kind, categories, sets) for kind in ("scores", "rankings"))
+    scores, rankings = (
+        _others(store, selection, kind, categories, sets) for kind in ("scores", "rankings")
+    )
     if not judges and not scores and not rankings:
         raise nothing(store, selection)
 
@@ -161,7 +189,9 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
 
     used = """select c.{column} from comparisons c
               where c.id in (select v.comparison from {{tallies}} v where v.n > 0)"""
-    ((comparisons, items),) = rows(f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u")
+    ((comparisons, items),) = rows(
+        f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
+    )
     sums = ", ".join(f"coalesce(sum(v.{name}), 0)::bigint" for name in ("n", *STATUSES[1:]))
     (counts,) = rows(f"select {sums} from {{tallies}} v")
     models = rows(
@@ -213,9 +243,15 @@ def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
 
 
 def _others(
-    store: Snapshot, selection: Selection, kind: Kind, categories: dict[str, int], sets: dict[str, bool]
+    store: Snapshot,
+    selection: Selection,
+    kind: Kind,
+    categories: dict[str, int],
+    sets: dict[str, bool],
 ) -> tuple[RaterCount, ...]:
-    """Raters who gave judgements of a kind that is no vote; categories and data sets gain theirs."""
+    """Raters who gave judgements of a kind that is no vote; categories and data sets gain
+    theirs.
+    """
     try:
         selected = scope(store, selection, kind)
     except UnknownName:
@@ -242,8 +278,11 @@ def _about(store: Snapshot, selected: Scope) -> tuple[dict[str, int], dict[str, 
     """Category ("" without one) → usable judgements, and data set → whether it is simulated."""
     rows, n = ("{tallies}", "v.n") if selected.kind == "votes" else ("{usable}", "1")
     categories = f"""select coalesce(k.name, '') as category, sum({n})::bigint as n_usable
-                     from {rows} v left join categories k on k.id = v.category where {n} > 0 group by 1"""
-    everything = "{tallies} v" if selected.kind == "votes" else f"{selected.kind} v where {{filter}}"
+                     from {rows} v left join categories k on k.id = v.category where {n} > 0
+                     group by 1"""
+    everything = (
+        "{tallies} v" if selected.kind == "votes" else f"{selected.kind} v where {{filter}}"
+    )
     sets = f"""select d.name, d.simulated from datasets d
                where d.id in (select v.dataset from {everything})"""
     counts = dict(store.rows(selected.sql(categories), selected.params))
@@ -252,8 +291,9 @@ def _about(store: Snapshot, selected: Scope) -> tuple[dict[str, int], dict[str, 
 
 @at_one_moment
 def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
-    """Mean cost of one judge's verdict on a comparison: what its votes cost, failed ones too, over the
-    comparisons with a usable vote. None for a judge with a vote whose cost is unknown: never taken for 0.
+    """Mean cost of one judge's verdict on a comparison: what its votes cost, failed ones too, over
+    the comparisons with a usable vote. None for a judge with a vote whose cost is unknown: never
+    taken for 0.
 
     In the currency of the column `cost`.
     """
@@ -265,16 +305,25 @@ def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
             where {selected.filter} group by j.name order by j.name""",
         selected.params,
     )
-    return {name: total / comparisons if known and comparisons else None for name, total, known, comparisons in found}
+    return {
+        name: total / comparisons if known and comparisons else None
+        for name, total, known, comparisons in found
+    }
 
 
 @at_one_moment
-def values(store: Snapshot, selection: Selection, column: str, *, limit: int | None = None) -> tuple[str, ...]:
-    """Distinct values of a canonical or extra column as text, numbers by size, without the missing one."""
+def values(
+    store: Snapshot, selection: Selection, column: str, *, limit: int | None = None
+) -> tuple[str, ...]:
+    """Distinct values of a canonical or extra column as text, numbers by size, without the missing
+    one.
+    """
     return _values(store, selection, column, limit)
 
 
-def _values(store: Snapshot, selection: Selection, column: str, limit: int | None) -> tuple[str, ...]:
+def _values(
+    store: Snapshot, selection: Selection, column: str, limit: int | None
+) -> tuple[str, ...]:
     check_column(store, column)
     selected = scope(store, selection)
     value, joins = column_sql(column, extra="$column")
@@ -292,17 +341,22 @@ def _values(store: Snapshot, selection: Selection, column: str, limit: int | Non
 
 @at_one_moment
 def filter_columns(store: Snapshot, datasets: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns last."""
+    """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns
+    last.
+    """
     selection = Selection(datasets=datasets)
     selected = scope(store, selection)
     offered = [*FILTERS, *extra_columns(store, condition=selected.pool)]
-    counted = {column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered}
+    counted = {
+        column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered
+    }
     return tuple(column for column, n in counted.items() if 2 <= n <= MOST_VALUES)
 
 
 @at_one_moment
 def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
-    """Data set, item and models of every comparison with a usable vote; row k has code k in the counts.
+    """Data set, item and models of every comparison with a usable vote; row k has code k in the
+    counts.
 
     Columns dataset, item_id, model_a, model_b. Raises NoUsableVotes if there is none.
     """
@@ -331,7 +385,9 @@ _ROW = re.compile(r"\brow [\d,]+")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stored:
-    """What is in a data set: `sentence` says how much, `gaps` what it lacks and which answers that costs."""
+    """What is in a data set: `sentence` says how much, `gaps` what it lacks and which answers that
+    costs.
+    """
 
     sentence: str
     gaps: tuple[str, ...]
@@ -343,7 +399,9 @@ def stored(summary: Summary) -> Stored:
     Shares are of usable votes, cut to whole percent, so that 100 % means all of them.
     """
     others = [
-        _other_judgements(*each) for each in (("scores", summary.scores), ("rankings", summary.rankings)) if each[1]
+        _other_judgements(*each)
+        for each in (("scores", summary.scores), ("rankings", summary.rankings))
+        if each[1]
     ]
     if others and not summary.votes and not summary.unparsed:
         return Stored(
@@ -355,7 +413,10 @@ def stored(summary: Summary) -> Stored:
     confident = sum(judge.with_confidence for judge in summary.judges)
     placed = sum(judge.with_position for judge in summary.judges)
     failed = _left_out(summary.unparsed, "votes")
-    shares = f"Gold is known for {_share(labelled, n)} of the votes, the order shown for {_share(placed, n)}"
+    shares = (
+        f"Gold is known for {_share(labelled, n)} of the votes, the "
+        f"order shown for {_share(placed, n)}"
+    )
     people = any(judge.rater_type == "human" for judge in summary.judges)
     gaps = []
     if not labelled:
@@ -372,8 +433,8 @@ def stored(summary: Summary) -> Stored:
         sentence=(
             f"{counted(n, 'vote')} of {counted(len(summary.judges), 'rater')} on "
             f"{counted(summary.comparisons, 'comparison')} of {counted(summary.items, 'item')} "
-            f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for {_share(confident, n)}."
-            + "".join(f" {other}" for other in others)
+            f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for "
+            f"{_share(confident, n)}." + "".join(f" {other}" for other in others)
         ),
         gaps=tuple(gaps),
     )
@@ -382,11 +443,14 @@ def stored(summary: Summary) -> Stored:
 def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
     n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
     found = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
-    return f"{found} {'is' if n == 1 else 'are'} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
+    are = "is" if n == 1 else "are"
+    return f"{found} {are} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
 
 
 def _left_out(n: int, kind: Kind) -> str:
-    return f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
+    return (
+        f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
+    )
 
 
 def describe_import(reading: ImportResult) -> str:
@@ -406,7 +470,11 @@ def describe_import(reading: ImportResult) -> str:
         )
         found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
     found += f"; {left:,} rejected" if left else "; nothing was rejected"
-    return found + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
+    return (
+        found
+        + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "")
+        + "."
+    )
 
 
 def without_result(reading: ImportResult) -> int:
@@ -420,13 +488,17 @@ def without_result(reading: ImportResult) -> int:
 
 
 def reject_reasons(reading: ImportResult) -> pd.DataFrame:
-    """Rejects by column and reason, most frequent first; names of items and rows in a reason become `…`."""
+    """Rejects by column and reason, most frequent first; names of items and rows in a reason become
+    `…`.
+    """
     frame = reading.rejects.to_pandas()
     frame["reason"] = [_ROW.sub("row …", _ITEM.sub("item …", reason)) for reason in frame["reason"]]
     counted = frame.groupby(["column", "reason"], as_index=False, sort=False).agg(
         n=("row", "size"), first_row=("row", "min")
     )
-    ordered: pd.DataFrame = counted.sort_values(["n", "first_row"], ascending=[False, True], ignore_index=True)
+    ordered: pd.DataFrame = counted.sort_values(
+        ["n", "first_row"], ascending=[False, True], ignore_index=True
+    )
     return ordered[["n", "reason", "column", "first_row"]]
 
 
@@ -441,14 +513,18 @@ def _share(part: int, n: int) -> str:
     return f"{100 * part // n} %" if n else "none"
 
 
-def without_verdict(store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:
-    """Replies of these judges that gave nothing usable: `status`, `n`, and the words, the commonest first.
+def without_verdict(
+    store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100
+) -> pa.Table:
+    """Replies of these judges that gave nothing usable: `status`, `n`, and the words, the commonest
+    first.
 
     A failed call (`error`) has the provider's words, any other reply its own.
     """
     return store.query(
         """select status, count(*)::bigint as n, raw as words from replies
-           where dataset = $dataset and judge in (select unnest($judges::varchar[])) and status <> 'ok'
+           where dataset = $dataset and judge in (select unnest($judges::varchar[])) and status
+           <> 'ok'
            group by status, raw order by n desc, status, words limit $limit""",
         {"dataset": dataset, "judges": list(judges), "limit": limit},
     )

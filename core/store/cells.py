@@ -1,7 +1,8 @@
 """Cells: votes counted once, when they are loaded, to what nearly every question starts from.
 
-Each is one portable SELECT over votes. A store keeps it as a table; where a selection has conditions that a
-cell cannot tell, and on an engine that keeps none, the same SELECT counts the votes.
+Each is one portable SELECT over votes. A store keeps it as a table; where a selection has
+conditions that a cell cannot tell, and on an engine that keeps none, the same SELECT counts the
+votes.
 """
 
 from __future__ import annotations
@@ -67,21 +68,28 @@ CELLS: Mapping[Cell, str] = {
                {_digits("ab", "r.ab + 2")}, {_digits("ba", "r.ba + 2")},
                {_digits("neither", "r.neither + 2")}, {_digits("both", "r.ab + r.ba + 3")}
         from (select v.dataset, v.comparison, v.judge, v.run, {_RUN},
-                     case when max(v.position) = 1 and min(v.position) = -1 then 1 else 0 end as asked
+                     case when max(v.position) = 1 and min(v.position) = -1 then 1 else 0 end as
+                     asked
               from {{votes}} v group by v.dataset, v.comparison, v.judge, v.run) r
         group by r.dataset, r.comparison, r.judge, r.run - r.run % {RUNS_PER_BLOCK}, r.run < 0""",
 }
 """Name of a cell → its SELECT, with `{votes}` for the votes that it counts.
 
-tallies : votes of a judge on a comparison, by category and kind of rater. `n` usable ones, `minus`, `tie` and `plus`
-among them, the same of those shown as `ab` or `ba`, `stated` those with a confidence, and the failed ones by `FAILED`.
+tallies : votes of a judge on a comparison, by category and kind of rater. `n` usable ones, `minus`,
+    `tie` and `plus`
+among them, the same of those shown as `ab` or `ba`, `stated` those with a confidence, and the
+failed ones by `FAILED`.
 
-runs : repetitions of a judge on a comparison, up to 20 in a row. `n_ab`, `n_ba`, `n_neither` have a usable
-vote in that order, `n_both` in both; of these `flips` differ, `hard_flips` are +1 against -1, and `slot_sum`
-adds up ab - ba. `asked_both` is 1 if all were asked in both. Digit k of `ab_votes`, `ba_votes` and
-`neither_votes` (base 4) is the vote of run `block` + k plus 2, of `both_votes` (base 6) the sum of the two
-orders plus 3; 0 is none. Where `negative`, it is that of run `block` - k.
+runs : repetitions of a judge on a comparison, up to 20 in a row. `n_ab`, `n_ba`, `n_neither` have a
+    usable
+vote in that order, `n_both` in both; of these `flips` differ, `hard_flips` are +1 against -1, and
+`slot_sum` adds up ab - ba. `asked_both` is 1 if all were asked in both. Digit k of `ab_votes`,
+`ba_votes` and `neither_votes` (base 4) is the vote of run `block` + k plus 2, of `both_votes` (base
+6) the sum of the two orders plus 3; 0 is none. Where `negative`, it is that of run `block` - k.
 """
 
-TABLES = "".join(f"create table {name} as {sql.format(votes='votes')} order by 2, 3;\n" for name, sql in CELLS.items())
+TABLES = "".join(
+    f"create table {name} as {sql.format(votes='votes')} order by 2, 3;\n"
+    for name, sql in CELLS.items()
+)
 """Makes the tables and fills them from the votes that are there."""

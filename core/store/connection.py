@@ -32,14 +32,23 @@ Params = Sequence[Any] | Mapping[str, Any] | None
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless these are off."""
 FRUGAL = {"allocator_flush_threshold": "1MB", "allocator_bulk_deallocation_flush_threshold": "1MB"}
-"""DuckDB gives back what a statement needed; else a server keeps hundreds of megabytes for the next."""
+"""DuckDB gives back what a statement needed; else a server keeps hundreds of megabytes for the
+next.
+"""
 
-UNWRITABLE = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
+UNWRITABLE = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+    duckdb.FatalException,
+)
 """What a full disk raises, depending on how far the change had come."""
 
 
 def default_path() -> Path:
-    """`$APPELLATE_STORE`, or `votes.duckdb` in `data/` of a checkout or the user's data directory."""
+    """`$APPELLATE_STORE`, or `votes.duckdb` in `data/` of a checkout or the user's data
+    directory.
+    """
     given = os.environ.get("APPELLATE_STORE")
     return Path(given) if given else data_folder() / "votes.duckdb"
 
@@ -60,7 +69,9 @@ class Snapshot:
         return self._cursor.sql(sql, params=params).to_arrow_table()
 
     def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
-        """Run one statement whose rows come one part after another, for more than should be held at once."""
+        """Run one statement whose rows come one part after another, for more than should be held at
+        once.
+        """
         return self._cursor.sql(sql, params=params).to_arrow_reader()
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
@@ -135,14 +146,16 @@ class Database:
     def open(cls, path: str | Path | None = None, *, read_only: bool = False) -> Self:
         """Open the store at `path`, creating it if absent; `None` is a new store in memory.
 
-        A write-ahead log that does not belong to the file is given another name, and `notes` say so.
+        A write-ahead log that does not belong to the file is given another name, and `notes` say
+        so.
 
         read_only : change nothing: nothing is created, and a store of an earlier layout stays one.
 
-        Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was written.
-        UnreadableFile: no DuckDB file, or a DuckDB file with other tables.
+        Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was
+        written. UnreadableFile: no DuckDB file, or a DuckDB file with other tables.
         """
-        # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
+        # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path
+        # never is.
         place = None if path is None else Path(path).expanduser().absolute()
         if place is not None and (not is_text(str(place)) or "\0" in str(place)):
             raise UnreadableFile(f"{shown_name(place)}: the name of a store is UTF-8. Rename it.")
@@ -169,7 +182,8 @@ class Database:
         # DuckDB refuses while another thread writes, as a run that has just ended may.
         with self._writing:
             if self._watch and not self._watch.problem():
-                # What fails here, for want of room or because somebody reads, stays in the write-ahead log.
+                # What fails here, for want of room or because somebody reads, stays in the
+                # write-ahead log.
                 with suppress(duckdb.Error):
                     self._connection.execute("checkpoint")
                 self._watch.note()
@@ -177,7 +191,8 @@ class Database:
             self._watch = None
 
     def check(self, kind: Kind | None = None) -> None:
-        """Read everything in the store, or all that judgements of one kind need, and raise DamagedStore.
+        """Read everything in the store, or all that judgements of one kind need, and raise
+        DamagedStore.
 
         It takes about as long as one export. Opening looks at the tables only.
         """
@@ -192,7 +207,9 @@ class Database:
 
     @property
     def version(self) -> int:
-        """Rises with every change, and never repeats for another file at the same path: a key for caches."""
+        """Rises with every change, and never repeats for another file at the same path: a key for
+        caches.
+        """
         return int(self.setting("version") or 0)
 
     def setting(self, key: str) -> str | None:
@@ -235,8 +252,8 @@ class Database:
     def change(self) -> Iterator[Change]:
         """Statements inside a transaction: all of it happens, or nothing.
 
-        Raises StoreReplaced: the file is not the one that was opened; before anything is changed, or when a change went
-        into a file that is no longer in its place.
+        Raises StoreReplaced: the file is not the one that was opened; before anything is changed,
+        or when a change went into a file that is no longer in its place.
         """
         with self._writing:
             if self._together is not None:
@@ -264,10 +281,13 @@ class Database:
             cursor.begin()
             try:
                 yield Change(cursor)
-                cursor.execute("update settings set value = (value::bigint + 1)::varchar where key = 'version'")
+                cursor.execute(
+                    "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
+                )
                 cursor.commit()
             except BaseException as error:
-                # A commit that fails has ended the transaction already; what went wrong is the first error.
+                # A commit that fails has ended the transaction already; what went wrong is the
+                # first error.
                 with suppress(duckdb.Error):
                     cursor.rollback()
                 if isinstance(error, UNWRITABLE) and not _named(error, self.path):
@@ -286,21 +306,28 @@ def _named(error: duckdb.Error, place: Path | None) -> AppellateError | None:
     """What an error of DuckDB says about the file, if it does."""
     if damage.STOPPED in str(error):
         return AppellateError(
-            f"The store {place} was closed after an error that could not be undone, and is as it was before "
-            f"that change. Stop this process and start it again ({str(error).splitlines()[0][:200]})."
+            f"The store {place} was closed after an error that could not be undone, and is as it "
+            "was before "
+            "that change. Stop this process and start it again "
+            f"({str(error).splitlines()[0][:200]})."
         )
     internal = isinstance(error, duckdb.InternalException | duckdb.SerializationException)
     return damage.damaged(place, error) if internal or damage.is_damage(error) else None
 
 
-def _connect(place: Path | None, *, read_only: bool) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
+def _connect(
+    place: Path | None, *, read_only: bool
+) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
     """The connection, and what the user should know about it."""
     notes: tuple[str, ...] = ()
     try:
         if place is not None and not read_only:
             place.parent.mkdir(parents=True, exist_ok=True)
         if place is not None and damage.is_unreadable_log(place):
-            unread = f"{damage.log_of(place)} cannot be read; changes that are only in it are not seen here"
+            unread = (
+                f"{damage.log_of(place)} cannot be read; changes that "
+                "are only in it are not seen here"
+            )
             notes = (unread if read_only else damage.set_aside(place),)
         config = OFFLINE | FRUGAL | ({"access_mode": "read_only"} if read_only else {})
         name = ":memory:" if place is None else str(place)
@@ -316,7 +343,8 @@ def _connect(place: Path | None, *, read_only: bool) -> tuple[duckdb.DuckDBPyCon
         if damage.is_in_use(error):
             other = "." if read_only else ", or name another store with --store or APPELLATE_STORE."
             raise StoreInUse(
-                f"The store {place} is open in another process. Stop it (for instance the running app){other}"
+                f"The store {place} is open in another process. Stop it (for instance the running "
+                f"app){other}"
             ) from error
         if place is not None and (damage.is_damage(error) or damage.is_foreign_log(error)):
             raise damage.damaged(place, error, opened=False) from error
@@ -326,7 +354,9 @@ def _connect(place: Path | None, *, read_only: bool) -> tuple[duckdb.DuckDBPyCon
 
 def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether what is written stays: of a CSV or Parquet file DuckDB makes a database in memory."""
-    kept = "select path is not null from duckdb_databases() where database_name = current_database()"
+    kept = (
+        "select path is not null from duckdb_databases() where database_name = current_database()"
+    )
     return bool(connection.execute(kept).fetchall()[0][0])
 
 
@@ -345,7 +375,9 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
     if {"settings", "datasets", "votes"} <= tables:
         found = change.rows("select value from settings where key = 'schema'")
     if not found:
-        raise UnreadableFile(f"{place} is a DuckDB file, but no store of Appellate; name another file")
+        raise UnreadableFile(
+            f"{place} is a DuckDB file, but no store of Appellate; name another file"
+        )
     layout = found[0][0]
     if layout in UPGRADES and not read_only:
         change.execute(UPGRADES[layout])
@@ -365,6 +397,7 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     # A second store on the same file shares the instance, whose settings are locked already.
     if not connection.execute("select current_setting('lock_configuration')").fetchall()[0][0]:
         connection.execute("set enable_external_access = false")
-        # `close` writes the file itself, after a look at whether it is still the one that was opened.
+        # `close` writes the file itself, after a look at whether it is still the one that was
+        # opened.
         connection.execute("pragma disable_checkpoint_on_shutdown")
         connection.execute("set lock_configuration = true")

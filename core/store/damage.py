@@ -1,4 +1,6 @@
-"""What can happen to the file of a store: damage, another file in its place, a log that is not its own."""
+"""What can happen to the file of a store: damage, another file in its place, a log that is not its
+own.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,36 @@ Rows = Callable[[str], list[tuple[Any, ...]]]
 
 DAMAGE = (
     *("corrupt", "checksum", "could not read enough bytes", "deserializ", "serialization error"),
-    *("not a valid duckdb database", "replaying wal", "out of bounds", "internal error", "invalid unicode"),
+    *(
+        "not a valid duckdb database",
+        "replaying wal",
+        "out of bounds",
+        "internal error",
+        "invalid unicode",
+    ),
     "not recognized by this version",
 )
 """What DuckDB says, in small letters, of a file that is not what it wrote."""
 STOPPED = "has been invalidated"
 """What DuckDB says of every query after an error that it could not undo."""
 IN_USE = ("could not set lock", "conflicting lock", "being used by another process")
-"""What DuckDB says of a file that another process has open. The word *lock* alone is also in "block"."""
+"""What DuckDB says of a file that another process has open. The word *lock* alone is also in
+"block".
+"""
 FOREIGN = ("wal does not match", "wal checkpoint iteration does not match")
-"""What DuckDB says of a write-ahead log that was written for another file, or another state of this one."""
+"""What DuckDB says of a write-ahead log that was written for another file, or another state of this
+one.
+"""
 LOG_BEGINS = b"d\x00be"
 """The first entry of every write-ahead log of DuckDB 2: its version."""
 HEADERS = 4096, 8192
-"""Place and length of the two headers that DuckDB rewrites whenever it writes to the file itself."""
-GONE, REPLACED, OVERWRITTEN = "was deleted or moved away", "was replaced by another file", "was overwritten"
+"""Place and length of the two headers that DuckDB rewrites whenever it writes to the file itself.
+"""
+GONE, REPLACED, OVERWRITTEN = (
+    "was deleted or moved away",
+    "was replaced by another file",
+    "was overwritten",
+)
 RESTORE = "Put a backup in its place (docs/deployment.md, Backup)"
 
 
@@ -56,13 +73,15 @@ def damaged(place: Path | None, reason: object, *, opened: bool = True) -> Damag
     opened : the store could be opened, so that some of it may still come out.
     """
     out = (
-        f"; what can still be read comes out, kind by kind and data set by data set, with {PROGRAM} export "
+        "; what can still be read comes out, kind by kind and data set by data set, with "
+        f"{PROGRAM} export "
         f"FILE --store {place} --what KIND --dataset NAME"
     )
     first = (str(reason).splitlines() or ["?"])[0].replace(f'"{place}" ', "")
     if place is not None and not opened and "WAL" in first:
         out = (
-            f"; or move {log_of(place).name}, which holds the latest changes, away: the store then opens as "
+            f"; or move {log_of(place).name}, which holds the latest changes, away: the store "
+            "then opens as "
             "it was before them"
         )
     elif not opened:
@@ -92,12 +111,14 @@ def check_tables(rows: Rows, place: Path | None) -> None:
 
 
 def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) -> None:
-    """Read every cell of these tables (of all if None), and look up every reference from one to another.
+    """Read every cell of these tables (of all if None), and look up every reference from one to
+    another.
 
-    Blocks of the file have checksums, so that reading finds what was changed in them; the references find
-    whole blocks that changed places.
+    Blocks of the file have checksums, so that reading finds what was changed in them; the
+    references find whole blocks that changed places.
 
-    Raises DamagedStore: a cell is missing where none can be, a number stands for nothing, or one for two things.
+    Raises DamagedStore: a cell is missing where none can be, a number stands for nothing, or one
+    for two things.
     """
     here = {name for (name,) in rows("select table_name from duckdb_tables() where not temporary")}
     here &= here if tables is None else tables
@@ -112,12 +133,20 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) ->
                 raise damaged(place, f"{column} in table {table} stands for nothing in {target}")
     named = {target for targets in REFERENCES.values() for target in targets.values()} & here
     for table in sorted(named):
-        # What the columns hold, not what the statistics of the file promise: `count` would ask those.
-        known = sorted({"dataset", "name", "text"} & COLUMNS[table]) if table != "comparisons" else ["id"]
-        counted = f"select count(*), count(distinct id), count(distinct hash({', '.join(known)})) from {table}"
+        # What the columns hold, not what the statistics of the file promise: `count` would ask
+        # those.
+        known = (
+            sorted({"dataset", "name", "text"} & COLUMNS[table])
+            if table != "comparisons"
+            else ["id"]
+        )
+        key = f"count(distinct hash({', '.join(known)}))"
+        counted = f"select count(*), count(distinct id), {key} from {table}"
         ((n, ids, names),) = rows(counted)
         if not n == ids == names:
-            raise damaged(place, f"table {table} has {n:,} rows, {ids:,} numbers and {names:,} names")
+            raise damaged(
+                place, f"table {table} has {n:,} rows, {ids:,} numbers and {names:,} names"
+            )
     for table in sorted(here & LAYOUTS.keys()):
         needed = (*LAYOUTS[table].key, "id", "dataset", "status", "human")
         missing = " or ".join(f"{column} is null" for column in needed if column != "position")
@@ -131,12 +160,15 @@ def log_of(place: Path) -> Path:
 
 
 def set_aside(place: Path) -> str:
-    """Give a log another name, so that the store opens without it; say which. Nothing is deleted."""
+    """Give a log another name, so that the store opens without it; say which. Nothing is
+    deleted.
+    """
     log, moment = log_of(place), time.strftime("%Y%m%d-%H%M%S")
     aside = log.with_name(f"{log.name}.set-aside-{moment}-{os.getpid()}")
     log.rename(aside)
     return (
-        f"{log.name} does not belong to the store {place} as it is now (a backup was put in its place, "
+        f"{log.name} does not belong to the store {place} as it is now (a backup was put in its "
+        "place, "
         f"perhaps). It is kept as {aside.name}; changes that are only in it are not in the store"
     )
 
@@ -152,8 +184,8 @@ def is_unreadable_log(place: Path) -> bool:
 class Watch:
     """Whether the file at a path is the one that this process opened, and nobody else wrote to it.
 
-    One for each path and process, so that stores on one file share it; where files cannot be replaced while
-    they are open (Windows), it watches nothing.
+    One for each path and process, so that stores on one file share it; where files cannot be
+    replaced while they are open (Windows), it watches nothing.
     """
 
     def __init__(self, place: Path) -> None:
@@ -161,7 +193,8 @@ class Watch:
         self.writing = threading.RLock()
         self._file: int | None = None
         if os.name == "posix":
-            # Kept open: closing any descriptor of a file gives up all locks that the process has on it.
+            # Kept open: closing any descriptor of a file gives up all locks that the process has on
+            # it.
             self._file = os.open(place, os.O_RDONLY)
             weakref.finalize(self, os.close, self._file)
         self.note()
@@ -191,11 +224,15 @@ class Watch:
         return OVERWRITTEN if self._read() != self._headers else None
 
     def check(self, done: str) -> None:
-        """Raise StoreReplaced if something happened to the file. done : what became of the change."""
+        """Raise StoreReplaced if something happened to the file. done : what became of the
+        change.
+        """
         if problem := self.problem():
             raise StoreReplaced(
-                f"The file of the store {self.place} {problem} while it was open here. {done}. What was "
-                "loaded before can still be read and exported until this process ends; then put the right "
+                f"The file of the store {self.place} {problem} while it was open here. {done}. "
+                "What was "
+                "loaded before can still be read and exported until this process ends; then put "
+                "the right "
                 "file in its place (docs/deployment.md, Backup) and start again."
             )
 

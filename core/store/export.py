@@ -1,4 +1,5 @@
-"""Out of the store: the canonical columns of votes, scores or rankings and every extra one, as a file.
+"""Out of the store: the canonical columns of votes, scores or rankings and every extra one, as a
+file.
 
 And what a store file holds, as import results that another store loads.
 """
@@ -22,24 +23,28 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# A spreadsheet runs cells that begin so, some with the signs of full width too, and some past a line break.
-# Apostrophes before it count too, as the importers strip exactly one.
+# A spreadsheet runs cells that begin so, some with the signs of full width too, and some past a
+# line break. Apostrophes before it count too, as the importers strip exactly one.
 FORMULA = r"\A('*[=+\-@\t\r\n＝＋－＠])"
 
 
 @at_one_moment
 def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
-    """All votes of the selection, failed ones too, with the gold that was given; or all scores or rankings.
+    """All votes of the selection, failed ones too, with the gold that was given; or all scores or
+    rankings.
 
-    The canonical columns come first, then each extra column. A ranking has a row for each candidate. Votes on
-    perturbed items go with those of all judges: the column `perturbation` names the change.
+    The canonical columns come first, then each extra column. A ranking has a row for each
+    candidate. Votes on perturbed items go with those of all judges: the column `perturbation` names
+    the change.
     """
     if kind not in FORMS:
         raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
     if not store.rows("select 1 from duckdb_tables() where table_name = ?", [kind]):
         # A store of an earlier layout that is read only.
         raise NoUsableVotes(f"No {FORMS[kind].unit} in the store")
-    selected = scope(store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None)
+    selected = scope(
+        store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None
+    )
     found = listed(store, selected, selected.filter)
     if found.num_rows == 0:
         raise nothing(store, selection, kind)
@@ -47,7 +52,9 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
 
 
 def with_texts(store: Snapshot, dataset: str) -> pa.Table:
-    """The first vote of each comparison with a prompt and both responses; none on perturbed items."""
+    """The first vote of each comparison with a prompt and both responses; none on
+    perturbed items.
+    """
     selected = scope(store, Selection(datasets=(dataset,), gold="given"), "votes")
     texts = " ".join(
         f"join texts {name} on {name}.id = d.{name} and {name}.text <> ''"
@@ -75,7 +82,9 @@ def _perturbations_apart(table: pa.Table) -> pa.Table:
 
 
 def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
-    """Rows `v` that meet an SQL condition on the scope, in the order of loading: all columns, as text."""
+    """Rows `v` that meet an SQL condition on the scope, in the order of loading: all columns, as
+    text.
+    """
     kind, form = selected.kind, FORMS[selected.kind]
     types = {"text": "varchar", "int": "bigint", "float": "double"}
     params = selected.params if "$" in condition else {}
@@ -102,7 +111,9 @@ def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
 
 
 def write_csv(table: pa.Table, target: str | Path | BinaryIO) -> None:
-    """Write CSV in which no text cell or heading can run as a formula: such a one gets an apostrophe."""
+    """Write CSV in which no text cell or heading can run as a formula: such a one gets an
+    apostrophe.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv
@@ -110,7 +121,9 @@ def write_csv(table: pa.Table, target: str | Path | BinaryIO) -> None:
     def safe(values: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
         return pc.replace_substring_regex(values, pattern=FORMULA, replacement=r"'\1")
 
-    columns = [safe(column) if pa.types.is_string(column.type) else column for column in table.columns]
+    columns = [
+        safe(column) if pa.types.is_string(column.type) else column for column in table.columns
+    ]
     names = safe(pa.array(table.column_names, pa.string())).to_pylist()
     csv.write_csv(pa.table(dict(zip(names, columns, strict=True))), _sink(target))
 
@@ -171,8 +184,8 @@ def is_database(path: Path) -> bool:
 def read_store(path: Path) -> list[StoredDataset]:
     """Everything that a store file holds, through the canonical columns. The file is not changed.
 
-    Raises StoreInUse: another process has the file open. UnreadableFile: the file is damaged, or of DuckDB but no
-    store. NoUsableVotes: nothing is in it.
+    Raises StoreInUse: another process has the file open. UnreadableFile: the file is damaged, or of
+    DuckDB but no store. NoUsableVotes: nothing is in it.
     """
     with Database.open(path, read_only=True) as store:
         store.check()
@@ -193,7 +206,9 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
             selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
             found = listed(store, selected, selected.filter)
             if found.num_rows:
-                yield StoredDataset(dataset=dataset, simulated=simulated, reading=_import_result(file, kind, found))
+                yield StoredDataset(
+                    dataset=dataset, simulated=simulated, reading=_import_result(file, kind, found)
+                )
 
 
 def _import_result(name: str, kind: Kind, table: pa.Table) -> ImportResult:
@@ -207,5 +222,7 @@ def _import_result(name: str, kind: Kind, table: pa.Table) -> ImportResult:
         sha256=hashlib.sha256(written.getbuffer()).hexdigest(),
         format="store",
         kind=kind,
-        extra=[[(column, text) for column, text in row.items() if text is not None] for row in others],
+        extra=[
+            [(column, text) for column, text in row.items() if text is not None] for row in others
+        ],
     )

@@ -1,11 +1,12 @@
-"""The ledger of model replies: each is kept with its request key, and its vote with it, in one transaction.
+"""The ledger of model replies: each is kept with its request key, and its vote with it, in one
+transaction.
 
-A reply in the ledger is never requested again; another data set that needs it gets a copy. What each call
-used is kept beside, whatever came of it, so that limits hold over all runs.
+A reply in the ledger is never requested again; another data set that needs it gets a copy. What
+each call used is kept beside, whatever came of it, so that limits hold over all runs.
 
-A group of replies is a few inserts: the general loader checks each load anew, which costs fifty milliseconds,
-so the numbers of comparisons, judges and texts are remembered between groups. If anything else changed the
-store meanwhile, it is looked at again first.
+A group of replies is a few inserts: the general loader checks each load anew, which costs fifty
+milliseconds, so the numbers of comparisons, judges and texts are remembered between groups. If
+anything else changed the store meanwhile, it is looked at again first.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 
 Task = Literal["vote", "score", "rank", "note"]
-"""What a reply becomes: a vote, a direct score, a ranking, or nothing but material for a later request."""
+"""What a reply becomes: a vote, a direct score, a ranking, or nothing but material for a later
+request.
+"""
 
 Pair = tuple[str, str, str]
 """item_id, model_a, model_b."""
@@ -37,7 +40,16 @@ Place = tuple[Pair, str, int, str]
 """Where one vote may be: comparison, judge, run and order."""
 
 
-COMPARISON = ("item_id", "model_a", "model_b", "category", "prompt", "response_a", "response_b", "gold")
+COMPARISON = (
+    "item_id",
+    "model_a",
+    "model_b",
+    "category",
+    "prompt",
+    "response_a",
+    "response_b",
+    "gold",
+)
 """What is known of a comparison to be voted on, and goes with each of its votes."""
 
 
@@ -46,9 +58,11 @@ class Reply:
     """One answered request.
 
     status : of a vote, or `cut_off`: ended at the limit of tokens, which makes no vote either.
-    candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the model,
-        else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote, as JSON.
-    raw : the reply word for word; for `error` what the provider said.  attempts : calls made for it.
+    candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the
+        model, else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote,
+        as JSON.
+    raw : the reply word for word; for `error` what the provider said.  attempts : calls made for
+        it.
     cost : in the currency of the price; None if the price or the tokens are unknown.
     seconds : of the attempt that was answered.
     """
@@ -97,8 +111,10 @@ def _place(item_id: str, candidate: str, judge: str, run: int, position: str) ->
 class Call:
     """A call that was made for a request, whatever came of it.
 
-    tokens, cost : what it used; where that is unknown, the most that it may have used. cost None: no price.
-    batch : the batch that it is or was in: while it waits `Batch.id`, then its name at the provider.
+    tokens, cost : what it used; where that is unknown, the most that it may have used. cost None:
+        no price.
+    batch : the batch that it is or was in: while it waits `Batch.id`, then its name at the
+        provider.
     """
 
     key: str
@@ -167,7 +183,9 @@ def _table(rows: list[dict[str, Any]], types: Mapping[str, str]) -> pa.Table:
     """Rows as an Arrow table; columns without a type are text."""
     import pyarrow as pa
 
-    return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, "string")) for name in rows[0]]))
+    return pa.Table.from_pylist(
+        rows, pa.schema([(name, types.get(name, "string")) for name in rows[0]])
+    )
 
 
 KINDS = {kind: number for number, kind in enumerate(CONFIDENCE_KINDS)}
@@ -190,7 +208,9 @@ class CollectedVotes:
         return judges <= self._of_judge.keys()
 
     def enter(self, change: Change, judges: set[str]) -> None:
-        """Number data set, items, models, judges, comparisons and texts, and remember the numbers."""
+        """Number data set, items, models, judges, comparisons and texts, and remember the
+        numbers.
+        """
         rows = [row | {"dataset": self._dataset} for row in self._comparisons]
         change.register("incoming", _table(rows, {"gold": "int8"}))
         change.register("voters", _table([{"name": judge} for judge in sorted(judges)], {}))
@@ -232,7 +252,9 @@ class CollectedVotes:
             return False
         numbers = [known[0], number, run, 1 if position == "ab" else -1]
         same = "comparison = ? and judge = ? and run = ? and position = ?"
-        change.execute(f"delete from details where vote in (select id from votes where {same})", numbers)
+        change.execute(
+            f"delete from details where vote in (select id from votes where {same})", numbers
+        )
         change.execute(f"delete from votes where {same}", numbers)
         return True
 
@@ -258,7 +280,8 @@ class CollectedVotes:
         wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
         known: dict[str, int] = dict(
             change.rows(
-                "select text, id from texts where text in (select unnest($texts::varchar[]))", {"texts": sorted(wanted)}
+                "select text, id from texts where text in (select unnest($texts::varchar[]))",
+                {"texts": sorted(wanted)},
             )
         )
         fresh = sorted(wanted - set(known))
@@ -266,7 +289,10 @@ class CollectedVotes:
             numbers = range(self._last_text + 1, self._last_text + 1 + len(fresh))
             self._last_text += len(fresh)
             known.update(zip(fresh, numbers, strict=True))
-            change.insert(_table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}), "texts")
+            change.insert(
+                _table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}),
+                "texts",
+            )
         return known
 
 
@@ -281,7 +307,8 @@ class Ledger:
         self._dataset = dataset
         self._votes = CollectedVotes(dataset, comparisons)
         self._one_at_a_time = threading.Lock()
-        # The version of the store at which the numbers below, or what was looked up, were last known to hold.
+        # The version of the store at which the numbers below, or what was looked up, were last
+        # known to hold.
         self._entered = -1
         self._looked = -1
         self._held: set[str] = set()
@@ -289,7 +316,9 @@ class Ledger:
         self._taken: set[Place] = set()
 
     def answered(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """Replies to these requests, by key, from whichever data set; failed ones if there is no better."""
+        """Replies to these requests, by key, from whichever data set; failed ones if there is no
+        better.
+        """
         import pyarrow as pa
 
         wanted = pa.array(list(keys), pa.string()).to_pylist()
@@ -302,7 +331,9 @@ class Ledger:
         return {row["key"]: Reply(**row) for row in found.to_pylist()}
 
     def look(self, keys: Collection[str], judges: Collection[str]) -> None:
-        """Look up which of these requests the data set has replies to, and the votes of these judges."""
+        """Look up which of these requests the data set has replies to, and the votes of these
+        judges.
+        """
         with self._one_at_a_time, self._store.snapshot() as moment:
             self._looked = _version(moment)
             self._find_keys(moment, keys)
@@ -310,7 +341,9 @@ class Ledger:
 
     def lacks(self, reply: Reply) -> bool:
         """Whether the data set, as last looked at, has not got this reply or its vote."""
-        return reply.key not in self._held or (reply.task == "vote" and reply.place not in self._taken)
+        return reply.key not in self._held or (
+            reply.task == "vote" and reply.place not in self._taken
+        )
 
     def taken(self, judges: Collection[str]) -> set[Place]:
         """Votes of these judges in the data set."""
@@ -332,12 +365,18 @@ class Ledger:
         keys : earlier → present.
         """
         with self._one_at_a_time, self._store.change() as change:
-            change.register("renamed", _table([{"old": old, "new": new} for old, new in keys.items()], {}))
+            change.register(
+                "renamed", _table([{"old": old, "new": new} for old, new in keys.items()], {})
+            )
             for table in ("replies", "calls"):
-                change.execute(f"update {table} set key = r.new from renamed r where {table}.key = r.old")
+                change.execute(
+                    f"update {table} set key = r.new from renamed r where {table}.key = r.old"
+                )
 
     def lease(self, calls: Sequence[Call]) -> None:
-        """Count calls that are about to be made, so that they count whatever becomes of this process."""
+        """Count calls that are about to be made, so that they count whatever becomes of this
+        process.
+        """
         with self._change_of_calls() as change:
             rows = [asdict(call) | {"dataset": self._dataset} for call in calls]
             change.insert(_table(rows, CALL_TYPES), "calls")
@@ -348,14 +387,18 @@ class Ledger:
             change.register("leased", _table([asdict(call) for call in calls], CALL_TYPES))
             change.execute(
                 """delete from calls where rowid in (
-                     select min(c.rowid) from calls c join leased l on l.key = c.key and l.tokens = c.tokens
-                     where c.cost is not distinct from l.cost and c.dataset = $dataset group by c.key)""",
+                     select min(c.rowid) from calls c join leased l on l.key = c.key and l.tokens
+                     = c.tokens
+                     where c.cost is not distinct from l.cost and c.dataset = $dataset group by
+                     c.key)""",
                 {"dataset": self._dataset},
             )
 
     @contextmanager
     def _change_of_calls(self) -> Iterator[Change]:
-        """A change of calls alone: what is known of replies and votes holds at the next version too."""
+        """A change of calls alone: what is known of replies and votes holds at the next version
+        too.
+        """
         with self._one_at_a_time:
             with self._store.change() as change:
                 version = _version(change)
@@ -365,19 +408,27 @@ class Ledger:
             )
 
     def write(
-        self, replies: Sequence[Reply], *, calls: Sequence[Call] = (), instead: bool = False, batch: str | None = None
+        self,
+        replies: Sequence[Reply],
+        *,
+        calls: Sequence[Call] = (),
+        instead: bool = False,
+        batch: str | None = None,
     ) -> int:
         """Keep replies, their votes and what calls used together, or none of it.
 
-        A reply that the data set has is not kept again, nor a vote where there is one; the number of votes
-        that found their place taken by another request is returned. A reply takes the place of one without
-        a verdict to the same request; `instead`: also of other replies that voted at its place.
+        A reply that the data set has is not kept again, nor a vote where there is one; the number
+        of votes that found their place taken by another request is returned. A reply takes the
+        place of one without a verdict to the same request; `instead`: also of other replies that
+        voted at its place.
         batch : `Batch.id` of the batch in which these calls were; they wait there no more.
         """
         with self._one_at_a_time:
             return self._write(replies, calls, instead, batch)
 
-    def _write(self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool, batch: str | None) -> int:
+    def _write(
+        self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool, batch: str | None
+    ) -> int:
         entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
         judges = {reply.judge for reply in replies if reply.task == "vote"}
         with self._store.change() as change:
@@ -407,8 +458,12 @@ class Ledger:
         self._taken.update(vote.place for vote in votes)
         return lost
 
-    def _new(self, replies: Sequence[Reply], gone: set[str], freed: set[Place]) -> tuple[list[Reply], list[Reply], int]:
-        """Replies to keep, those whose votes go in, and how many new ones find their place taken."""
+    def _new(
+        self, replies: Sequence[Reply], gone: set[str], freed: set[Place]
+    ) -> tuple[list[Reply], list[Reply], int]:
+        """Replies to keep, those whose votes go in, and how many new ones find their place
+        taken.
+        """
         fresh, votes, lost = [], [], 0
         placed: set[Place] = set()
         for reply in {reply.key: reply for reply in replies}.values():
@@ -458,29 +513,34 @@ class Ledger:
         places = {reply.place: reply.key for reply in replies if reply.task == "vote"}
         found = change.rows(
             """select key, item_id, candidate, judge, run, position from replies
-               where task = 'vote' and dataset = $dataset and judge in (select unnest($judges::varchar[]))""",
+               where task = 'vote' and dataset = $dataset and judge in (select
+               unnest($judges::varchar[]))""",
             {"dataset": self._dataset, "judges": sorted({judge for _, judge, _, _ in places})},
         )
         return {key for key, *columns in found if places.get(_place(*columns), key) != key}
 
     def set_agreement(self, judges: Sequence[str]) -> None:
-        """Give the votes of these judges the confidence `multi`: the share of the judge's votes on the
-        comparison that say the same, which is the share of the mode for votes that follow it (for votes off
-        the mode ours). Comparisons with one vote get none. Source: docs/methods.md §5.
+        """Give the votes of these judges the confidence `multi`: the share of the judge's votes on
+        the comparison that say the same, which is the share of the mode for votes that follow it
+        (for votes off the mode ours). Comparisons with one vote get none. Source: docs/methods.md
+        §5.
         """
         with self._store.change() as change:
             change.execute(
                 """create temp table shares as
-                   select id, n, count(*) over (partition by comparison, judge, vote) / n as share from (
+                   select id, n, count(*) over (partition by comparison, judge, vote) / n as
+                   share from (
                      select v.id, v.comparison, v.judge, v.vote,
                             count(*) over (partition by v.comparison, v.judge) as n
-                     from votes v join datasets d on d.id = v.dataset join judges j on j.id = v.judge
+                     from votes v join datasets d on d.id = v.dataset join judges j on j.id =
+                     v.judge
                      where v.status = 0 and d.name = $dataset
                        and j.name in (select unnest($judges::varchar[])))""",
                 {"dataset": self._dataset, "judges": list(judges)},
             )
             change.execute(
-                f"""update votes set confidence = s.share, confidence_kind = {CONFIDENCE_KINDS.index("multi")}
+                f"""update votes set confidence = s.share, confidence_kind =
+                {CONFIDENCE_KINDS.index("multi")}
                     from shares s where votes.id = s.id and s.n > 1
                     and votes.confidence is distinct from s.share"""
             )
@@ -488,7 +548,9 @@ class Ledger:
             count_anew(change, f"v.dataset = {number}")
 
     def _forget(self, change: Change, keys: Iterable[str]) -> set[Place]:
-        """Take away the data set's replies to these requests and their votes; return the places left free."""
+        """Take away the data set's replies to these requests and their votes; return the places
+        left free.
+        """
         given = {"keys": sorted(keys), "dataset": self._dataset}
         one_of_them = "dataset = $dataset and key in (select unnest($keys::varchar[]))"
         gone = change.rows(
@@ -500,7 +562,9 @@ class Ledger:
         places = (_place(*columns) for columns in gone)
         return {place for place in places if self._votes.remove(change, place)}
 
-    def _insert(self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]) -> None:
+    def _insert(
+        self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
+    ) -> None:
         kept = {"dataset": self._dataset, "received_at": datetime.now(UTC).replace(tzinfo=None)}
         if fresh:
             change.insert(_table([asdict(reply) | kept for reply in fresh], REPLY_TYPES), "replies")
@@ -516,7 +580,10 @@ def _version(store: Snapshot) -> int:
 
 
 def _taken(
-    store: Database | Snapshot, dataset: str, judges: Collection[str], items: Collection[str] | None = None
+    store: Database | Snapshot,
+    dataset: str,
+    judges: Collection[str],
+    items: Collection[str] | None = None,
 ) -> set[Place]:
     """Votes of these judges in a data set, on these items only if they are given."""
     found = store.rows(
@@ -527,6 +594,7 @@ def _taken(
             join models a on a.id = c.model_a join models b on b.id = c.model_b
             where d.name = $dataset and j.name in (select unnest($judges::varchar[]))
             {"" if items is None else "and i.name in (select unnest($items::varchar[]))"}""",
-        {"dataset": dataset, "judges": list(judges)} | ({} if items is None else {"items": list(items)}),
+        {"dataset": dataset, "judges": list(judges)}
+        | ({} if items is None else {"items": list(items)}),
     )
     return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in found}

@@ -1,7 +1,8 @@
 """Put judgements into the store's tables: one path for votes, direct scores and rankings.
 
-Names and texts become numbers, what is there already is left out, gold is written to its comparisons, and the
-file is remembered. Collected votes (`core.store.ledger`) use the same steps one by one.
+Names and texts become numbers, what is there already is left out, gold is written to its
+comparisons, and the file is remembered. Collected votes (`core.store.ledger`) use the same steps
+one by one.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from .connection import Change
 
 
-SORTED_EXTRA = "case when cardinality(i.extra) > 0 then map_from_entries(list_sort(map_entries(i.extra))) end"
-"""Other columns of an incoming row `i`: sorted, so that maps are equal whatever the order in the file."""
+SORTED_EXTRA = (
+    "case when cardinality(i.extra) > 0 then map_from_entries(list_sort(map_entries(i.extra))) end"
+)
+"""Other columns of an incoming row `i`: sorted, so that maps are equal whatever the order in the
+file.
+"""
 
 UNITS: dict[Kind, str] = {
     "votes": "",
@@ -43,8 +48,10 @@ class LoadReport:
     kind : what is counted: votes, direct scores, or rankings (each with all its candidates).
     loaded : new ones. duplicates : ones left out because the same is there, or twice in the file.
     conflicts : ones whose key is taken by other content, and comparisons with another gold label;
-    replaced : how many of those replaced what was stored. rejected : rejects of the reading, and gold labels
-    of a gold-only file that meet no stored comparison. gold_filled : stored comparisons that received gold.
+    replaced : how many of those replaced what was stored. rejected : rejects of the reading, and
+        gold labels
+    of a gold-only file that meet no stored comparison. gold_filled : stored comparisons that
+    received gold.
     already_loaded : the ledger knows these very judgements for this data set, and nothing changed.
     datasets : names, as they are now, of the data sets that the reading goes to.
     """
@@ -67,7 +74,9 @@ class LoadReport:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
         parts = [f"{counted(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
-        parts += [f"{counted(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
+        parts += (
+            [f"{counted(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
+        )
         parts += [f"{counted(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
         parts += [f"{counted(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
@@ -75,18 +84,29 @@ class LoadReport:
 
 
 def load(
-    change: Change, reading: ImportResult, told: Progress, *, dataset: str | None, replace: bool, simulated: bool
+    change: Change,
+    reading: ImportResult,
+    told: Progress,
+    *,
+    dataset: str | None,
+    replace: bool,
+    simulated: bool,
 ) -> LoadReport:
     """Load votes, scores or rankings (see `Store.load`).
 
-    A ranking is one thing: it loads with all its candidates, and two are the same only if all of them are.
+    A ranking is one thing: it loads with all its candidates, and two are the same only if all of
+    them are.
     """
     layout = LAYOUTS[reading.kind]
     counts = Counter(duplicates=reading.duplicates, rejected=reading.rejects.num_rows)
     if reading.votes.num_rows == 0:
-        return LoadReport(duplicates=reading.duplicates, rejected=counts["rejected"], kind=reading.kind)
+        return LoadReport(
+            duplicates=reading.duplicates, rejected=counts["rejected"], kind=reading.kind
+        )
     told(0, "Numbering items and models")
-    rows = complete(reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes")
+    rows = complete(
+        reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"
+    )
     units = _receive(change, layout, rows, dataset)
     if reading.gold_only and dataset is None:
         _find_dataset_of_gold(change)
@@ -103,8 +123,8 @@ def load(
         )
     )
     before = set(targets) <= set(known)
-    # Gold may meet comparisons that were not there last time. A data set renamed since is not filled again by
-    # `replace` under its old name.
+    # Gold may meet comparisons that were not there last time. A data set renamed since is not
+    # filled again by `replace` under its old name.
     renamed = any(known.get(target, target) != target for target in targets)
     if before and not reading.gold_only and (renamed or not replace):
         counts["duplicates"] += units
@@ -115,12 +135,15 @@ def load(
         counts["rejected"] += _unmatched(change, reading.name, targets)
     else:
         several = dataset is not None and len(rows["dataset"].unique()) > 1
-        kept = _fill(change, layout, rows, units, told, several=several, replace=replace, simulated=simulated)
+        kept = _fill(
+            change, layout, rows, units, told, several=several, replace=replace, simulated=simulated
+        )
         counts.update(kept)
     _remember(change, reading, fingerprint)
     return LoadReport(
         **counts,
-        already_loaded=before and not (counts["loaded"] or counts["replaced"] or counts["gold_filled"]),
+        already_loaded=before
+        and not (counts["loaded"] or counts["replaced"] or counts["gold_filled"]),
         datasets=tuple(targets),
         kind=reading.kind,
     )
@@ -135,7 +158,9 @@ def complete(rows: pa.Table, form: Form, dataset: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    defaults = {column.name: column.default for column in form.columns if column.default is not None}
+    defaults = {
+        column.name: column.default for column in form.columns if column.default is not None
+    }
     for name, default in {"dataset": dataset, **defaults}.items():
         if rows[name].null_count:
             place = rows.schema.get_field_index(name)
@@ -144,7 +169,8 @@ def complete(rows: pa.Table, form: Form, dataset: str) -> pa.Table:
 
 
 def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None) -> int:
-    """Make the tables `incoming` (the rows) and `given` (what they are about); return how many judgements.
+    """Make the tables `incoming` (the rows) and `given` (what they are about); return how many
+    judgements.
 
     dataset : data set of every row; None leaves it to the file.
     """
@@ -167,7 +193,8 @@ def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
     # The unit is found before the data set is renamed: two rankings of a file stay two.
     change.execute(
         f"""create temp table incoming as
-            select * replace (coalesce($dataset, dataset) as dataset){UNITS[layout.kind]} from given_rows""",
+            select * replace (coalesce($dataset, dataset) as dataset){UNITS[layout.kind]} from
+            given_rows""",
         {"dataset": dataset},
     )
     change.execute("create temp table given as select distinct dataset, item_id from incoming")
@@ -177,10 +204,12 @@ def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
 def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
     """Enter in the table of files that a reading was loaded into the data sets of `given`."""
     change.execute(
-        """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format, now()::timestamp
+        """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format,
+        now()::timestamp
            from (select distinct dataset from given) g join datasets d on d.name = g.dataset
            where (d.id, g.dataset) not in
-                 (select (dataset, target) from files where sha256 = $sha and fingerprint = $fingerprint)""",
+                 (select (dataset, target) from files where sha256 = $sha and fingerprint =
+                 $fingerprint)""",
         {
             "sha": reading.sha256,
             "fingerprint": fingerprint,
@@ -191,14 +220,17 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
 
 
 def _find_dataset_of_gold(change: Change) -> None:
-    """A gold file seldom names the data set of its votes: take the one data set that has its comparisons."""
+    """A gold file seldom names the data set of its votes: take the one data set that has its
+    comparisons.
+    """
     if change.count("select count(*) from given where dataset in (select name from datasets)"):
         return
     found = change.rows(
         """select distinct d.name from given g
            join models a on a.name = g.model_a join models b on b.name = g.model_b
            join items i on i.name = g.item_id join datasets d on d.id = i.dataset
-           join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id order by 1"""
+           join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id order by
+           1"""
     )
     if len(found) != 1:
         how_many = "Several data sets have" if found else "No data set has"
@@ -237,7 +269,9 @@ def _fill(
 
     several : data sets of the file become one, so that it may have a key twice.
     """
-    existing = change.count("select count(*) from datasets where name in (select dataset from given)")
+    existing = change.count(
+        "select count(*) from datasets where name in (select dataset from given)"
+    )
     models = " union ".join(f"select {column} as name from incoming" for column in layout.judged)
     fill_names(change, models, "select judge as name from incoming", simulated=simulated)
     counts: Counter[str] = Counter()
@@ -267,30 +301,37 @@ def _fill(
 
 
 def fill_names(change: Change, models: str, judges: str, *, simulated: bool) -> None:
-    """Number new data sets and items of `given`, new categories of `incoming`, and new models and judges.
+    """Number new data sets and items of `given`, new categories of `incoming`, and new models and
+    judges.
 
     models, judges : SQL that gives a column `name`.
     """
-    # New ids follow the order of the names, so that one file gives the same codes whatever its row order.
+    # New ids follow the order of the names, so that one file gives the same codes whatever its row
+    # order.
     change.execute(
         """insert into datasets
-           select (select coalesce(max(id), 0) from datasets) + row_number() over (order by dataset),
+           select (select coalesce(max(id), 0) from datasets) + row_number() over (order by
+           dataset),
                   dataset, $simulated, now()::timestamp
-           from (select distinct dataset from given where dataset not in (select name from datasets))""",
+           from (select distinct dataset from given where dataset not in (select name from
+           datasets))""",
         {"simulated": simulated},
     )
     categories = "select category as name from incoming where category is not null"
     for table, source in (("models", models), ("judges", judges), ("categories", categories)):
         change.execute(
             f"""insert into {table}
-                select (select coalesce(max(id), 0) from {table}) + row_number() over (order by name), name
-                from (select distinct name from ({source}) where name not in (select name from {table}))"""
+                select (select coalesce(max(id), 0) from {table}) + row_number() over (order by
+                name), name
+                from (select distinct name from ({source}) where name not in (select name from
+                {table}))"""
         )
     change.execute(
         """insert into items
            select (select coalesce(max(id), 0) from items)
                   + row_number() over (order by g.dataset, g.item_id), d.id, g.item_id
-           from (select distinct dataset, item_id from given) g join datasets d on d.name = g.dataset
+           from (select distinct dataset, item_id from given) g join datasets d on d.name =
+           g.dataset
            where not exists (select 1 from items i where i.dataset = d.id and i.name = g.item_id)"""
     )
 
@@ -313,7 +354,9 @@ def fill_comparisons(change: Change) -> None:
 
 
 def fill_gold(change: Change, *, replace: bool) -> dict[str, int]:
-    """Number the given comparisons in a table `keyed`, and write their gold; counts as in `LoadReport`."""
+    """Number the given comparisons in a table `keyed`, and write their gold; counts as in
+    `LoadReport`.
+    """
     change.execute(
         f"""create temp table keyed as
             select g.*, d.id as dataset_id, c.id as comparison, c.gold as stored
@@ -326,9 +369,14 @@ def fill_gold(change: Change, *, replace: bool) -> dict[str, int]:
         change.execute(
             f"""update comparisons set gold = k.gold from keyed k
                 where comparisons.id = k.comparison and k.gold is not null
-                and (k.stored is null or (k.gold <> k.stored and {"true" if replace else "false"}))"""
+                and (k.stored is null or (k.gold <> k.stored and
+                {"true" if replace else "false"}))"""
         )
-    return {"conflicts": inside + against, "replaced": against if replace else 0, "gold_filled": filled}
+    return {
+        "conflicts": inside + against,
+        "replaced": against if replace else 0,
+        "gold_filled": filled,
+    }
 
 
 def present(rows: pa.Table, columns: Iterable[str]) -> list[str]:
@@ -347,7 +395,8 @@ def fill_texts(change: Change, columns: Iterable[str]) -> None:
     if source:
         change.execute(
             f"""insert into texts
-                select (select coalesce(max(id), 0) from texts) + row_number() over (order by text), text
+                select (select coalesce(max(id), 0) from texts) + row_number() over (order by
+                text), text
                 from (select distinct text from ({source})
                       where text is not null and text not in (select text from texts))"""
         )
@@ -361,11 +410,18 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
     if layout.kind == "votes":
         columns = [f"i.ordinal + {base} as id", "k.dataset_id as dataset", "k.comparison"]
         columns.append(f"{encode('i.position', CODES['position'], '0')} as position")
-        columns.append(f"{encode('i.confidence_kind', CODES['confidence_kind'])} as confidence_kind")
+        columns.append(
+            f"{encode('i.confidence_kind', CODES['confidence_kind'])} as confidence_kind"
+        )
         joins = ["join keyed k using (dataset, item_id, model_a, model_b)"]
     else:
         (judged,) = layout.judged
-        columns = [f"i.unit + {base} as id", "d.id as dataset", "it.id as item", f"m.id as {judged}"]
+        columns = [
+            f"i.unit + {base} as id",
+            "d.id as dataset",
+            "it.id as item",
+            f"m.id as {judged}",
+        ]
         joins = ["join datasets d on d.name = i.dataset"]
         joins.append("join items it on it.dataset = d.id and it.name = i.item_id")
         joins.append(f"join models m on m.name = i.{judged}")
@@ -379,8 +435,12 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
     return f"select {', '.join(columns)} from incoming i {' '.join(joins)}"
 
 
-def _settle(change: Change, layout: Layout, units: int, *, check_stored: bool, replace: bool) -> Counter[str]:
-    """Take out of `fresh` what is twice in it or stored; counts of duplicates, conflicts and replaced."""
+def _settle(
+    change: Change, layout: Layout, units: int, *, check_stored: bool, replace: bool
+) -> Counter[str]:
+    """Take out of `fresh` what is twice in it or stored; counts of duplicates, conflicts and
+    replaced.
+    """
     key = ", ".join(layout.key)
     counts: Counter[str] = Counter()
     if change.count(f"select count(*) from (select distinct {key} from fresh)") < units:
@@ -401,7 +461,9 @@ def _settle(change: Change, layout: Layout, units: int, *, check_stored: bool, r
     )
     stored: str = layout.kind
     if layout.details:
-        stored = f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
+        stored = (
+            f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
+        )
     found = _compare(change, layout, "met", stored)
     if found["conflicts"] and replace:
         found["replaced"] = found["conflicts"]
@@ -415,7 +477,9 @@ def _settle(change: Change, layout: Layout, units: int, *, check_stored: bool, r
 
 
 def _compare(change: Change, layout: Layout, pairs: str, stored: str) -> Counter[str]:
-    """Of pairs of judgements with one key, duplicates and conflicts (the latter kept as `<pairs>_other`)."""
+    """Of pairs of judgements with one key, duplicates and conflicts (the latter kept as
+    `<pairs>_other`).
+    """
     n = change.count(f"select count(*) from {pairs}")
     if not n:
         return Counter()
@@ -435,7 +499,9 @@ def _compare(change: Change, layout: Layout, pairs: str, stored: str) -> Counter
 
 
 def insert_votes(change: Change, source: str, details: Collection[str]) -> None:
-    """Insert the votes of a table; those with a value in any of the columns `details` get a row there."""
+    """Insert the votes of a table; those with a value in any of the columns `details` get a row
+    there.
+    """
     change.execute(f"insert into votes by name select {', '.join(VOTE_COLUMNS)} from {source}")
     if details:
         change.execute(
@@ -451,23 +517,32 @@ def count_anew(change: Change, votes: str = "true") -> None:
     """
     for name, sql in CELLS.items():
         change.execute(f"delete from {name} v where {votes}")
-        change.execute(f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} order by 2, 3")
+        change.execute(
+            f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} "
+            "order by 2, 3"
+        )
 
 
 def rename_dataset(change: Change, old: str, new: str) -> None:
     """Give a data set another name; the new name must be free."""
     number = _dataset_id(change, old)
     if old != new and change.rows("select 1 from datasets where name = ?", [new]):
-        raise InvalidOption(f"There is already a data set named {new!r}; delete or rename that one first")
+        raise InvalidOption(
+            f"There is already a data set named {new!r}; delete or rename that one first"
+        )
     change.execute("update datasets set name = ? where id = ?", [new, number])
     for table in NAMED_BY_DATASET:
         change.execute(f"update {table} set dataset = ? where dataset = ?", [new, old])
 
 
 def delete_dataset(change: Change, name: str) -> None:
-    """Delete a data set with all that is in it, its ledger lines and the replies of models to it."""
+    """Delete a data set with all that is in it, its ledger lines and the replies of models
+    to it.
+    """
     number = _dataset_id(change, name)
-    change.execute("delete from details where vote in (select id from votes where dataset = ?)", [number])
+    change.execute(
+        "delete from details where vote in (select id from votes where dataset = ?)", [number]
+    )
     for table in (*LAYOUTS, *CELLS, "comparisons", "items", "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
     change.execute("delete from datasets where id = ?", [number])
@@ -493,7 +568,12 @@ def vacuum(change: Change) -> None:
     }
     for kind, layout in LAYOUTS.items():
         used["models"] += [(kind, column) for column in layout.judged if kind != "votes"]
-        used["texts"] += [("details" if layout.details else kind, column) for column in layout.texts]
+        used["texts"] += [
+            ("details" if layout.details else kind, column) for column in layout.texts
+        ]
     for table, columns in used.items():
         source = " union all ".join(f"select {column} from {where}" for where, column in columns)
-        change.execute(f"delete from {table} where id not in (select id from ({source}) u (id) where id is not null)")
+        change.execute(
+            f"delete from {table} where id not in (select id from ({source}) u (id) where id is "
+            "not null)"
+        )

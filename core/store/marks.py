@@ -1,4 +1,6 @@
-"""The votes behind a mark of a chart: a bin, a cell, a bar or a row; and the errors that tell most."""
+"""The votes behind a mark of a chart: a bin, a cell, a bar or a row; and the errors that
+tell most.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,20 @@ EDGE_TOLERANCE = 1e-9
 class Mark:
     """What the votes behind a mark have in common; None sets no condition.
 
-    confidence : (low, high], with 0 in the bin that starts there. vote, gold : -1, 0 or 1. correct : vote and
-    gold agree (False: there is gold and they do not). counts : (plus, tie, minus) of the judge on the
+    confidence : (low, high], with 0 in the bin that starts there. vote, gold : -1, 0 or 1. correct
+        : vote and
+    gold agree (False: there is gold and they do not). counts : (plus, tie, minus) of the judge on
+    the
     comparison. label : the judge's majority label of the comparison. models : two models, in either
-    orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
-    included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
+    orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict,
+        hard flips
+    included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to
+        the
     response shown `first`, `second`, or was a `tie` with known position. items : item ids.
-    comparisons : codes of comparisons, as the counts of the same selection have them.  judges : any of them.
-    rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
+    comparisons : codes of comparisons, as the counts of the same selection have them.  judges : any
+        of them.
+    rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in
+        `outcomes`.
     """
 
     judge: str | None = None
@@ -59,11 +67,13 @@ class Mark:
 def votes_behind(
     store: Snapshot, selection: Selection, *, mark: Mark, limit: int | None = 1000, offset: int = 0
 ) -> pa.Table:
-    """Usable votes that meet a mark, in the order of loading: at most `limit` after the first `offset`.
+    """Usable votes that meet a mark, in the order of loading: at most `limit` after the first
+    `offset`.
 
     Columns are the canonical ones, with gold as the selection forms it, and every extra column.
 
-    Raises NoUsableVotes: no vote meets the mark. UnknownName: a judge or model that the store does not have.
+    Raises NoUsableVotes: no vote meets the mark. UnknownName: a judge or model that the store does
+    not have.
     """
     selected = scope(store, selection)
     behind, params = _behind(store, selected, selection, mark)
@@ -82,7 +92,9 @@ def count_behind(store: Snapshot, selection: Selection, *, mark: Mark) -> int:
     return int(n)
 
 
-def _behind(store: Snapshot, selected: Scope, selection: Selection, mark: Mark) -> tuple[str, dict[str, str]]:
+def _behind(
+    store: Snapshot, selected: Scope, selection: Selection, mark: Mark
+) -> tuple[str, dict[str, str]]:
     """`from … where …` of the votes `v` that meet a mark, and its parameters."""
     conditions, params = _conditions(selected, mark)
     if mark.comparisons is not None:
@@ -95,15 +107,24 @@ def _behind(store: Snapshot, selected: Scope, selection: Selection, mark: Mark) 
         conditions.append(f"v.comparison in ({wanted})")
     joins = ""
     if mark.flip is not None or mark.rule == "both_orders":
-        joins += f" join {BOTH_ORDERS} p on (p.judge, p.comparison, p.run) = (v.judge, v.comparison, v.run)"
+        joins += (
+            f" join {BOTH_ORDERS} p on (p.judge, p.comparison, p.run) "
+            "= (v.judge, v.comparison, v.run)"
+        )
         conditions.append("v.position <> 0")
     if mark.counts is not None or mark.label is not None:
         joins += """ join (select v.judge, v.comparison, count_if(v.vote = 1) as plus,
                                   count_if(v.vote = 0) as tie, count_if(v.vote = -1) as minus
                            from {usable} v group by v.judge, v.comparison) n
                     on (n.judge, n.comparison) = (v.judge, v.comparison)"""
-    behind = f"from {{usable}} v join {{gold}} g on g.comparison = v.comparison {joins} where {{conditions}}"
-    return selected.sql(behind, conditions=" and ".join(conditions) or "true"), {**selected.params, **params}
+    behind = (
+        f"from {{usable}} v join {{gold}} g on g.comparison = v.comparison "
+        f"{joins} where {{conditions}}"
+    )
+    return selected.sql(behind, conditions=" and ".join(conditions) or "true"), {
+        **selected.params,
+        **params,
+    }
 
 
 def _listed(store: Snapshot, selected: Scope, votes: list[Any]) -> pa.Table:
@@ -111,7 +132,11 @@ def _listed(store: Snapshot, selected: Scope, votes: list[Any]) -> pa.Table:
     import pyarrow as pa
 
     parts = [
-        listed(store, selected, f"v.id in ({', '.join(map(str, votes[start : start + LISTED_AT_ONCE]))})")
+        listed(
+            store,
+            selected,
+            f"v.id in ({', '.join(map(str, votes[start : start + LISTED_AT_ONCE]))})",
+        )
         for start in range(0, len(votes), LISTED_AT_ONCE)
     ]
     # Extra columns may be of some votes only.
@@ -123,12 +148,13 @@ Telling = Literal["surest", "flipped", "against people"]
 
 @at_one_moment
 def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Telling, pa.Table]:
-    """The errors of a judge that tell most, each as the votes to read; those that it did not make are absent.
+    """The errors of a judge that tell most, each as the votes to read; those that it did not make
+    are absent.
 
     surest : the vote against gold with the highest confidence.
     flipped : two votes of one run that differ with the order shown, A against B before a tie.
-    against people : its votes and theirs where two or more people agree and its majority says another, the
-        opposite before a tie, most people first.
+    against people : its votes and theirs where two or more people agree and its majority says
+        another, the opposite before a tie, most people first.
 
     Equal ones: the first that was loaded. Source: ours.
     """
@@ -145,8 +171,10 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
             on (f.judge, f.comparison, f.run) = (v.judge, v.comparison, v.run)
             where v.position <> 0 order by v.id""",
         "against people": """with o as (
-                select v.comparison, min(v.vote) as theirs, count(distinct v.judge) as people from votes v
-                where v.human and v.status = 0 and v.judge <> {number} and {pool} group by v.comparison
+                select v.comparison, min(v.vote) as theirs, count(distinct v.judge) as people
+                from votes v
+                where v.human and v.status = 0 and v.judge <> {number} and {pool} group by
+                v.comparison
                 having min(v.vote) = max(v.vote) and count(distinct v.judge) > 1),
             m as (select v.comparison, count_if(v.vote = 1) as plus, count_if(v.vote = 0) as tie,
                          count_if(v.vote = -1) as minus
@@ -163,7 +191,9 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
     found: dict[Telling, pa.Table] = {}
     kind: Telling
     for kind in ("surest", "flipped", "against people"):
-        votes = store.rows(selected.sql(asked[kind], number=str(number), pool=selected.pool), selected.params)
+        votes = store.rows(
+            selected.sql(asked[kind], number=str(number), pool=selected.pool), selected.params
+        )
         if votes:
             found[kind] = _listed(store, selected, [vote for (vote,) in votes])
     return found
@@ -171,7 +201,9 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
 
 def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
     """SQL predicates on a vote `v`, its gold `g`, its pair `p` and its tally `n`."""
-    stated, verdict = ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
+    stated, verdict = (
+        ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
+    )
     found: list[str] = []
     params: dict[str, str] = {}
     judges = {name: number for number, name in selected.judges.items()}
@@ -196,16 +228,25 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
     if mark.label is not None:
         wins = "n.plus > n.tie and n.plus > n.minus"
         loses = "n.minus > n.tie and n.minus > n.plus"
-        found.append({1: f"({wins})", -1: f"({loses})"}.get(mark.label, f"not ({wins}) and not ({loses})"))
+        found.append(
+            {1: f"({wins})", -1: f"({loses})"}.get(mark.label, f"not ({wins}) and not ({loses})")
+        )
     if mark.models is not None:
         params |= {"mark_model_1": mark.models[0], "mark_model_2": mark.models[1]}
         one, two = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))
-        found.append(f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = {one}))")
+        found.append(
+            f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = "
+            f"{one}))"
+        )
     if mark.flip is not None:
-        found.append({"same": "p.apart = 0", "flip": "p.apart > 0", "hard": "p.apart = 2"}[mark.flip])
+        found.append(
+            {"same": "p.apart = 0", "flip": "p.apart > 0", "hard": "p.apart = 2"}[mark.flip]
+        )
     if mark.category is not None:
         params["mark_category"] = mark.category
-        found.append("coalesce((select name from categories k where k.id = v.category), '') = $mark_category")
+        found.append(
+            "coalesce((select name from categories k where k.id = v.category), '') = $mark_category"
+        )
     if mark.slot is not None:
         shown = {"first": 1, "second": -1, "tie": 0}[mark.slot]
         found.append(f"v.position <> 0 and v.vote * v.position = {shown}")

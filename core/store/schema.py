@@ -1,4 +1,6 @@
-"""The tables of a store: their statements, how each kind of judgement lies in them, and earlier layouts."""
+"""The tables of a store: their statements, how each kind of judgement lies in them, and earlier
+layouts.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,10 @@ from .cells import TABLES as CELL_TABLES
 
 VERSION = "5"
 
-# No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
-# dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
-# Category, lengths and texts belong to a vote and may differ within a comparison; gold is the comparison's.
+# No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text
+# lives in dictionaries and in `details`, which has rows only for votes that need one, so counting
+# reads integers only. Category, lengths and texts belong to a vote and may differ within a
+# comparison; gold is the comparison's.
 VOTE_TABLES = """
 create table settings (key varchar, value varchar);
 create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
@@ -34,8 +37,8 @@ create table details (vote bigint, prompt integer, response_a integer, response_
                       extra map(varchar, varchar));
 """
 
-# A score or a ranking holds its texts itself: columns without a value take no room. The rows of one ranking,
-# one per candidate, share its id.
+# A score or a ranking holds its texts itself: columns without a value take no room. The rows of one
+# ranking, one per candidate, share its id.
 ROW_TABLES = """
 create table scores (id bigint, dataset integer, item integer, category integer, model integer, judge integer,
                      run bigint, score double, status tinyint, human boolean,
@@ -68,8 +71,12 @@ NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
 """The tables of a new store."""
 COLUMNS = {
-    name: frozenset(re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body))
-    for name, body in re.findall(r"create table (?:if not exists )?(\w+) \((.*?)\);", TABLES, re.DOTALL)
+    name: frozenset(
+        re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body)
+    )
+    for name, body in re.findall(
+        r"create table (?:if not exists )?(\w+) \((.*?)\);", TABLES, re.DOTALL
+    )
 }
 """The columns of every table."""
 
@@ -77,7 +84,12 @@ _TEXTS = dict.fromkeys(("prompt", "rationale", "prompt_hash"), "texts")
 _JUDGED = {"dataset": "datasets", "judge": "judges", "category": "categories"}
 REFERENCES: dict[str, dict[str, str]] = {
     "items": {"dataset": "datasets"},
-    "comparisons": {"dataset": "datasets", "item": "items", "model_a": "models", "model_b": "models"},
+    "comparisons": {
+        "dataset": "datasets",
+        "item": "items",
+        "model_a": "models",
+        "model_b": "models",
+    },
     "votes": _JUDGED | {"comparison": "comparisons"},
     "details": _TEXTS | {"response_a": "texts", "response_b": "texts"},
     "scores": _JUDGED | _TEXTS | {"item": "items", "model": "models", "response": "texts"},
@@ -114,8 +126,10 @@ VOTE_COLUMNS = (
 class Layout:
     """How judgements of one kind lie in the store.
 
-    key : columns that tell one judgement from another.  judged : columns of the file that name models.
-    texts : columns that hold numbers of `texts`.  part : column that tells the rows of one judgement apart.
+    key : columns that tell one judgement from another.  judged : columns of the file that name
+        models.
+    texts : columns that hold numbers of `texts`.  part : column that tells the rows of one
+        judgement apart.
     """
 
     kind: Kind

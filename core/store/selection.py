@@ -1,8 +1,9 @@
-"""From a `Selection` to SQL and back: which rows, which gold, and one record per judge of what is counted.
+"""From a `Selection` to SQL and back: which rows, which gold, and one record per judge of what is
+counted.
 
-SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`, `bool_or`, ordered `list` or
-`unnest`, an alias on every subquery, and no computed column with the name of an input column of its select:
-`fetch` reads `gold_` as `gold`.
+SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`, `bool_or`, ordered
+`list` or `unnest`, an alias on every subquery, and no computed column with the name of an input
+column of its select: `fetch` reads `gold_` as `gold`.
 """
 
 from __future__ import annotations
@@ -37,18 +38,30 @@ PLURALS = {"category": "categories", "model": "models", "candidate": "candidates
 """Text column of a result → field of a record that names what the column's codes stand for."""
 
 SIDES = """(
-    select d.vote as id, sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text))) as side
-    from details d left join texts a on a.id = d.response_a left join texts b on b.id = d.response_b)"""
-"""Longer response of each vote with details: 1 is A, -1 B, 0 neither; null where a length is unknown."""
+    select d.vote as id, sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text)))
+    as side
+    from details d left join texts a on a.id = d.response_a left join texts b on b.id =
+    d.response_b)"""
+"""Longer response of each vote with details: 1 is A, -1 B, 0 neither; null where a length is
+unknown.
+"""
 BOTH_ORDERS = """(
-    select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart, sign(sum(v.vote)) as verdict,
+    select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart, sign(sum(v.vote)) as
+    verdict,
            case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as stated
-    from {usable} v where v.position <> 0 group by v.judge, v.comparison, v.run having count(*) = 2)"""
-"""One row per run of a comparison voted in both orders: its verdict and mean confidence (see `outcomes`)."""
+    from {usable} v where v.position <> 0 group by v.judge, v.comparison, v.run having count(*) =
+    2)"""
+"""One row per run of a comparison voted in both orders: its verdict and mean confidence (see
+`outcomes`).
+"""
 
 
-def at_one_moment(query: Callable[Concatenate[Snapshot, P], R]) -> Callable[Concatenate[Database | Snapshot, P], R]:
-    """Let a query of several statements see one state of the store, whatever is loaded meanwhile."""
+def at_one_moment(
+    query: Callable[Concatenate[Snapshot, P], R],
+) -> Callable[Concatenate[Database | Snapshot, P], R]:
+    """Let a query of several statements see one state of the store, whatever is loaded
+    meanwhile.
+    """
 
     @wraps(query)
     def answer(store: Database | Snapshot, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,11 +84,13 @@ TOLD: dict[Cell, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """SQL pieces of a checked selection of one kind: conditions on a row `v`, and values for `params`.
+    """SQL pieces of a checked selection of one kind: conditions on a row `v`, and values for
+    `params`.
 
     filter : all conditions.  pool : only that on the data sets.
     cells : cells that can tell all conditions: what they have counted need not be counted again.
-    gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets; votes only.
+    gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets;
+        votes only.
     judges : number of a judge → name.
     """
 
@@ -90,9 +105,10 @@ class Scope:
     def sql(self, template: str, **parts: str) -> str:
         """A statement about this scope.
 
-        template : SQL with `{usable}` for the selected rows with status ok, `{tallies}` and `{runs}` for the
-            cells of the selected votes, `{everyone}` for the tallies of the data sets, `{gold}`, `{filter}`,
-            `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`, and the parts.
+        template : SQL with `{usable}` for the selected rows with status ok, `{tallies}` and
+            `{runs}` for the cells of the selected votes, `{everyone}` for the tallies of the data
+            sets, `{gold}`, `{filter}`, `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`, and the
+            parts.
         """
         cells = {name: self._cell(name) for name in CELLS} if self.kind == "votes" else {}
         usable = f"(select v.* from {self.kind} v where v.status = 0 and {self.filter})"
@@ -114,22 +130,26 @@ class Scope:
         return f"({CELLS[name].format(votes=f'(select v.* from votes v where {self.filter})')})"
 
 
-def scope(store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False) -> Scope:
+def scope(
+    store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False
+) -> Scope:
     """Check a selection against the store and write its SQL.
 
     A ranking is selected whole, if any of its rows meets each condition.
 
     with_perturbed : also votes on perturbed items, whether or not the selection names them.
 
-    Raises UnknownName: a data set, judge, rater type or kind of gold that does not exist, or a column that this kind of
-    judgement does not have.
+    Raises UnknownName: a data set, judge, rater type or kind of gold that does not exist, or a
+    column that this kind of judgement does not have.
     """
     judges = _numbers(store, "judges")
     pool = _pool(store, selection)
     if not with_perturbed and (apart := _perturbed(judges, selection)):
         pool = f"{'' if pool == 'true' else f'{pool} and '}not {_one_of('v.judge', apart)}"
     filters = [pool, *_raters(selection, judges)]
-    asked = {column for column, _ in selection.where} | ({"rater_type"} if selection.rater_types else set())
+    asked = {column for column, _ in selection.where} | (
+        {"rater_type"} if selection.rater_types else set()
+    )
     params: dict[str, str] = {}
     for place, (column, value) in enumerate(selection.where):
         if column not in FORMS[kind].names:
@@ -148,22 +168,33 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_p
     )
 
 
-def column_sql(column: str, kind: Kind = "votes", extra: str = "$extra") -> tuple[str, tuple[str, ...]]:
+def column_sql(
+    column: str, kind: Kind = "votes", extra: str = "$extra"
+) -> tuple[str, tuple[str, ...]]:
     """Value of a canonical or extra column for a row `w`, and the joins it needs.
 
-    The name of an extra column is read from the parameter `extra`: it never becomes part of the statement.
+    The name of an extra column is read from the parameter `extra`: it never becomes part of the
+    statement.
     """
     layout, details = LAYOUTS[kind], LAYOUTS[kind].details
-    about, compared = ("co", ("join comparisons co on co.id = w.comparison",)) if details else ("w", ())
+    about, compared = (
+        ("co", ("join comparisons co on co.id = w.comparison",)) if details else ("w", ())
+    )
     home, detailed = ("de", ("left join details de on de.vote = w.id",)) if details else ("w", ())
     if column not in FORMS[kind].names:
         return f"{home}.extra[{extra}]", detailed
     if column in CODES:
         return decode(f"w.{column}", CODES[column]), ()
     if column in layout.judged:
-        return f"m_{column}.name", (*compared, f"join models m_{column} on m_{column}.id = {about}.{column}")
+        return f"m_{column}.name", (
+            *compared,
+            f"join models m_{column} on m_{column}.id = {about}.{column}",
+        )
     if column in layout.texts:
-        return f"t_{column}.text", (*detailed, f"left join texts t_{column} on t_{column}.id = {home}.{column}")
+        return f"t_{column}.text", (
+            *detailed,
+            f"left join texts t_{column} on t_{column}.id = {home}.{column}",
+        )
     if column in details:
         return f"{home}.{column}", detailed
     return {
@@ -182,15 +213,22 @@ def is_numeric(column: str, kind: Kind = "votes") -> bool:
 
 
 def extra_columns(
-    store: Snapshot, kind: Kind = "votes", condition: str = "true", params: dict[str, str] | None = None
+    store: Snapshot,
+    kind: Kind = "votes",
+    condition: str = "true",
+    params: dict[str, str] | None = None,
 ) -> list[str]:
-    """Names, in order, of the columns outside the canonical form that rows `v` under a condition have."""
+    """Names, in order, of the columns outside the canonical form that rows `v` under a condition
+    have.
+    """
     if store.others is not None:
         return sorted(store.others)
     where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
     extra = "d.extra" if kind == "votes" else "v.extra"
     found = store.query(
-        f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and {condition}", params
+        f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and "
+        f"{condition}",
+        params,
     )
     return sorted({name for names in found["names"].to_pylist() for name in names})
 
@@ -217,11 +255,15 @@ def pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int]
 def unknown(kind: str, name: str, known: list[str]) -> str:
     """Sentence that names what does not exist and what is near it."""
     inside = [one for one in known if name.casefold() in one.casefold()] if name else []
-    near = list(dict.fromkeys([*inside[:5], *difflib.get_close_matches(name, known, n=5, cutoff=0.5)]))[:5]
+    near = list(
+        dict.fromkeys([*inside[:5], *difflib.get_close_matches(name, known, n=5, cutoff=0.5)])
+    )[:5]
     if near:
         return f"No {kind} named {name!r}; did you mean {' or '.join(repr(one) for one in near)}?"
     shown = ", ".join(repr(one) for one in known[:20]) + (", …" if len(known) > 20 else "")
-    return f"No {kind} named {name!r}; there {'is' if len(known) == 1 else 'are'}: {shown or 'none'}"
+    return (
+        f"No {kind} named {name!r}; there {'is' if len(known) == 1 else 'are'}: {shown or 'none'}"
+    )
 
 
 def _one_of(column: str, numbers: list[int]) -> str:
@@ -229,7 +271,9 @@ def _one_of(column: str, numbers: list[int]) -> str:
 
 
 def _pool(store: Snapshot, selection: Selection) -> str:
-    """SQL that keeps the selected data sets of a table `v`; raises UnknownName for one that is not there."""
+    """SQL that keeps the selected data sets of a table `v`; raises UnknownName for one that is not
+    there.
+    """
     if selection.datasets is None:
         return "true"
     return _one_of("v.dataset", pick("data set", selection.datasets, _numbers(store, "datasets")))
@@ -256,7 +300,9 @@ def _condition(column: str, kind: Kind, place: int) -> str:
     if not joins and not LAYOUTS[kind].part:
         return test.replace("w.", "v.")
     if kind == "votes" and column in COMPARED:
-        return f"v.comparison in (select co.id from comparisons co {' '.join(joins[1:])} where {test})"
+        return (
+            f"v.comparison in (select co.id from comparisons co {' '.join(joins[1:])} where {test})"
+        )
     if kind == "votes" and column in NAMED:
         table, alias = NAMED[column]
         found = f"v.{column} in (select {alias}.id from {table} {alias} where {test})"
@@ -265,7 +311,9 @@ def _condition(column: str, kind: Kind, place: int) -> str:
 
 
 def _perturbed(judges: Mapping[str, int], selection: Selection) -> list[int]:
-    """Numbers of the names under which votes on perturbed items are, but for those that are selected."""
+    """Numbers of the names under which votes on perturbed items are, but for those that are
+    selected.
+    """
     named = selection.judges or ()
     return [number for name, number in judges.items() if name not in named and perturbed(name)]
 
@@ -281,21 +329,26 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
         who = f"t.judge = {judges[gold]}"
     else:
         raise UnknownName(
-            unknown("gold", gold, ["given", "humans", *judges]) + " (gold is 'given', 'humans' or the name of a judge)"
+            unknown("gold", gold, ["given", "humans", *judges])
+            + " (gold is 'given', 'humans' or the name of a judge)"
         )
     # No unique mode is 0 (docs/methods.md §0 and §2).
     rated = f"t.n > 0 and {who} and {pool.replace('v.', 't.')}"
     return f"""(select {columns}, m.mode as gold from comparisons c left join (
         select s.comparison,
                (case when s.n_plus > s.n_tie and s.n_plus > s.n_minus then 1
-                     when s.n_minus > s.n_plus and s.n_minus > s.n_tie then -1 else 0 end)::tinyint as mode
-        from (select t.comparison, sum(t.plus) as n_plus, sum(t.tie) as n_tie, sum(t.minus) as n_minus
+                     when s.n_minus > s.n_plus and s.n_minus > s.n_tie then -1 else 0
+                     end)::tinyint as mode
+        from (select t.comparison, sum(t.plus) as n_plus, sum(t.tie) as n_tie, sum(t.minus) as
+        n_minus
               from tallies t where {rated} group by t.comparison) s) m
         on m.comparison = c.id where {compared})"""
 
 
 def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUsableVotes:
-    """The error for a selection without a usable judgement of a kind: its filters, and what else is there."""
+    """The error for a selection without a usable judgement of a kind: its filters, and what else is
+    there.
+    """
     parts = []
     for named, values in (
         ("data set", selection.datasets),
@@ -305,7 +358,9 @@ def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUs
         if values is not None:
             parts.append(f"{named} {' or '.join(values) or '(none)'}")
     parts += [f"{column} = {value}" for column, value in selection.where]
-    missing = f"No usable {FORMS[kind].unit}{' with ' + ', '.join(parts) if parts else ' in the store'}"
+    missing = (
+        f"No usable {FORMS[kind].unit}{' with ' + ', '.join(parts) if parts else ' in the store'}"
+    )
     count = f"select count(distinct v.id) from {{}} v where {_pool(store, selection)}"
     others = [
         f"There {'is' if n == 1 else 'are'} {n:,} {form.unit if n == 1 else form.units}, "
@@ -343,7 +398,10 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
         return np.cumsum(present) - 1
 
     item = lookup(ints(found, "item"))
-    return Codes(item=item, comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item)
+    return Codes(
+        item=item,
+        comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item,
+    )
 
 
 def fetch(
@@ -355,11 +413,12 @@ def fetch(
     kind: Kind = "votes",
     **parts: str,
 ) -> dict[str, R]:
-    """Run one statement about a selection and make a record of each judge's rows, by name of the judge.
+    """Run one statement about a selection and make a record of each judge's rows, by name of the
+    judge.
 
     template : as in `Scope.sql`, ordered by a column `judge`.
-    record : takes every other column as an array: store ids in `comparison` and `item` become codes, texts
-        become codes too, with their names in a tuple (`PLURALS`).
+    record : takes every other column as an array: store ids in `comparison` and `item` become
+        codes, texts become codes too, with their names in a tuple (`PLURALS`).
     """
     with store.snapshot() as moment:
         selected = scope(moment, selection, kind)
@@ -391,7 +450,8 @@ def per_judge(
             arrays[name] = getattr(codes, name)[arrays[name]]
     rows = by_judge(arrays.pop("judge"), judges)
     return {
-        judge: record(**shared, **{name: values[own] for name, values in arrays.items()}) for judge, own in rows.items()
+        judge: record(**shared, **{name: values[own] for name, values in arrays.items()})
+        for judge, own in rows.items()
     }
 
 

@@ -28,14 +28,15 @@ class Store(Database):
         simulated: bool = False,
         progress: Progress | None = None,
     ) -> LoadReport:
-        """Load a reading in one transaction; what is there already is not loaded again (see `LoadReport`).
+        """Load a reading in one transaction; what is there already is not loaded again (see
+        `LoadReport`).
 
         Parameters
         ----------
         dataset : put everything into this data set, whatever the file says.
-        on_conflict : when a vote has the key of a stored one (data set, comparison, judge, run, position) but
-            other content, a score or ranking that of its form (`Form.key`), or a comparison another gold
-            label: `keep` what is stored, or `replace` it.
+        on_conflict : when a vote has the key of a stored one (data set, comparison, judge, run,
+            position) but other content, a score or ranking that of its form (`Form.key`), or a
+            comparison another gold label: `keep` what is stored, or `replace` it.
         simulated : mark data sets that this load creates as simulated.
         progress : hears how far the load is; nothing is kept before its end.
         """
@@ -46,7 +47,9 @@ class Store(Database):
         replace = on_conflict == "replace"
         with self.change() as change:
             told = progress or (lambda *_: None)
-            return load(change, reading, told, dataset=dataset, replace=replace, simulated=simulated)
+            return load(
+                change, reading, told, dataset=dataset, replace=replace, simulated=simulated
+            )
 
     def datasets(self) -> list[DatasetInfo]:
         """The data sets in order of name."""
@@ -59,7 +62,9 @@ class Store(Database):
             rename_dataset(change, old, new)
 
     def delete_dataset(self, name: str) -> None:
-        """Delete a data set with all that is in it, its ledger lines and the replies of models to it."""
+        """Delete a data set with all that is in it, its ledger lines and the replies of models to
+        it.
+        """
         with self.change() as change:
             delete_dataset(change, name)
 
@@ -77,7 +82,8 @@ class Store(Database):
     def export(self, selection: Selection | None = None, *, kind: Kind = "votes") -> pa.Table:
         """All votes of the selection (or scores, or rankings), failed ones too, to import again.
 
-        The canonical columns come first, then each extra column. A ranking has a row for each candidate.
+        The canonical columns come first, then each extra column. A ranking has a row for each
+        candidate.
         """
         return judgements(self, selection or Selection(), kind)
 

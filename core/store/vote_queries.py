@@ -1,9 +1,10 @@
-"""What each judge said: votes per comparison, scores and rankings. SQL in, records of `core.records` out.
+"""What each judge said: votes per comparison, scores and rankings. SQL in, records of
+`core.records` out.
 
-Codes of items and comparisons number what the selection's usable votes are about, in the order of the store,
-so they are the same in every record made from one selection and one state of the store. Every function
-raises `UnknownName` for a name that the store does not have, and `NoUsableVotes` if no vote with status ok is
-selected; those of scores and rankings, if none of these is.
+Codes of items and comparisons number what the selection's usable votes are about, in the order of
+the store, so they are the same in every record made from one selection and one state of the store.
+Every function raises `UnknownName` for a name that the store does not have, and `NoUsableVotes` if
+no vote with status ok is selected; those of scores and rankings, if none of these is.
 """
 
 from __future__ import annotations
@@ -36,7 +37,16 @@ from ..records import (
     value_codes,
 )
 from ..schema import COLUMN_NAMES, CorrectnessRule, Perturbed, Selection, perturbed
-from .browse import JudgeSummary, RaterCount, Summary, comparison_names, costs, filter_columns, summary, values
+from .browse import (
+    JudgeSummary,
+    RaterCount,
+    Summary,
+    comparison_names,
+    costs,
+    filter_columns,
+    summary,
+    values,
+)
 from .cells import LABELS, MISSING, ORDERS
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
@@ -104,7 +114,9 @@ PLACED = f"({' + '.join(f'v.{name}' for name in IN_ORDER)} > 0)"
 
 
 def vote_counts(store: Database | Snapshot, selection: Selection) -> dict[str, VoteCounts]:
-    """Votes of each judge per comparison: how many +1, 0 and -1, and gold (`NO_GOLD` where there is none)."""
+    """Votes of each judge per comparison: how many +1, 0 and -1, and gold (`NO_GOLD` where there is
+    none).
+    """
     counted = """
         with n as (select v.judge, v.comparison, {per_vote} from {tallies} v where v.n > 0
                    group by v.judge, v.comparison)
@@ -121,12 +133,15 @@ ONE_BY_ONE = """(select v.*, case when v.vote = 1 then 1 else 0 end as plus,
 
 
 @at_one_moment
-def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[str, dict[str, VoteCounts]]:
+def vote_counts_by(
+    store: Snapshot, selection: Selection, column: str
+) -> dict[str, dict[str, VoteCounts]]:
     """Votes per comparison of each judge under each value of a column, by value, then by judge.
 
-    column : canonical (`category`, `temperature`, `prompt_hash`, `judge` …) or extra. Codes of items and
-    comparisons are those of `vote_counts` of the selection, whatever the value, so that values can be
-    matched. Votes without a value are left out; numbers are in the order of their size.
+    column : canonical (`category`, `temperature`, `prompt_hash`, `judge` …) or extra. Codes of
+        items and
+    comparisons are those of `vote_counts` of the selection, whatever the value, so that values can
+    be matched. Votes without a value are left out; numbers are in the order of their size.
     Raises as `vote_counts`, and UnknownName for a column that does not exist.
     """
     selected = scope(store, selection)
@@ -155,7 +170,9 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
     )
     names, place = table["value"], ints(table, "place")
     table = table.drop_columns(["value", "place"])
-    bounds = [*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), len(place)] if len(place) else []
+    bounds = (
+        [*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), len(place)] if len(place) else []
+    )
     return {
         str(names[start].as_py()): per_judge(
             table.slice(start, end - start).to_reader(), codes, selected.judges, VoteCounts
@@ -166,7 +183,9 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
 
 @at_one_moment
 def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
-    """Outputs of each judge per comparison, those without a verdict too. Raises as `vote_counts` does."""
+    """Outputs of each judge per comparison, those without a verdict too. Raises as `vote_counts`
+    does.
+    """
     selected = scope(store, selection)
     table = store.query(
         selected.sql(
@@ -182,7 +201,9 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
         ),
         selected.params,
     )
-    arrays = {name.removesuffix("_"): ints(table, name) for name in table.column_names if name != "judge"}
+    arrays = {
+        name.removesuffix("_"): ints(table, name) for name in table.column_names if name != "judge"
+    }
     return {
         judge: OutputCounts(**{name: values[rows] for name, values in arrays.items()})
         for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
@@ -190,7 +211,9 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
 
 
 def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, OrderCounts]:
-    """Votes of each judge per comparison and shown order, with gold. A judge without a position is absent."""
+    """Votes of each judge per comparison and shown order, with gold. A judge without a position is
+    absent.
+    """
     counted = """
         with n as (select v.judge, v.comparison, {per_order} from {tallies} v where {placed}
                    group by v.judge, v.comparison)
@@ -199,7 +222,9 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
 
     def record(**columns: Any) -> OrderCounts:
         stacked = {
-            order: np.stack([columns.pop(f"{order}_{name}") for name in ("minus", "tie", "plus")], axis=1)
+            order: np.stack(
+                [columns.pop(f"{order}_{name}") for name in ("minus", "tie", "plus")], axis=1
+            )
             for order in ("ab", "ba")
         }
         return OrderCounts(**columns, **stacked)
@@ -208,17 +233,23 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
 
 
 @at_one_moment
-def perturbed_votes(store: Snapshot, selection: Selection) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
-    """Votes of judges on the items as they are, and on those with a change; codes are those of both.
+def perturbed_votes(
+    store: Snapshot, selection: Selection
+) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
+    """Votes of judges on the items as they are, and on those with a change; codes are those of
+    both.
 
-    Only votes with a known position; a change whose judge has no such votes on the items as they are is absent.
+    Only votes with a known position; a change whose judge has no such votes on the items as they
+    are is absent.
     """
     known = [name for (name,) in store.rows("select name from judges order by name")]
     asked = known if selection.judges is None else selection.judges
     wanted = {name: meant for name in known if (meant := perturbed(name)) and meant.judge in asked}
     judges = {*wanted, *(meant.judge for meant in wanted.values())} & {*known}
     try:
-        votes = order_counts(store, replace(selection, judges=tuple(sorted(judges)))) if wanted else {}
+        votes = (
+            order_counts(store, replace(selection, judges=tuple(sorted(judges)))) if wanted else {}
+        )
     except NoUsableVotes:
         return ()
     return tuple(
@@ -231,13 +262,15 @@ def perturbed_votes(store: Snapshot, selection: Selection) -> tuple[tuple[Pertur
 def length_counts(store: Database | Snapshot, selection: Selection) -> dict[str, LengthCounts]:
     """Votes of each judge for the longer and the shorter response, with gold.
 
-    Lengths are the vote's own `length_a` and `length_b`; where either is missing, those of its texts in
-    characters. Votes on responses of equal or unknown length are left out; a judge without others is absent.
+    Lengths are the vote's own `length_a` and `length_b`; where either is missing, those of its
+    texts in characters. Votes on responses of equal or unknown length are left out; a judge without
+    others is absent.
     """
     counted = """
         with n as (
             select v.judge, v.comparison, d.side, count_if(v.vote = d.side)::bigint as longer,
-                   count_if(v.vote = -d.side)::bigint as shorter, count_if(v.vote = 0)::bigint as tie
+                   count_if(v.vote = -d.side)::bigint as shorter, count_if(v.vote = 0)::bigint as
+                   tie
             from {usable} v join {sides} d using (id) where d.side <> 0
             group by v.judge, v.comparison, d.side)
         select n.judge, n.comparison, n.longer, n.shorter, n.tie, g.item,
@@ -257,7 +290,8 @@ def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str,
         if (sure := f"case when v.vote = {vote} then v.confidence end")
     )
     first = ", ".join(
-        f"""count({coded})::bigint as n_{order}, coalesce(min({coded}), 0)::bigint as first_{order}"""
+        f"""count({coded})::bigint as n_{order}, coalesce(min({coded}), 0)::bigint as
+        first_{order}"""
         for order, shown in ORDERS.items()
         if (coded := f"case when v.position = {shown} then v.run::bigint * 4 + v.vote + 1 end")
     )
@@ -274,10 +308,16 @@ def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str,
         }
         product = np.where(by_label["lowest"] > 0, np.exp(by_label.pop("log")), 0.0)
         first = np.stack(
-            [np.where(columns[f"n_{o}"] > 0, columns[f"first_{o}"] % 4 - 1, NO_VOTE) for o in ORDERS], axis=1
+            [
+                np.where(columns[f"n_{o}"] > 0, columns[f"first_{o}"] % 4 - 1, NO_VOTE)
+                for o in ORDERS
+            ],
+            axis=1,
         )
         known = np.where(side >= 0, side % 4 - 1, NO_SIDE)
-        return WeighedVotes(comparison=comparison, n=n, side=known, first=first, product=product, **by_label)
+        return WeighedVotes(
+            comparison=comparison, n=n, side=known, first=first, product=product, **by_label
+        )
 
     return fetch(store, selection, counted, record)
 
@@ -287,12 +327,16 @@ def outcomes(
 ) -> dict[str, OutcomeCounts]:
     """Right and wrong verdicts of each judge per (item, confidence), on comparisons with gold.
 
-    Under `both_orders` a verdict is a run of a comparison voted in both orders: right if the sum of the two
-    canonical votes has gold's sign (a gold tie: if the sum is 0), its confidence the mean of the two, missing
-    if either is. A judge without a verdict is absent. Source: docs/methods.md §5 (ours).
+    Under `both_orders` a verdict is a run of a comparison voted in both orders: right if the sum of
+    the two canonical votes has gold's sign (a gold tie: if the sum is 0), its confidence the mean
+    of the two, missing if either is. A judge without a verdict is absent. Source: docs/methods.md
+    §5 (ours).
     """
     verdicts = {
-        "single": "(select v.judge, v.comparison, v.vote as verdict, v.confidence as stated from {usable} v)",
+        "single": (
+            "(select v.judge, v.comparison, v.vote as verdict, v.confidence "
+            "as stated from {usable} v)"
+        ),
         "both_orders": BOTH_ORDERS,
     }
     if rule not in verdicts:
@@ -302,15 +346,23 @@ def outcomes(
     right = "case when x.verdict = g.gold then 1 else 0 end"
     found = _by_confidence(store, selection, told, about="item", kinds=right, most=2)
     return {
-        judge: OutcomeCounts(item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1].copy())
+        judge: OutcomeCounts(
+            item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1].copy()
+        )
         for judge, (item, confidence, n) in found.items()
     }
 
 
-def confidence_counts(store: Database | Snapshot, selection: Selection) -> dict[str, ConfidenceCounts]:
-    """Votes of each judge per comparison, vote and stated confidence. Raises as `vote_counts` does."""
+def confidence_counts(
+    store: Database | Snapshot, selection: Selection
+) -> dict[str, ConfidenceCounts]:
+    """Votes of each judge per comparison, vote and stated confidence. Raises as
+    `vote_counts` does.
+    """
     told = "(select v.judge, v.comparison, v.vote, v.confidence as stated from {usable} v) x"
-    counted = _by_confidence(store, selection, told, about="comparison", kinds="x.vote + 1", most=len(LABELS))
+    counted = _by_confidence(
+        store, selection, told, about="comparison", kinds="x.vote + 1", most=len(LABELS)
+    )
     found = {}
     for judge, (comparison, confidence, n) in counted.items():
         row, vote = np.nonzero(n)
@@ -321,19 +373,28 @@ def confidence_counts(store: Database | Snapshot, selection: Selection) -> dict[
 
 
 def _by_confidence(
-    store: Database | Snapshot, selection: Selection, told: str, *, about: str, kinds: str, most: int
+    store: Database | Snapshot,
+    selection: Selection,
+    told: str,
+    *,
+    about: str,
+    kinds: str,
+    most: int,
 ) -> dict[str, tuple[IntArray, FloatArray, IntArray]]:
     """What each judge said, counted by what it is about and by stated confidence.
 
     told : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
     kinds : SQL of the kind of a row, 0 to most − 1.
-    Returns per judge the code of what it is about, the confidence (NaN last), and how many of each kind,
-    (rows, most), in the order of the first two.
+    Returns per judge the code of what it is about, the confidence (NaN last), and how many of each
+    kind, (rows, most), in the order of the first two.
     """
     listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {told}"
     with store.snapshot() as moment:
         selected = scope(moment, selection)
-        place, number = getattr(dense_codes(moment, selected, selection), about), sorted(selected.judges)
+        place, number = (
+            getattr(dense_codes(moment, selected, selection), about),
+            sorted(selected.judges),
+        )
         places, rank = int(place.max()) + 1, np.zeros(number[-1] + 1, dtype=np.int64)
         rank[number] = np.arange(len(number))
         key, times, value = _keys(_told(moment, selected, listed, most), rank, place, most)
@@ -353,8 +414,8 @@ def _keys(
 ) -> tuple[IntArray, IntArray | None, FloatArray]:
     """((judge · places + about) · confidences + confidence) · most + kind of each row that is told.
 
-    Also how many each stands for, if that is told, and the confidences. Ten million rows are not held: what
-    stays of each is a number and a code.
+    Also how many each stands for, if that is told, and the confidences. Ten million rows are not
+    held: what stays of each is a number and a code.
     """
     keys: list[IntArray] = []
     kinds: list[NDArray[np.uint8]] = []
@@ -383,9 +444,12 @@ def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.Recor
     """Rows of judge, about, stated and kind; of another engine with how many there are of each."""
     if moment.others is None:
         return moment.batches(selected.sql(listed), selected.params)
-    # Another engine counts, one row per judge and item; here that costs ten times what reading does.
+    # Another engine counts, one row per judge and item; here that costs ten times what reading
+    # does.
     each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
-    cell = " || ' ' || ".join(["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))])
+    cell = " || ' ' || ".join(
+        ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
+    )
     packed = f"""
         select z.judge, z.about, string_agg({cell}, ';') as cells from (
             select y.judge, y.about, y.stated, {each} from ({listed}) y
@@ -396,7 +460,9 @@ def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.Recor
 
 
 def _unpacked(table: pa.Table, most: int) -> pa.Table:
-    """Rows of judge, about, stated, kind and their number, from texts `confidence n₀ n₁ …; …` of cells."""
+    """Rows of judge, about, stated, kind and their number, from texts `confidence n₀ n₁ …; …` of
+    cells.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -412,18 +478,23 @@ def _unpacked(table: pa.Table, most: int) -> pa.Table:
     }
     return pa.concat_tables(
         pa.table(
-            columns | {"kind": pa.array(np.full(len(word), kind)), "rows": pa.array(word[:, 1 + kind]).cast(pa.int64())}
+            columns
+            | {
+                "kind": pa.array(np.full(len(word), kind)),
+                "rows": pa.array(word[:, 1 + kind]).cast(pa.int64()),
+            }
         )
         for kind in range(most)
     )
 
 
 def positions(store: Database | Snapshot, selection: Selection) -> dict[str, PositionCounts]:
-    """Votes of each judge by the slot shown first, per comparison with a vote whose position is known.
+    """Votes of each judge by the slot shown first, per comparison with a vote whose position is
+    known.
 
-    The margin of a comparison is made from all other judges of the selected data sets, whichever judges are
-    selected. A comparison whose votes name several categories counts in the first of them; without one, in
-    the category "". A judge whose positions are all unknown is absent.
+    The margin of a comparison is made from all other judges of the selected data sets, whichever
+    judges are selected. A comparison whose votes name several categories counts in the first of
+    them; without one, in the category "". A judge whose positions are all unknown is absent.
     """
     counted = """
         with n as (select v.judge, v.comparison, min(v.category) as first_category, {per_order}
@@ -433,18 +504,26 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
               from {runs} v group by v.judge, v.comparison),
         o as (select v.judge, v.comparison, sum(v.plus - v.minus) as own_sum, sum(v.n) as own_n
               from {everyone} v where v.n > 0 group by v.judge, v.comparison),
-        a as (select comparison, sum(own_sum) as all_sum, sum(own_n) as all_n from o group by comparison)
+        a as (select comparison, sum(own_sum) as all_sum, sum(own_n) as all_n from o group by
+        comparison)
         select n.judge, n.comparison, {orders}, c.item, coalesce(k.name, '') as category,
                coalesce(p.pairs, 0)::bigint as pairs_, coalesce(p.n_flips, 0)::bigint as flips,
-               coalesce(p.n_hard, 0)::bigint as hard_flips, coalesce(p.slots, 0)::bigint as slot_sum,
+               coalesce(p.n_hard, 0)::bigint as hard_flips, coalesce(p.slots, 0)::bigint as
+               slot_sum,
                case when a.all_n > o.own_n
-                    then abs(a.all_sum - o.own_sum)::double / (a.all_n - o.own_n)::double end as margin
-        from n join comparisons c on c.id = n.comparison left join categories k on k.id = n.first_category
-        left join p using (judge, comparison) join o using (judge, comparison) join a using (comparison)
+                    then abs(a.all_sum - o.own_sum)::double / (a.all_n - o.own_n)::double end as
+                    margin
+        from n join comparisons c on c.id = n.comparison left join categories k on k.id =
+        n.first_category
+        left join p using (judge, comparison) join o using (judge, comparison) join a using
+        (comparison)
         order by n.judge, n.comparison"""
 
     def record(**columns: Any) -> PositionCounts:
-        ab, ba = ([columns.pop(f"{order}_{name}") for name in ("plus", "tie", "minus")] for order in ("ab", "ba"))
+        ab, ba = (
+            [columns.pop(f"{order}_{name}") for name in ("plus", "tie", "minus")]
+            for order in ("ab", "ba")
+        )
         pairs = _choose_two(np.sum(ab, axis=0)) + _choose_two(np.sum(ba, axis=0))
         return PositionCounts(
             first=ab[0] + ba[2],
@@ -456,7 +535,9 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
         )
 
     orders = ", ".join(f"n.{name}_" for name in IN_ORDER)
-    return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED, orders=orders)
+    return fetch(
+        store, selection, counted, record, per_order=PER_ORDER, placed=PLACED, orders=orders
+    )
 
 
 def _choose_two(n: IntArray) -> IntArray:
@@ -468,8 +549,8 @@ def direct_scores(store: Database | Snapshot, selection: Selection) -> dict[str,
 
     Codes of items, models and categories are shared by all judges of the selection.
 
-    Raises NoUsableVotes: no score with status ok is selected. UnknownName: a name that the store does not have, or a
-    column that scores do not have.
+    Raises NoUsableVotes: no score with status ok is selected. UnknownName: a name that the store
+    does not have, or a column that scores do not have.
     """
     listed = """
         select v.judge, v.item, v.run, v.score, c.name as category_, m.name as model_
@@ -483,18 +564,23 @@ UNKNOWN = {"rank": 0, "uncertain": -1, "major_error": -1, "unsupported": -1}
 
 
 def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str, ListRankings]:
-    """Rankings of each judge, one row per (item, run, candidate) in the order shown, failed ones left out.
+    """Rankings of each judge, one row per (item, run, candidate) in the order shown, failed ones
+    left out.
 
     Codes of items, candidates and categories are shared by all judges of the selection.
 
-    Raises NoUsableVotes: no ranking with status ok is selected. UnknownName: a name that the store does not have, or a
-    column that rankings do not have.
+    Raises NoUsableVotes: no ranking with status ok is selected. UnknownName: a name that the store
+    does not have, or a column that rankings do not have.
     """
-    known = ", ".join(f"coalesce(v.{name}, {value})::bigint as {name}_" for name, value in UNKNOWN.items())
+    known = ", ".join(
+        f"coalesce(v.{name}, {value})::bigint as {name}_" for name, value in UNKNOWN.items()
+    )
     listed = """
-        select v.judge, v.item, v.run, v.slot, v.score, v.chosen, coalesce(v.is_best, -1)::bigint as best,
+        select v.judge, v.item, v.run, v.slot, v.score, v.chosen, coalesce(v.is_best, -1)::bigint
+        as best,
                {known}, c.name as category_, m.name as candidate_
-        from {usable} v join models m on m.id = v.candidate left join categories c on c.id = v.category
+        from {usable} v join models m on m.id = v.candidate left join categories c on c.id =
+        v.category
         order by v.judge, v.item, v.run, v.slot"""
     return fetch(store, selection, listed, ListRankings, kind="rankings", known=known)
 
@@ -503,5 +589,7 @@ def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str,
 def ranked_items(store: Snapshot, selection: Selection) -> tuple[str, ...]:
     """Names of the items that `list_rankings` numbers, in the order of their codes."""
     selected = scope(store, selection, "rankings")
-    listed = "select it.name from items it where it.id in (select v.item from {usable} v) order by it.id"
+    listed = (
+        "select it.name from items it where it.id in (select v.item from {usable} v) order by it.id"
+    )
     return tuple(name for (name,) in store.rows(selected.sql(listed), selected.params))

@@ -1,4 +1,6 @@
-"""Votes that stay on the engine of their owner: PostgreSQL, ClickHouse, Spark, or files that DuckDB reads."""
+"""Votes that stay on the engine of their owner: PostgreSQL, ClickHouse, Spark, or files that DuckDB
+reads.
+"""
 
 from .session import Warehouse, look_at
 

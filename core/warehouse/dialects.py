@@ -1,4 +1,6 @@
-"""One SQL, four engines: statements are written as DuckDB understands them and translated by sqlglot."""
+"""One SQL, four engines: statements are written as DuckDB understands them and translated by
+sqlglot.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,11 @@ def translate(
     params: Mapping[str, str] | None = None,
     extra: Mapping[str, str] | None = None,
 ) -> str:
-    """A statement of DuckDB in another dialect; `$name` becomes a text literal that the dialect escapes.
+    """A statement of DuckDB in another dialect; `$name` becomes a text literal that the dialect
+    escapes.
 
-    source : the user's table, as that dialect names it.  ordinal : its expression for the number of a row.
+    source : the user's table, as that dialect names it.  ordinal : its expression for the number of
+        a row.
     extra : key of the store's map `extra` → the column that it is here.
 
     >>> translate("select count_if(a = $x)::bigint as n from t", "postgres", params={"x": "it's"})
@@ -50,7 +54,9 @@ def translate(
 
 
 @lru_cache(maxsize=512)
-def _translated(sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs) -> str:
+def _translated(
+    sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs
+) -> str:
     try:
         import sqlglot
         from sqlglot import exp
@@ -104,9 +110,15 @@ def table_of(name: str, dialect: str) -> exp.Expr:
         table = exp.to_table(name, dialect=dialect)
     except SqlglotError:
         table = None
-    if not isinstance(table, exp.Table) or not table.name or set(table.args) - {"this", "db", "catalog"}:
+    if (
+        not isinstance(table, exp.Table)
+        or not table.name
+        or set(table.args) - {"this", "db", "catalog"}
+    ):
         raise InvalidOption(
-            "{option} {value!r}: not the name of a table; write TABLE or SCHEMA.TABLE.", option="table", value=name
+            "{option} {value!r}: not the name of a table; write TABLE or SCHEMA.TABLE.",
+            option="table",
+            value=name,
         )
     return table
 

@@ -1,8 +1,9 @@
-"""Connections to engines: one statement in, one Arrow table out, and temporary relations that only we see.
+"""Connections to engines: one statement in, one Arrow table out, and temporary relations that only
+we see.
 
-Each engine has a dialect of sqlglot, an expression for the number of a row, and `define`, which keeps the
-rows of a statement under a name until the session ends. What a driver raises becomes a `WarehouseError` with
-what to do about it; a password is never in it, nor in the name that is shown.
+Each engine has a dialect of sqlglot, an expression for the number of a row, and `define`, which
+keeps the rows of a statement under a name until the session ends. What a driver raises becomes a
+`WarehouseError` with what to do about it; a password is never in it, nor in the name that is shown.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
 """Environment variables that sign in where the URL does not."""
 
-ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
+ENGINES = (
+    "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, "
+    "clickhouse://, sc:// or spark:"
+)
 
 
 class Engine:
@@ -68,13 +72,22 @@ class Engine:
     def columns(self) -> tuple[str, ...]:
         """Columns of the user's table."""
         with self._told():
-            return tuple(self._fetch(self._text(f"select * from {SOURCE} where 1 = 0", None)).column_names)
+            return tuple(
+                self._fetch(self._text(f"select * from {SOURCE} where 1 = 0", None)).column_names
+            )
 
     def close(self) -> None:
         """Forget what was kept, and the connection."""
 
     def _text(self, sql: str, params: dict[str, str] | None) -> str:
-        return translate(sql, self.dialect, source=self.table, ordinal=self.ordinal, params=params, extra=self.extra)
+        return translate(
+            sql,
+            self.dialect,
+            source=self.table,
+            ordinal=self.ordinal,
+            params=params,
+            extra=self.extra,
+        )
 
     def _open(self, url: str) -> None:
         raise NotImplementedError
@@ -103,22 +116,27 @@ _GONE = (
     r"does not exist.*table|path_not_found|no_?such_?bucket"
 )
 _LOST = (
-    "The connection to {place} was lost or never made ({reason}). Check that it runs and can be reached, "
+    "The connection to {place} was lost or never made ({reason}). Check that it runs and can be "
+    "reached, "
     "then start again: nothing is left behind on it."
 )
 _PROBLEMS = (
     (
         r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
         r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
-        r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws credentials|signature",
-        "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
+        r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws "
+        r"credentials|signature",
+        "{place} refuses the login. Check user and password ("
+        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
         "AWS_SECRET_ACCESS_KEY).",
     ),
     (
         r"permission denied|not enough privileges|access.?denied|forbidden|insufficient privil|"
         r"code: (497|164)\b|readonly mode|read-only transaction",
-        "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT on {table}, "
-        "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY TABLE).",
+        "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT "
+        "on {table}, "
+        "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY "
+        "TABLE).",
     ),
     (
         r"database \S+ does not exist|unknown_database|code: 81\b",
@@ -130,12 +148,15 @@ _PROBLEMS = (
         "SCHEMA.TABLE where it lies in a schema.",
     ),
     (
-        r"column .* does not exist|unknown_identifier|code: 47\b|unresolved_column|referenced column",
+        r"column .* does not exist|unknown_identifier|code: 47\b|unresolved_column|referenced "
+        r"column",
         "{place}: {table} has another column than a moment ago ({reason}). Start again.",
     ),
     (
-        r"connection refused|could not connect|could not translate|connection to server|terminating|"
-        r"server closed|connection (was )?(reset|closed|aborted|lost)|max retries|timed? ?out|unavailable|"
+        r"connection refused|could not connect|could not translate|connection to "
+        r"server|terminating|"
+        r"server closed|connection (was )?(reset|closed|aborted|lost)|max retries|timed? "
+        r"?out|unavailable|"
         r"broken pipe|remote end closed|name or service|py4j|no connection to|eof detected|ssl|"
         r"\[errno|failed to connect|cannot connect|couldn.t connect|curlcode|nodename|"
         r"connection error|lost synchron|"
@@ -144,7 +165,8 @@ _PROBLEMS = (
     ),
     (
         r"memory|no space left|disk full|resources",
-        "{place} ran out of room ({reason}). Select fewer judges or columns, or give it more memory.",
+        "{place} ran out of room ({reason}). Select fewer judges or columns, or give it more "
+        "memory.",
     ),
 )
 
@@ -157,13 +179,17 @@ def explained(error: Exception, place: str, table: str, kept: Sequence[str] = ()
     text = " ".join(str(error).split())
     reason = _without_secrets(text)[:200]
     found = f"{type(error).__name__} {text}"
-    if re.search(_GONE, found, re.IGNORECASE) and any(re.search(rf"\b{name}\b", text) for name in kept):
+    if re.search(_GONE, found, re.IGNORECASE) and any(
+        re.search(rf"\b{name}\b", text) for name in kept
+    ):
         return ConnectionLost(_LOST, place=place, reason=reason)
     for pattern, sentence in _PROBLEMS:
         if re.search(pattern, found, re.IGNORECASE):
             kind = ConnectionLost if sentence is _LOST else WarehouseError
             return kind(sentence, place=place, table=table, reason=reason, option="table")
-    return WarehouseError(f"{place} cannot answer ({reason}). Check the engine's own log, then start again.")
+    return WarehouseError(
+        f"{place} cannot answer ({reason}). Check the engine's own log, then start again."
+    )
 
 
 def _without_secrets(text: str) -> str:
@@ -173,7 +199,9 @@ def _without_secrets(text: str) -> str:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Columns of the few types that the store's own answers have: whole numbers, doubles, short strings."""
+    """Columns of the few types that the store's own answers have: whole numbers, doubles, short
+    strings.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -186,7 +214,11 @@ def _plain(table: pa.Table) -> pa.Table:
             column = pc.cast(column, pa.float64())
         elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
             column = pc.cast(column, pa.float64())
-        elif pa.types.is_large_string(kind) or pa.types.is_binary(kind) or pa.types.is_dictionary(kind):
+        elif (
+            pa.types.is_large_string(kind)
+            or pa.types.is_binary(kind)
+            or pa.types.is_dictionary(kind)
+        ):
             column = pc.cast(column, pa.string())
         columns.append(column)
     # ClickHouse may say which table a column is of.
@@ -194,7 +226,9 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 class Files(Engine):
-    """Parquet or CSV files of a folder, or Parquet in an object store, read by a DuckDB of their own."""
+    """Parquet or CSV files of a folder, or Parquet in an object store, read by a DuckDB of their
+    own.
+    """
 
     dialect = "duckdb"
 
@@ -204,10 +238,13 @@ class Files(Engine):
         table, self.table = self.table, SOURCE
         scheme, _, place = url.partition("://")
         kind = "csv" if scheme == "csv" else "parquet"
-        folder = unquote(place).strip("/") if scheme == "s3" else str(Path(unquote(place)).absolute())
+        folder = (
+            unquote(place).strip("/") if scheme == "s3" else str(Path(unquote(place)).absolute())
+        )
         if not re.fullmatch(r"[\w.*\-=]+(/[\w.*\-=]+)*", table) or ".." in table:
             raise InvalidOption(
-                "{option} {value!r}: name a file of the folder, with or without ending, or a folder in it.",
+                "{option} {value!r}: name a file of the folder, with or without ending, or a "
+                "folder in it.",
                 option="table",
                 value=table,
             )
@@ -227,22 +264,30 @@ class Files(Engine):
         self._connection.execute("set lock_configuration = true")
 
     def _objects(self, folder: str, table: str) -> Any:
-        """Parquet files of an object store, which Arrow reads for DuckDB; the environment signs in."""
+        """Parquet files of an object store, which Arrow reads for DuckDB; the environment
+        signs in.
+        """
         from pyarrow import dataset, fs
 
         retries = fs.AwsStandardS3RetryStrategy(max_attempts=2)
         given = {"connect_timeout": 10, "retry_strategy": retries}
         if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
-            given |= {"scheme": urlsplit(endpoint).scheme, "endpoint_override": urlsplit(endpoint).netloc}
+            given |= {
+                "scheme": urlsplit(endpoint).scheme,
+                "endpoint_override": urlsplit(endpoint).netloc,
+            }
         store = fs.S3FileSystem(**given)
         for place in (f"{folder}/{table}", f"{folder}/{table}.parquet"):
             if store.get_file_info(place).type != fs.FileType.NotFound:
-                return dataset.dataset(place, filesystem=store, format="parquet", partitioning="hive")
+                return dataset.dataset(
+                    place, filesystem=store, format="parquet", partitioning="hive"
+                )
         return self._nothing("parquet", table)
 
     def _nothing(self, kind: str, table: str) -> NoReturn:
         raise WarehouseError(
-            "{place} has no {kind} file or folder {table!r}. Name one with {option}, such as votes for "
+            "{place} has no {kind} file or folder {table!r}. Name one with {option}, such as "
+            "votes for "
             "votes.{kind} or a folder votes of such files.",
             place=self.shown,
             kind=kind,
@@ -254,7 +299,11 @@ class Files(Engine):
         """The pattern of names, with or without ending, that holds a file."""
         endings = ("", ".gz") if kind == "csv" else ("",)
         tried = [f"{folder}/{table}"] if table.endswith((f".{kind}", f".{kind}.gz")) else []
-        tried += [f"{folder}/{table}{middle}.{kind}{end}" for middle in ("", "/*", "/*/*") for end in endings]
+        tried += [
+            f"{folder}/{table}{middle}.{kind}{end}"
+            for middle in ("", "/*", "/*/*")
+            for end in endings
+        ]
         for pattern in tried:
             if self._connection.execute("select count(*) from glob(?)", [pattern]).fetchall()[0][0]:
                 return pattern
@@ -282,8 +331,9 @@ class PostgreSQL(Engine):
 
         self._connection = dbapi.connect(_signed(url), autocommit=True)
         self._execute("set jit = off")
-        # Two columns of a join are taken for independent, so one row is expected and a loop over millions
-        # thought cheap: one statement then ran for 40 minutes. Hashes cost little more where rows are few.
+        # Two columns of a join are taken for independent, so one row is expected and a loop over
+        # millions thought cheap: one statement then ran for 40 minutes. Hashes cost little more
+        # where rows are few.
         self._execute("set enable_nestloop = off")
         self._execute("set application_name = 'appellate'")
 
@@ -346,7 +396,9 @@ class ClickHouse(Engine):
 
 
 class Spark(Engine):
-    """Spark, by Connect or a session of this process; everything kept is a cached temporary view."""
+    """Spark, by Connect or a session of this process; everything kept is a cached
+    temporary view.
+    """
 
     dialect = "spark"
     needs = ("pyspark-client", "spark")
@@ -381,14 +433,18 @@ class Spark(Engine):
 
 
 def _connected(url: str) -> Any:
-    """A session of Spark Connect that gives up soon: it would try for ten minutes where nobody answers."""
+    """A session of Spark Connect that gives up soon: it would try for ten minutes where nobody
+    answers.
+    """
     import socket
 
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     parts = urlsplit(url)
-    socket.create_connection((parts.hostname or "localhost", parts.port or 15002), timeout=10).close()
+    socket.create_connection(
+        (parts.hostname or "localhost", parts.port or 15002), timeout=10
+    ).close()
     token = os.environ.get(PASSWORD)
     host = url if parts.path else f"{url}/"
     session = SparkSession.builder.remote(f"{host};token={token}" if token else url).create()
@@ -410,7 +466,10 @@ def connect(url: str, table: str) -> Engine:
     }
     if scheme not in engines:
         raise InvalidOption(
-            "{option} {value!r}: no such engine. Write {known}.", option="warehouse", value=shown(url), known=ENGINES
+            "{option} {value!r}: no such engine. Write {known}.",
+            option="warehouse",
+            value=shown(url),
+            known=ENGINES,
         )
     engine: Engine = engines[scheme](shown(url), table, url)
     return engine
@@ -434,4 +493,6 @@ def _signed(url: str) -> str:
     query = dict(parse_qsl(parts.query))
     query.setdefault("connect_timeout", "10")
     text = "&".join(f"{name}={quote(value, safe='/')}" for name, value in query.items())
-    return urlunsplit(("postgresql", signed + parts.netloc.rpartition("@")[2], parts.path, text, ""))
+    return urlunsplit(
+        ("postgresql", signed + parts.netloc.rpartition("@")[2], parts.path, text, "")
+    )

@@ -1,8 +1,10 @@
-"""How the rows of a table on another engine are read: the importers' own rules, as one statement of SQL.
+"""How the rows of a table on another engine are read: the importers' own rules, as one statement of
+SQL.
 
-Words and labels are parsed here: the engine counts the distinct cells of a column, the importers' functions
-read them, and the statement carries what each means. Numbers are parsed there, by a pattern and a cast. A row
-with a cell that cannot be read gets the number of its reason, and is counted and left out.
+Words and labels are parsed here: the engine counts the distinct cells of a column, the importers'
+functions read them, and the statement carries what each means. Numbers are parsed there, by a
+pattern and a cast. A row with a cell that cannot be read gets the number of its reason, and is
+counted and left out.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..importers import Inspection, ReadOptions, planned
-from ..importers.columns import CHOICES, BadCell, CountedCells, Rejects, label_counts, order_word, parse_choice
+from ..importers.columns import (
+    CHOICES,
+    BadCell,
+    CountedCells,
+    Rejects,
+    label_counts,
+    order_word,
+    parse_choice,
+)
 from ..importers.options import SCORE_COLUMNS
 from ..importers.plan import Plan, map_columns, plan
 from ..importers.tables import TextTable
@@ -33,8 +43,15 @@ WORDS = ("vote", "gold", "model_a", "model_b", *CHOICES)
 BLANKS = " \t\r\n"
 _INT = "^[+-]?[0-9]{1,18}([.]0*)?$"
 _FLOAT = "^[+-]?([0-9]{1,30}[.]?[0-9]{0,30}|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?$"
-NUMBERS = {"run": "int", "length_a": "int", "length_b": "int", "temperature": "float", "cost": "float"}
-"""Columns that are read as numbers wherever the table has them, besides vote, gold and confidence."""
+NUMBERS = {
+    "run": "int",
+    "length_a": "int",
+    "length_b": "int",
+    "temperature": "float",
+    "cost": "float",
+}
+"""Columns that are read as numbers wherever the table has them, besides vote, gold and confidence.
+"""
 LONG = ("prompt", "response_a", "response_b", "rationale")
 """Texts that stay where they are: of the responses only the lengths are looked at."""
 
@@ -65,7 +82,9 @@ class Columns(Mapping[str, CountedCells]):
         import pyarrow as pa
 
         names = [f"c{place}" for place in range(len(cells))]
-        selected = ", ".join(f"{sql} as {name}" for name, sql in zip(names, cells.values(), strict=True))
+        selected = ", ".join(
+            f"{sql} as {name}" for name, sql in zip(names, cells.values(), strict=True)
+        )
         found = self._engine.run(
             f"""select {", ".join(f"t.{name} as {name}" for name in names)}, count(*)::bigint as n
                 from (select {selected} from {SOURCE}) t
@@ -75,7 +94,10 @@ class Columns(Mapping[str, CountedCells]):
         counted = {}
         for column, name in zip(cells, names, strict=True):
             there = found.filter(found[name].is_valid())
-            cell, n = there[name].combine_chunks().cast(pa.string()), there["n"].to_numpy().astype(np.int64)
+            cell, n = (
+                there[name].combine_chunks().cast(pa.string()),
+                there["n"].to_numpy().astype(np.int64),
+            )
             # Equal numbers come in any order.
             order = np.lexsort((cell.to_pylist(), -n)) if len(n) else np.zeros(0, np.int64)
             counted[column] = CountedCells(cell.take(pa.array(order)), n[order])
@@ -114,8 +136,10 @@ def _float(cell: str) -> str:
 class Reading:
     """How a table will be read.
 
-    sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, and `bad`.
-    reasons : number in `bad` → column and reason.  numbered : the table says which run a vote is of.
+    sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, and
+        `bad`.
+    reasons : number in `bad` → column and reason.  numbered : the table says which run a vote is
+        of.
     extra : other columns that were asked for, by the name of their column in `sql`.
     """
 
@@ -132,20 +156,22 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
 
     extra : columns outside the canonical form that votes are selected by.
 
-    Raises UnreadableFile, AmbiguousLabels, UnknownName: as for a file. InvalidOption: the table holds no votes, or no
-    column names its items.
+    Raises UnreadableFile, AmbiguousLabels, UnknownName: as for a file. InvalidOption: the table
+    holds no votes, or no column names its items.
     """
     how, columns, known = _planned(engine, name, options)
     for problem in how.problems:
         raise type(problem)(problem.message.at(name))
     if how.gold_only:
         raise InvalidOption(
-            f"{name} holds gold and no votes. Join it to its votes in a view of the engine, and name that."
+            f"{name} holds gold and no votes. Join it to its votes in a view of the engine, and "
+            "name that."
         )
     models = {"model_a", "model_b"} <= {*how.mapping}
     if "item_id" not in how.mapping or (how.items == "texts" and not models):
         raise InvalidOption(
-            "{table}: no column names its items. Rows of another engine have no number, so name one with "
+            "{table}: no column names its items. Rows of another engine have no number, so name "
+            "one with "
             "{option:map item_id=COLUMN}.",
             option="map",
             table=name,
@@ -154,17 +180,22 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
 
 
 def inspect(engine: Engine, name: str, options: ReadOptions) -> Inspection:
-    """Say what a table looks like and what must be asked, as `core.importers.inspect` does of a file.
+    """Say what a table looks like and what must be asked, as `core.importers.inspect` does of a
+    file.
 
-    No row is looked at, only names of columns and the distinct cells of those of words. Raises UnknownName
-    for an option that names what is not there.
+    No row is looked at, only names of columns and the distinct cells of those of words. Raises
+    UnknownName for an option that names what is not there.
     """
     how, columns, _ = _planned(engine, name, options)
-    looks = Inspection(name=name, format=CANONICAL, layout=how.layout, columns=tuple(columns), mapping={})
+    looks = Inspection(
+        name=name, format=CANONICAL, layout=how.layout, columns=tuple(columns), mapping={}
+    )
     return planned(looks, how)
 
 
-def _planned(engine: Engine, name: str, options: ReadOptions) -> tuple[Plan, Columns, dict[str, str]]:
+def _planned(
+    engine: Engine, name: str, options: ReadOptions
+) -> tuple[Plan, Columns, dict[str, str]]:
     known = {column.strip(): column for column in engine.columns()}
     mapping, _ = map_columns(tuple(known), name, options)
     columns = Columns(engine, tuple(known), mapping)
@@ -182,12 +213,17 @@ class _Statement:
     options: ReadOptions
     extra: tuple[str, ...]
     bad: list[tuple[str, str, str]] = field(default_factory=list)
-    """Condition, column and reason of what rejects a row, in the order in which files are checked."""
+    """Condition, column and reason of what rejects a row, in the order in which files are checked.
+    """
 
     def reading(self, name: str) -> Reading:
         how = self.how
         unknown = [column for column in self.extra if column not in self.known]
-        extra = {column: f"extra{place}" for place, column in enumerate(self.extra) if column not in unknown}
+        extra = {
+            column: f"extra{place}"
+            for place, column in enumerate(self.extra)
+            if column not in unknown
+        }
         typed = {"ordinal": "c.ordinal"}
         typed |= {
             column.name: self.text(column.name, column.default, name)
@@ -204,7 +240,9 @@ class _Statement:
         vote = self.vote(words["position"])
         status, failed = self.status(words["status"], vote)
         typed["gold"], typed["vote"] = gold, f"(case when {failed} then null else {vote} end)"
-        typed["confidence"] = f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
+        typed["confidence"] = (
+            f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
+        )
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
@@ -212,7 +250,9 @@ class _Statement:
         typed |= {f"length_{side}": self.length(side, typed) for side in "ab"}
         typed |= {column: f"c.{column}" for column in extra.values()}
         reasons = {k: (column, why) for k, (_, column, why) in enumerate(self.bad, start=1)}
-        cases = " ".join(f"when {condition} then {k}" for k, (condition, *_) in enumerate(self.bad, start=1))
+        cases = " ".join(
+            f"when {condition} then {k}" for k, (condition, *_) in enumerate(self.bad, start=1)
+        )
         selected = ", ".join(f"{sql} as {column}" for column, sql in typed.items())
         return Reading(
             how=how,
@@ -234,7 +274,8 @@ class _Statement:
         parts = [f"{cell_of(column)} as {name}" for name, column in theirs.items()]
         parts += [f"{literal(text)} as {name}" for name, text in how.constants.items()]
         parts += [
-            f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as size_{name[-1]}"
+            f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as "
+            f"size_{name[-1]}"
             for name in ("response_a", "response_b")
             if name in how.mapping
         ]
@@ -242,7 +283,8 @@ class _Statement:
         if how.layout != "wide":
             return f"select row_in_order() as ordinal, {', '.join(parts)} from {SOURCE}"
         return " union all ".join(
-            f"""select row_in_order() as ordinal, {", ".join(parts)}, {cell_of(self.known[judge])} as vote,
+            f"""select row_in_order() as ordinal, {", ".join(parts)},
+            {cell_of(self.known[judge])} as vote,
                        {literal(judge)} as judge
                 from {SOURCE} where {cell_of(self.known[judge])} is not null"""
             for judge in how.judges
@@ -265,7 +307,11 @@ class _Statement:
         """Number of a word of a few, null without one."""
         if not self.has(name):
             return "cast(null as integer)"
-        numbers = {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
+        numbers = (
+            {word: code for code, word in CODES[name].items()}
+            if name in CODES
+            else {"llm": 0, "human": 1}
+        )
 
         def number(text: str) -> int:
             text = order_word(text, self.how.first) if name == "position" else text
@@ -315,7 +361,9 @@ class _Statement:
         if scale == "%":
             inside += " and replace(c.confidence, '%', '') <> c.confidence"
         reason = f"outside 0 to {top}, or no number; correct it, or set --confidence-scale"
-        self.reject(f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason)
+        self.reject(
+            f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason
+        )
         return f"({value} / {float(top)})"
 
     def label(self, name: str, vocabulary: Vocabulary) -> str:
@@ -326,13 +374,17 @@ class _Statement:
                               when {label} = {b} and {label} <> {a} then -1 end)"""
         else:
             found = self.coded(name, vocabulary.vote)
-        reason = f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it, or use --labels"
+        reason = (
+            f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it, or use --labels"
+        )
         self.reject(f"c.{name} is not null and {found} is null", name, reason)
         return found
 
     def shown(self, label: str, position: str) -> str:
         """A label that names the first or second shown, as one that names the models."""
-        reason = "the label names the first or second shown, but position is missing; write ab or ba"
+        reason = (
+            "the label names the first or second shown, but position is missing; write ab or ba"
+        )
         self.reject(f"{position} is null and {label} is not null", "position", reason)
         return f"({label} * {position})"
 

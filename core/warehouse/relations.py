@@ -1,9 +1,9 @@
 """The relations of a store, derived once per session from the rows that could be read.
 
-`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary
-tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the
-order of their bytes, comparisons by data set, item and models. What must hold among rows
-(docs/methods.md §0) is settled before: one gold per comparison, one vote per key.
+`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are
+temporary tables (on Spark cached views) of the engine, with the numbers that a load would have
+given: names in the order of their bytes, comparisons by data set, item and models. What must hold
+among rows (docs/methods.md §0) is settled before: one gold per comparison, one vote per key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ COMPARISON = "dataset, item_id, model_a, model_b"
 KEY = f"{COMPARISON}, judge, run, position"
 CONTENT = ("vote", "confidence", "gold", "status")
 
-TWICE = "the same models, judge, run and position twice but another vote, confidence, gold or status"
+TWICE = (
+    "the same models, judge, run and position twice but another vote, confidence, gold or status"
+)
 GOLDS = "the item has different gold labels in this table; keep one of them"
 
 
@@ -53,7 +55,8 @@ class TableRead:
     def sentence(self) -> str:
         """How much was read, in one line."""
         return (
-            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} rejected, "
+            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} "
+            "rejected, "
             f"{self.duplicates:,} duplicates left out."
         )
 
@@ -90,11 +93,16 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
     )
 
 
-def _one_gold(engine: Engine, reading: Reading, source: str, rejected: Counter[tuple[str, str]]) -> str:
+def _one_gold(
+    engine: Engine, reading: Reading, source: str, rejected: Counter[tuple[str, str]]
+) -> str:
     """Leave out the rows with gold of comparisons that have two."""
     if reading.how.gold_vocabulary is None:
         return source
-    sides = "min(gold) over (partition by {0}) as low_gold, max(gold) over (partition by {0}) as high_gold"
+    sides = (
+        "min(gold) over (partition by {0}) as low_gold, max(gold) "
+        "over (partition by {0}) as high_gold"
+    )
     ((n,),) = _rows(
         engine,
         f"""select coalesce(sum(g.n), 0)::bigint as n from (
@@ -106,7 +114,8 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: Counter[t
     rejected[reading.how.mapping["gold"], GOLDS] = n
     engine.keep(
         "one_gold",
-        f"""select {_columns(reading)} from (select s.*, {sides.format(COMPARISON)} from {source} s) x
+        f"""select {_columns(reading)} from (select s.*, {sides.format(COMPARISON)} from {source}
+        s) x
             where x.gold is null or x.low_gold = x.high_gold""",
     )
     return "one_gold"
@@ -117,12 +126,14 @@ def _one_vote(
 ) -> tuple[str, list[str]]:
     """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
-        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))" for x in CONTENT
+        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
+        for x in CONTENT
     )
     ((again, conflicting, keys),) = _rows(
         engine,
         f"""select coalesce(sum(k.n - 1), 0)::bigint as again,
-                   coalesce(sum(case when k.differ = 1 then k.n else 0 end), 0)::bigint as conflicting,
+                   coalesce(sum(case when k.differ = 1 then k.n else 0 end), 0)::bigint as
+                   conflicting,
                    count(*)::bigint as keys
             from (select count(*) as n, case when {differ} then 1 else 0 end as differ
                   from {source} s group by {KEY} having count(*) > 1) k""",
@@ -132,24 +143,30 @@ def _one_vote(
     if conflicting and not reading.numbered:
         engine.keep(
             "one_vote",
-            f"""select {_columns(reading, "run")}, row_number() over (partition by {KEY} order by ordinal) - 1
+            f"""select {_columns(reading, "run")}, row_number() over (partition by {KEY} order by
+            ordinal) - 1
                        as run from {source} x""",
         )
         note = (
-            f"There is no column run. Where a judge voted more than once on a comparison in the same order "
-            f"({keys:,} times), its votes were numbered as runs in the order in which the engine gives them."
+            "There is no column run. Where a judge voted more than once on a comparison in the "
+            "same order "
+            f"({keys:,} times), its votes were numbered as runs in the order in which the engine "
+            "gives them."
         )
         return "one_vote", [note]
     flags = ", ".join(
-        f"min({x}) over (partition by {KEY}) as low_{x}, max({x}) over (partition by {KEY}) as high_{x}, "
+        f"min({x}) over (partition by {KEY}) as low_{x}, max({x}) over (partition by {KEY}) as "
+        f"high_{x}, "
         f"count({x}) over (partition by {KEY}) as n_{x}"
         for x in CONTENT
     )
     same = " and ".join(f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in CONTENT)
     engine.keep(
         "one_vote",
-        f"""select {_columns(reading)} from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
-                   row_number() over (partition by {KEY} order by ordinal) as place from {source} s) x
+        f"""select {_columns(reading)} from (select s.*, {flags}, count(*) over (partition by
+        {KEY}) as n_key,
+                   row_number() over (partition by {KEY} order by ordinal) as place from {source}
+                   s) x
             where x.place = 1 and {same}""",
     )
     if conflicting:
@@ -163,8 +180,28 @@ def _rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
 
 def _columns(reading: Reading, without: str = "") -> str:
     """Columns of the rows that were read, without what was added to compare them."""
-    own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
-    more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
+    own = (
+        "ordinal",
+        "dataset",
+        "item_id",
+        "category",
+        "model_a",
+        "model_b",
+        "judge",
+        "run",
+        "position",
+        "vote",
+    )
+    more = (
+        "confidence",
+        "confidence_kind",
+        "gold",
+        "status",
+        "human",
+        "prompt_hash",
+        "length_a",
+        "length_b",
+    )
     columns = (*own, *more, "temperature", "cost", *reading.extra.values())
     return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
 
@@ -180,17 +217,27 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     t = f"{source} t"
     yield (
         "datasets",
-        named(", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"),
+        named(
+            ", false as simulated, null::timestamp as loaded_at",
+            f"select distinct dataset as name from {t}",
+        ),
     )
     yield "judges", named("", f"select distinct judge as name from {t}")
-    yield "categories", named("", f"select distinct category as name from {t} where category is not null")
-    models = " union ".join(f"select {column} as name from {t}" for column in ("model_a", "model_b"))
+    yield (
+        "categories",
+        named("", f"select distinct category as name from {t} where category is not null"),
+    )
+    models = " union ".join(
+        f"select {column} as name from {t}" for column in ("model_a", "model_b")
+    )
     yield "models", named("", f"select distinct m.name as name from ({models}) m")
     yield (
         "items",
-        f"""select (row_number() over (order by d.name, x.item_id{binary}))::integer as id, d.id as dataset,
+        f"""select (row_number() over (order by d.name, x.item_id{binary}))::integer as id, d.id
+        as dataset,
                    x.item_id{binary} as name
-            from (select distinct dataset, item_id from {t}) x join datasets d on d.name = x.dataset""",
+            from (select distinct dataset, item_id from {t}) x join datasets d on d.name =
+            x.dataset""",
     )
     yield (
         "comparisons",
@@ -198,11 +245,16 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
                    d.id as dataset, i.id as item, a.id as model_a, b.id as model_b, x.gold as gold
             from (select dataset, item_id, model_a, model_b, max(gold) as gold from {t}
                   group by dataset, item_id, model_a, model_b) x
-            join datasets d on d.name = x.dataset join items i on i.name = x.item_id and i.dataset = d.id
+            join datasets d on d.name = x.dataset join items i on i.name = x.item_id and
+            i.dataset = d.id
             join models a on a.name = x.model_a join models b on b.name = x.model_b""",
     )
     hashes = f"select distinct prompt_hash as name from {t} where prompt_hash is not null"
-    yield ("texts", f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x")
+    yield (
+        "texts",
+        f"select row_number() over (order by x.name{binary}) as id, x.name as text from "
+        f"({hashes}) x",
+    )
     votes = ("run", "position", "vote", "confidence", "confidence_kind", "status", "human")
     details = ("length_a", "length_b", "temperature", "cost", *extra)
     yield (
@@ -222,7 +274,8 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     yield (
         "details",
         f"""select v.id as vote, {texts}, v.prompt_hash as prompt_hash,
-                   {", ".join(f"v.{column} as {column}" for column in details)} from votes v where {known}""",
+                   {", ".join(f"v.{column} as {column}" for column in details)} from votes v
+                   where {known}""",
     )
     for name, sql in CELLS.items():
         yield name, sql.format(votes="votes")

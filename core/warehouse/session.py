@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 
 MOST_KEPT, MOST_HELD = 16 * 1024**2, 256 * 1024**2
-"""Bytes of an answer that is kept, and of all: many are asked for twice, and what was derived stays."""
+"""Bytes of an answer that is kept, and of all: many are asked for twice, and what was derived
+stays.
+"""
 
 
 def look_at(url: str, table: str, options: ReadOptions | None = None) -> Inspection:
-    """What a table looks like before it is read, and what must be asked; raises as `Warehouse.open`."""
+    """What a table looks like before it is read, and what must be asked; raises as
+    `Warehouse.open`.
+    """
     engine = connect(url, table)
     try:
         return inspect(engine, table, options or ReadOptions())
@@ -36,9 +40,9 @@ def look_at(url: str, table: str, options: ReadOptions | None = None) -> Inspect
 class Warehouse(Snapshot):
     """One session on another engine, which has the relations of a store as temporary tables.
 
-    It answers what `core.store` asks of a `Database` or `Snapshot`, so `audit(warehouse, selection)` works as
-    `audit(store, selection)` does. Nothing but counts is fetched, and nothing is written but what the session
-    sees and forgets. Threads may share it; one asks at a time.
+    It answers what `core.store` asks of a `Database` or `Snapshot`, so `audit(warehouse,
+    selection)` works as `audit(store, selection)` does. Nothing but counts is fetched, and nothing
+    is written but what the session sees and forgets. Threads may share it; one asks at a time.
 
     table : what was read.  version : moment of the opening in milliseconds, as that of a store.
     lost : whether the session was found to be gone.
@@ -53,19 +57,27 @@ class Warehouse(Snapshot):
 
     @classmethod
     def open(
-        cls, url: str, table: str, options: ReadOptions | None = None, *, selection: Selection | None = None
+        cls,
+        url: str,
+        table: str,
+        options: ReadOptions | None = None,
+        *,
+        selection: Selection | None = None,
     ) -> Self:
         """Read a table of votes where it lies.
 
         selection : columns that it names outside the canonical form are read too.
 
-        Raises WarehouseError: the engine cannot be reached, or refuses, or its driver is not installed. InvalidOption,
-        UnknownName, AmbiguousLabels, UnreadableFile: as for a file of votes. NoUsableVotes: no row can be read.
+        Raises WarehouseError: the engine cannot be reached, or refuses, or its driver is not
+        installed. InvalidOption, UnknownName, AmbiguousLabels, UnreadableFile: as for a file of
+        votes. NoUsableVotes: no row can be read.
         """
         where = tuple(column for column, _ in selection.where) if selection else ()
         for column in where:
             if column in LONG:
-                raise InvalidOption(f"where {column}: texts stay on the engine; select by another column.")
+                raise InvalidOption(
+                    f"where {column}: texts stay on the engine; select by another column."
+                )
         engine = connect(url, table)
         try:
             others = tuple(column for column in where if column not in COLUMN_NAMES)
@@ -98,7 +110,9 @@ class Warehouse(Snapshot):
         with self._asking:
             if key not in self._answers:
                 try:
-                    found = self._engine.run(sql, dict(params) if isinstance(params, Mapping) else None)
+                    found = self._engine.run(
+                        sql, dict(params) if isinstance(params, Mapping) else None
+                    )
                 except ConnectionLost:
                     self.lost = True
                     raise

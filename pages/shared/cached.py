@@ -1,7 +1,9 @@
-"""What pages share and nobody computes twice: the store, and what it was asked. The only `st.cache_*`.
+"""What pages share and nobody computes twice: the store, and what it was asked. The only
+`st.cache_*`.
 
-Records are frozen, so `cache_resource` hands out the same object to every session: no copy, no pickle.
-Answers are cached by (version of the store, selection): any change of the store leaves the old ones behind.
+Records are frozen, so `cache_resource` hands out the same object to every session: no copy, no
+pickle. Answers are cached by (version of the store, selection): any change of the store leaves the
+old ones behind.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ PATIENCE = 2.0
 
 
 def changeable_store() -> Store:
-    """The store of this server, for a visitor who may change it. Raises InvalidOption for another."""
+    """The store of this server, for a visitor who may change it. Raises InvalidOption for
+    another.
+    """
     people.only_editors()
     return get_store()
 
@@ -85,12 +89,16 @@ def stored() -> tuple[DatasetInfo, ...]:
 
 def datasets() -> tuple[DatasetInfo, ...]:
     """The data sets of the store and the connected tables, in order of name."""
-    return tuple(sorted((*stored(), *(one.info for one in connected().values())), key=lambda one: one.name))
+    return tuple(
+        sorted((*stored(), *(one.info for one in connected().values())), key=lambda one: one.name)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Connected:
-    """A table on another engine, which pages show as a data set.  url, options : how it was opened."""
+    """A table on another engine, which pages show as a data set.  url, options : how it
+    was opened.
+    """
 
     warehouse: Warehouse
     info: DatasetInfo
@@ -113,7 +121,9 @@ def _tables() -> _Tables:
 
 
 def connected() -> dict[str, Connected]:
-    """The tables on other engines, by the name of their data set; all visitors of this server share them."""
+    """The tables on other engines, by the name of their data set; all visitors of this server share
+    them.
+    """
     for name, one in [*_tables().held.items()]:
         if one.warehouse.lost:
             disconnect(name)
@@ -121,7 +131,9 @@ def connected() -> dict[str, Connected]:
 
 
 def connect(url: str, table: str, options: ReadOptions) -> str:
-    """Connect a table on another engine, and give the name of its data set; raises as `Warehouse.open`."""
+    """Connect a table on another engine, and give the name of its data set; raises as
+    `Warehouse.open`.
+    """
     from core.warehouse import Warehouse
 
     people.only_editors()
@@ -143,7 +155,9 @@ def connect(url: str, table: str, options: ReadOptions) -> str:
         simulated=False,
         loaded_at=datetime.now(UTC).replace(tzinfo=None),
     )
-    _tables().held[name] = Connected(warehouse=warehouse, info=info, url=url, table=table, options=options)
+    _tables().held[name] = Connected(
+        warehouse=warehouse, info=info, url=url, table=table, options=options
+    )
     return name
 
 
@@ -160,14 +174,20 @@ def was_connected(name: str) -> bool:
 
 
 def where(selection: Selection) -> tuple[Database | Snapshot, Selection]:
-    """Where the votes of a selection lie, the store or another engine, and what selects them there."""
+    """Where the votes of a selection lie, the store or another engine, and what selects
+    them there.
+    """
     table = connected().get(selection.datasets[0]) if selection.datasets else None
-    return (table.warehouse, replace(selection, datasets=None)) if table else (get_store(), selection)
+    return (
+        (table.warehouse, replace(selection, datasets=None)) if table else (get_store(), selection)
+    )
 
 
 def _version() -> str:
     """Changes with the store and with the tables that are connected."""
-    return "-".join(map(str, (get_store().version, *(one.warehouse.version for one in connected().values()))))
+    return "-".join(
+        map(str, (get_store().version, *(one.warehouse.version for one in connected().values())))
+    )
 
 
 def raters(dataset: str) -> dict[str, str]:
@@ -178,7 +198,9 @@ def raters(dataset: str) -> dict[str, str]:
 
 
 def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[str, Style]:
-    """Colour and marker of every rater of a data set, the same on every page and under every filter."""
+    """Colour and marker of every rater of a data set, the same on every page and under every
+    filter.
+    """
     return rater_styles(raters(dataset), dummies=dummies, theme=theme)
 
 
@@ -196,13 +218,15 @@ def _asked(
     question: Callable[Concatenate[Database | Snapshot, Selection, Given], Result],
     kept: Callable[..., object] = _answer,
 ) -> Callable[Concatenate[Selection, Given], Result]:
-    """The question to where the votes of a selection lie, asked once for each selection and state of that.
+    """The question to where the votes of a selection lie, asked once for each selection and state
+    of that.
 
     kept : where answers are, many of them, or few if they hold texts.
     """
 
     def answered(selection: Selection, /, *given: Given.args, **options: Given.kwargs) -> Result:
-        # A selection's text names its every field, and is made three times faster than Streamlit's own hash.
+        # A selection's text names its every field, and is made three times faster than Streamlit's
+        # own hash.
         found = kept(
             _version(),
             question.__name__,
@@ -261,7 +285,8 @@ def _place(version: str, name: str, key: str) -> _Kept:
 def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]) -> Result:
     """Result of something slow, computed once for each `key` and state of the store.
 
-    key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
+    key : every input that the result depends on, the selection and the seed included; told apart by
+        `repr`.
     """
     place = _place(_version(), name, repr(key))
     # Not in the cached function itself, which may not show how far it is.
@@ -283,10 +308,15 @@ def counted(records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
 
 
 def of_each(
-    name: str, key: tuple[Hashable, ...], records: Mapping[str, Record], compute: Callable[[Record], Result]
+    name: str,
+    key: tuple[Hashable, ...],
+    records: Mapping[str, Record],
+    compute: Callable[[Record], Result],
 ) -> dict[str, Result]:
     """Result of every judge that has a record, `computed` together."""
-    return computed(name, key, lambda: {judge: compute(record) for judge, record in counted(records)})
+    return computed(
+        name, key, lambda: {judge: compute(record) for judge, record in counted(records)}
+    )
 
 
 def of_each_possible(
@@ -320,7 +350,8 @@ KEPT = "kept of uploads"
 def kept(file: str, kind: str, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Result about an uploaded file, kept in the visitor's session until `key` changes.
 
-    A file may be large: there is one result of each kind per file, and none once it is gone (`keep_only`).
+    A file may be large: there is one result of each kind per file, and none once it is gone
+    (`keep_only`).
     """
     held = st.session_state.setdefault(KEPT, {}).setdefault(file, {})
     if kind not in held or held[kind][0] != key:

@@ -1,6 +1,8 @@
-"""Comparisons as people read them: prompt, both responses side by side, what was said and what gold says.
+"""Comparisons as people read them: prompt, both responses side by side, what was said and what gold
+says.
 
-Behind every mark, for disagreements, and for a judge's errors that tell most. The table is one click away.
+Behind every mark, for disagreements, and for a judge's errors that tell most. The table is one
+click away.
 """
 
 from __future__ import annotations
@@ -27,19 +29,47 @@ if TYPE_CHECKING:
 SHOWN = 200
 """Rows of a table at once; its download has all."""
 VOTE_COLUMNS = (
-    *("judge", "item_id", "model_a", "model_b", "position", "run", "vote", "gold", "confidence", "category"),
-    *("prompt", "response_a", "response_b", "rationale", "length_a", "length_b", "temperature", "cost"),
+    *(
+        "judge",
+        "item_id",
+        "model_a",
+        "model_b",
+        "position",
+        "run",
+        "vote",
+        "gold",
+        "confidence",
+        "category",
+    ),
+    *(
+        "prompt",
+        "response_a",
+        "response_b",
+        "rationale",
+        "length_a",
+        "length_b",
+        "temperature",
+        "cost",
+    ),
 )
 ONE_BY_ONE = 6
 """Votes on one comparison that a card lists one by one; more are counted for each rater."""
 RATIONALES = 3
 SAID = {1: "A is better", 0: "it is a tie", -1: "B is better"}
 LONG, HEIGHT = (1200, 260), (320, 160)
-"""Characters from which a text scrolls, in a card of the page's width and in a small one; and its pixels."""
+"""Characters from which a text scrolls, in a card of the page's width and in a small one; and its
+pixels.
+"""
 TELLING: dict[Telling, tuple[str, str]] = {
     "surest": ("Wrong where it was surest", "Nothing to show: no wrong vote has a confidence."),
-    "flipped": ("Changed when the responses swapped places", "Nothing to show: no votes in both orders differ."),
-    "against people": ("Against all people", "Nothing to show: no two people agree on another verdict."),
+    "flipped": (
+        "Changed when the responses swapped places",
+        "Nothing to show: no votes in both orders differ.",
+    ),
+    "against people": (
+        "Against all people",
+        "Nothing to show: no two people agree on another verdict.",
+    ),
 }
 """Heading of each telling error, and what its place says without one."""
 
@@ -84,7 +114,14 @@ def votes_behind(mark: queries.Mark | None, *, name: str) -> None:
     asked = repr((selection, mark))
     _leaf_through(
         _Stack(
-            name=name, asked=asked, total=total, unit="vote", card=card, rows=rows, whole=whole, columns=VOTE_COLUMNS
+            name=name,
+            asked=asked,
+            total=total,
+            unit="vote",
+            card=card,
+            rows=rows,
+            whole=whole,
+            columns=VOTE_COLUMNS,
         )
     )
 
@@ -102,11 +139,13 @@ def comparisons(
     selection: Selection | None = None,
     votes_on: Callable[[Mapping[str, str]], pd.DataFrame] | None = None,
 ) -> None:
-    """The comparisons on which these raters disagree: one card and one row each, with their verdicts only.
+    """The comparisons on which these raters disagree: one card and one row each, with their
+    verdicts only.
 
     codes : comparisons, as the counts have them.  counts : rater → its votes.
     selection : that the codes belong to, by default the sidebar's.
-    votes_on : the votes to read on the comparison of a row of the table, by default those of the raters.
+    votes_on : the votes to read on the comparison of a row of the table, by default those of the
+        raters.
     """
     if not len(codes):
         st.text("They never disagree.")
@@ -141,7 +180,10 @@ def error_cards(judge: str) -> None:
     st.subheader("Show me", anchor=False)
     found = cached.telling_errors(widgets.current_selection(), judge)
     for place, (kind, (heading, without)) in zip(st.columns(3), TELLING.items(), strict=True):
-        with place, st.container(border=True, height="stretch", key=f"telling-{kind.replace(' ', '-')}"):
+        with (
+            place,
+            st.container(border=True, height="stretch", key=f"telling-{kind.replace(' ', '-')}"),
+        ):
             st.markdown(f"**{heading}**")
             if kind in found:
                 _card(_frame(found[kind]), small=True)
@@ -156,7 +198,9 @@ def _frame(votes: Any) -> pd.DataFrame:
 
 @st.fragment
 def _leaf_through(stack: _Stack) -> None:
-    """One card with the way to the others; a step draws the card anew and nothing else of the page."""
+    """One card with the way to the others; a step draws the card anew and nothing else of
+    the page.
+    """
     key = f"{stack.name}-card"
     asked, place = st.session_state.get(key, ("", 0))
     if asked != stack.asked:
@@ -175,10 +219,19 @@ def _leaf_through(stack: _Stack) -> None:
 def _steps(stack: _Stack, key: str, place: int) -> None:
     move = partial(_turn_to, key, stack.asked)
     previous, next_ = ":material/chevron_left:", ":material/chevron_right:"
-    st.button("Previous", key=f"{key}-previous", icon=previous, on_click=move, args=(place - 1,), disabled=not place)
+    st.button(
+        "Previous",
+        key=f"{key}-previous",
+        icon=previous,
+        on_click=move,
+        args=(place - 1,),
+        disabled=not place,
+    )
     st.text(f"{place + 1:,} of {stack.total:,}", width="content")
     last = place + 1 == stack.total
-    st.button("Next", key=f"{key}-next", icon=next_, on_click=move, args=(place + 1,), disabled=last)
+    st.button(
+        "Next", key=f"{key}-next", icon=next_, on_click=move, args=(place + 1,), disabled=last
+    )
 
 
 def _turn_to(key: str, asked: str, place: int) -> None:
@@ -218,7 +271,9 @@ def _table(stack: _Stack, key: str, start: int) -> None:
 
 
 def _card(votes: pd.DataFrame, *, small: bool = False) -> None:
-    """One comparison, with one vote on it or several: what was said first, then what it was said of."""
+    """One comparison, with one vote on it or several: what was said first, then what it was said
+    of.
+    """
     first = votes.iloc[0]
     with st.container(gap="xsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -227,7 +282,10 @@ def _card(votes: pd.DataFrame, *, small: bool = False) -> None:
             st.text(about, width="content")
             _right_or_wrong(votes)
         _verdicts(votes)
-        prompt, responses = _said(votes, "prompt"), [_said(votes, f"response_{side}") for side in "ab"]
+        prompt, responses = (
+            _said(votes, "prompt"),
+            [_said(votes, f"response_{side}") for side in "ab"],
+        )
         if prompt:
             st.caption("Prompt")
             _text(prompt, small)
@@ -282,7 +340,11 @@ def _verdicts(votes: pd.DataFrame) -> None:
     """Who said what, in words, and what gold says."""
     few, gold = len(votes) <= ONE_BY_ONE, votes["gold"].iloc[0]
     raters = [own for _, own in votes.groupby("judge", sort=False)]
-    lines = [line for own in raters for line in (_sentences(own) if few or len(own) == 1 else [_tally(own)])]
+    lines = [
+        line
+        for own in raters
+        for line in (_sentences(own) if few or len(own) == 1 else [_tally(own)])
+    ]
     lines.append("There is no gold." if _missing(gold) else f"Gold: {WORDS[int(gold)]}.")
     st.text("\n".join(lines))
 

@@ -1,9 +1,9 @@
 """How the first picture of a visit comes early.
 
-The code that draws figures takes a browser longer to load than most answers take to compute, and whatever is
-there once it has loaded is drawn in one step. So it is fetched with the page (`HEADERS`) and loaded while the
-server computes (`prepare`), and what follows the first figure is sent when that one can be drawn
-(`rest_follows`).
+The code that draws figures takes a browser longer to load than most answers take to compute, and
+whatever is there once it has loaded is drawn in one step. So it is fetched with the page
+(`HEADERS`) and loaded while the server computes (`prepare`), and what follows the first figure is
+sent when that one can be drawn (`rest_follows`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ HEADERS = _headers()
 
 
 def prepare() -> None:
-    """Have the browser load the code of figures now, by a hidden figure; drawing it fetches its image."""
+    """Have the browser load the code of figures now, by a hidden figure; drawing it fetches its
+    image.
+    """
     if VISIT not in st.session_state:
         name, event = token_urlsafe(12), Event()
         st.session_state[VISIT] = name, event
@@ -54,7 +56,9 @@ def prepare() -> None:
 
 
 def rest_follows() -> None:
-    """Go on when the browser can draw what was sent so far; at once but in the first run of a visit."""
+    """Go on when the browser can draw what was sent so far; at once but in the first run of a
+    visit.
+    """
     if VISIT in st.session_state:
         event = st.session_state[VISIT][1]
         event.wait(PATIENCE)

@@ -1,7 +1,7 @@
 """What is folded is drawn when it is opened.
 
-A table and a listing of code each make the browser load a megabyte and more; a page whose tables and listings
-are closed shows its picture without them.
+A table and a listing of code each make the browser load a megabyte and more; a page whose tables
+and listings are closed shows its picture without them.
 """
 
 from __future__ import annotations
@@ -30,5 +30,7 @@ def folded(label: str, draw: Callable[[], object], *, key: str) -> None:
 
 
 def draw_whole_page() -> None:
-    """Have the whole page drawn after a click inside a box; for callbacks, which cannot do so themselves."""
+    """Have the whole page drawn after a click inside a box; for callbacks, which cannot do so
+    themselves.
+    """
     st.session_state[WHOLE] = True

@@ -1,4 +1,6 @@
-"""What stands before Streamlit: foreign pages, people who have not signed in, and uploads without end."""
+"""What stands before Streamlit: foreign pages, people who have not signed in, and uploads without
+end.
+"""
 
 from __future__ import annotations
 
@@ -68,19 +70,29 @@ class Gate:
 
     def _sign_in(self, path: str, base: str, scope: Scope, headers: Headers) -> Response | None:
         if path == ENTRANCE:
-            return RedirectResponse(f"{base}/auth/login?provider={encode_provider_token('default')}", 302)
+            return RedirectResponse(
+                f"{base}/auth/login?provider={encode_provider_token('default')}", 302
+            )
         user = signed_in(headers)
         role = people.role(user)
         if role == "editor" or (role == "reader" and not path.startswith(UPLOADS)):
             return None
         if scope["type"] == "websocket" or "text/html" not in headers.get("accept", ""):
-            return PlainTextResponse("Sign in first" if not user else "Not allowed", 401 if not user else 403)
+            return PlainTextResponse(
+                "Sign in first" if not user else "Not allowed", 401 if not user else 403
+            )
         if not user:
             said, link, does = "Sign in to see anything here.", ENTRANCE, "Sign in"
         else:
             who = escape(str(user.get("email") or "You"))
-            said, link, does = f"{who} may not come in. Ask who runs this server.", "/auth/logout", "Sign out"
-        return HTMLResponse(PAGE.format(said=said, link=base + link, does=does), 403 if user else 401)
+            said, link, does = (
+                f"{who} may not come in. Ask who runs this server.",
+                "/auth/logout",
+                "Sign out",
+            )
+        return HTMLResponse(
+            PAGE.format(said=said, link=base + link, does=does), 403 if user else 401
+        )
 
     def _weigh(self, name: str, method: str, headers: Headers) -> Response | None:
         """Refuse an upload beyond what a session may keep; what is deleted counts no longer."""
@@ -101,7 +113,8 @@ class Gate:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Whether a page may talk to this server: its own, or one of a name that it is configured to have.
+    """Whether a page may talk to this server: its own, or one of a name that it is configured to
+    have.
 
     Another port of this machine is another program: its pages are foreign.
     """
@@ -116,7 +129,9 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def signed_in(headers: Headers) -> dict[str, Any]:
-    """What the provider said of the visitor, from the cookie that this server signed; empty without one."""
+    """What the provider said of the visitor, from the cookie that this server signed; empty without
+    one.
+    """
     cookies = cookie_parser(headers.get("cookie", ""))
     content = _get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME)
     try:

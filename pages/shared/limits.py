@@ -1,4 +1,6 @@
-"""By which limits the pages grade, and which models are a family: set on the Overview for the whole visit."""
+"""By which limits the pages grade, and which models are a family: set on the Overview for the whole
+visit.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ def _form() -> None:
     chosen = current_options()
     with st.form("limits", border=False):
         st.caption(
-            "A check warns beyond *caution* and fails beyond *failure*, with its whole interval. What is set "
+            "A check warns beyond *caution* and fails beyond *failure*, with its whole interval. "
+            "What is set "
             "here holds on every page until the browser tab is closed."
         )
         for place, (check, limits) in enumerate(chosen.rules.limits.items()):
@@ -119,5 +122,7 @@ def _forget() -> None:
     _set({}, {})
 
 
-def _set(limits: Mapping[str, tuple[float, float | None]], families: Mapping[str, tuple[str, ...]]) -> None:
+def _set(
+    limits: Mapping[str, tuple[float, float | None]], families: Mapping[str, tuple[str, ...]]
+) -> None:
     st.session_state[CHOSEN] = dict(limits), dict(families)

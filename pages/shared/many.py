@@ -46,15 +46,20 @@ def in_order(
     """Judges by merit; above twelve with a switch of the order, and one that draws all of them.
 
     merit : more is better; unknown (NaN) is last either way.  start : what the page asks.
-    chosen : judges that are drawn whatever their place.  most : judges that a figure of all has room for.
+    chosen : judges that are drawn whatever their place.  most : judges that a figure of all has
+        room for.
     """
     many = len(merit) > MOST_ROWS
     order, everybody = start, False
     if many:
         row = place.container(horizontal=True, vertical_alignment="bottom")
-        order = widgets.choice("Order of judges", ORDERS, key=f"sorted_{key}", default=start, place=row)
+        order = widgets.choice(
+            "Order of judges", ORDERS, key=f"sorted_{key}", default=start, place=row
+        )
         left_out = f", {most} at most" if len(merit) > most else ""
-        everybody = row.toggle(f"Show all {len(merit)} judges{left_out}", key=SHOW_ALL, bind=widgets.URL)
+        everybody = row.toggle(
+            f"Show all {len(merit)} judges{left_out}", key=SHOW_ALL, bind=widgets.URL
+        )
     names = sorted_by(merit, order)
     return Shown(names, among(names, most if everybody else MOST_ROWS, chosen))
 

@@ -1,7 +1,7 @@
 """Tables of results, and the downloads that hold all of their numbers.
 
-A table shows the digits that its intervals earn, a value and its interval in one cell; the menu has the
-numbers in full.
+A table shows the digits that its intervals earn, a value and its interval in one cell; the menu has
+the numbers in full.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 WIDTHS = {"model": 130, "verdict": 140, "triangle": 470}
-"""Long names are cut, so that numbers stay in view beside a figure; the figure and the download have them."""
+"""Long names are cut, so that numbers stay in view beside a figure; the figure and the download
+have them.
+"""
 P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
 MENU = "downloads of the page"
@@ -45,13 +47,18 @@ HELD_OUT = {
     "drps_change_high": "ΔDRPS high",
 }
 """Columns of a table of rules judged on held-out items; Δ: first minus this."""
-FILES = (("CSV", write_csv, "text/csv"), ("Parquet", write_parquet, "application/vnd.apache.parquet"))
+FILES = (
+    ("CSV", write_csv, "text/csv"),
+    ("Parquet", write_parquet, "application/vnd.apache.parquet"),
+)
 """Kinds of downloads: a CSV file is safe in a spreadsheet, a Parquet file exact."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Downloads:
-    """What a page offers for download, by name: what it is and what makes it; `place` is for its button."""
+    """What a page offers for download, by name: what it is and what makes it; `place` is for its
+    button.
+    """
 
     place: DeltaGenerator
     tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
@@ -65,8 +72,9 @@ def downloads_in(place: DeltaGenerator) -> None:
 def download_menu() -> None:
     """Behind one button whatever the page has offered, if anything; called when the page is drawn.
 
-    The menu is filled when it opens: a fragment that draws its tables again must not write to it, as what a
-    fragment writes elsewhere moves down with each of its runs until the browser has no place for it.
+    The menu is filled when it opens: a fragment that draws its tables again must not write to it,
+    as what a fragment writes elsewhere moves down with each of its runs until the browser has no
+    place for it.
     """
     held: Downloads | None = st.session_state.get(MENU)
     if held is not None and held.tables:
@@ -76,7 +84,9 @@ def download_menu() -> None:
 
 @st.fragment
 def _menu(held: Downloads) -> None:
-    menu = st.popover("Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun")
+    menu = st.popover(
+        "Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun"
+    )
     if not menu.open:
         return
     for name, (about, make) in held.tables.items():
@@ -96,9 +106,11 @@ def table(
 ) -> None:
     """Show a table of numbers, digits cut for reading, with downloads that hold them all.
 
-    heads : the columns that the table has, where `frame` has them, in this order, with their headings.
+    heads : the columns that the table has, where `frame` has them, in this order, with their
+        headings.
     columns : shown, in this order; the others are in the downloads only.
-    significant : columns of several units, with three significant digits in place of three decimals.
+    significant : columns of several units, with three significant digits in place of three
+        decimals.
     """
     if heads:
         frame = frame[[name for name in heads if name in frame]].rename(columns=heads)
@@ -107,7 +119,9 @@ def table(
     for column in shown.columns:
         kind = shown[column].dtype.kind
         if kind == "f" and (column in significant or column == P_VALUE):
-            form[column] = st.column_config.NumberColumn(format="%.2g" if column == P_VALUE else "%.3g")
+            form[column] = st.column_config.NumberColumn(
+                format="%.2g" if column == P_VALUE else "%.3g"
+            )
         elif kind == "f":
             # Three digits of -0.0004 would read -0.000.
             unsigned = (shown[column] > 0) | (shown[column].round(3) != 0)
@@ -117,7 +131,14 @@ def table(
             form[column] = st.column_config.NumberColumn(format="localized")
 
     def draw() -> None:
-        st.dataframe(shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt)
+        st.dataframe(
+            shown,
+            hide_index=True,
+            column_config=form,
+            column_order=columns,
+            placeholder="–",
+            alt=alt,
+        )
 
     folded(f"Numbers: {alt}", draw, key=name)
     downloads(frame, name, alt)
@@ -125,7 +146,10 @@ def table(
 
 def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
     """Show the errors of rules on the same held-out comparisons."""
-    st.caption(f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better")
+    st.caption(
+        f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first "
+        "is better"
+    )
     table(frame, name, alt=alt, heads=HELD_OUT)
 
 
@@ -155,11 +179,19 @@ def show(
             # The interval stands in the value's cell; its ends are in the downloads.
             cells[column.name] = [column.text(row) for row in listed]
             about = " ".join(filter(None, (column.help, column.ends_help)))
-            config |= {column.name: st.column_config.NumberColumn(help=about or None), low: None, high: None}
+            config |= {
+                column.name: st.column_config.NumberColumn(help=about or None),
+                low: None,
+                high: None,
+            }
         elif column.form:
-            config[column.name] = st.column_config.NumberColumn(format=f"%{column.form}", help=column.help or None)
+            config[column.name] = st.column_config.NumberColumn(
+                format=f"%{column.form}", help=column.help or None
+            )
         else:
-            config[column.name] = st.column_config.Column(help=column.help or None, width=WIDTHS.get(column.name))
+            config[column.name] = st.column_config.Column(
+                help=column.help or None, width=WIDTHS.get(column.name)
+            )
         if column.form == "+.0f":
             for head in {column.name, low, high} & {*shown}:
                 # No minus before a rounded 0.
@@ -172,7 +204,9 @@ def show(
 
 
 def _with_texts(frame: pd.DataFrame, cells: Mapping[str, Sequence[str]]) -> Styler | pd.DataFrame:
-    """The table with a text in place of each number of these columns, by which they are still sorted."""
+    """The table with a text in place of each number of these columns, by which they are still
+    sorted.
+    """
     if not cells:
         return frame
     styled = frame.style
@@ -181,25 +215,30 @@ def _with_texts(frame: pd.DataFrame, cells: Mapping[str, Sequence[str]]) -> Styl
         rows = zip(frame.index, frame[column], cells[column], strict=True)
         alike = [(row, text) for row, value, text in rows if said.setdefault(value, text) != text]
         styled = styled.format(said.__getitem__, subset=[column], na_rep="–")
-        # Equal numbers may have different intervals. A format of one cell costs as much as that of a column.
+        # Equal numbers may have different intervals. A format of one cell costs as much as that of
+        # a column.
         for row, text in alike:
             styled = styled.format(text, subset=(row, column))
     return styled
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of numbers and None as numbers; pandas keeps one that starts with None as objects."""
+    """A column of numbers and None as numbers; pandas keeps one that starts with None as
+    objects.
+    """
     import pandas as pd
 
     if column.dtype != object or not all(
-        value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column
+        value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+        for value in column
     ):
         return column
     return pd.to_numeric(column)
 
 
 def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about: str = "") -> None:
-    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact.
+    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet,
+    exact.
 
     about : what the table is; then it is offered in the page's menu.
     """

@@ -14,7 +14,9 @@ from core.errors import InvalidOption
 Role = Literal["editor", "reader"]
 
 ALLOWED = "APPELLATE_ALLOWED"
-"""Environment variable: who may load, rename, delete and collect; addresses and domains, `*` for everyone."""
+"""Environment variable: who may load, rename, delete and collect; addresses and domains, `*` for
+everyone.
+"""
 READERS = "APPELLATE_READERS"
 """Environment variable: who may only read; all others are refused."""
 NEEDED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
@@ -59,11 +61,14 @@ def visitor() -> Role | None:
 def only_editors() -> None:
     """Raise InvalidOption unless the visitor may change what is stored."""
     if visitor() != "editor":
-        raise InvalidOption(f"You may read here and change nothing: you are not listed in {ALLOWED}")
+        raise InvalidOption(
+            f"You may read here and change nothing: you are not listed in {ALLOWED}"
+        )
 
 
 def check_configuration(secrets: Mapping[str, Any] | None, environment: Mapping[str, str]) -> None:
-    """Refuse to start with a sign-in that is half configured, as it would let in nobody, or everybody.
+    """Refuse to start with a sign-in that is half configured, as it would let in nobody, or
+    everybody.
 
     secrets : what stands in secrets.toml; None if there is no such file.
     """
@@ -78,11 +83,15 @@ def check_configuration(secrets: Mapping[str, Any] | None, environment: Mapping[
         return
     absent = [name for name in NEEDED if not str(given.get(name) or "").strip()]
     if absent:
-        raise SystemExit(f"[auth] in .streamlit/secrets.toml lacks {', '.join(absent)} (docs/deployment.md).")
+        raise SystemExit(
+            f"[auth] in .streamlit/secrets.toml lacks {', '.join(absent)} (docs/deployment.md)."
+        )
     if len(str(given["cookie_secret"])) < SHORTEST_SECRET:
         raise SystemExit(
-            f"cookie_secret in .streamlit/secrets.toml has fewer than {SHORTEST_SECRET} characters: whoever "
-            "guesses it is signed in as anyone. Take: python -c 'import secrets; print(secrets.token_hex())'"
+            f"cookie_secret in .streamlit/secrets.toml has fewer than {SHORTEST_SECRET} "
+            "characters: whoever "
+            "guesses it is signed in as anyone. Take: python -c 'import secrets; "
+            "print(secrets.token_hex())'"
         )
     if not lists:
         raise SystemExit(

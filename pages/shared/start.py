@@ -1,4 +1,6 @@
-"""What an empty store shows: three steps, the demo again, and small files with planted faults to try."""
+"""What an empty store shows: three steps, the demo again, and small files with planted faults to
+try.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,19 @@ FILLS = ("data", "collect")
 STEPS = (
     (
         ":material/upload_file: **1. Put votes in**",
-        "A table with a row per verdict (who judged which prompt, and what was said), or votes collected "
+        "A table with a row per verdict (who judged which prompt, and what was said), or votes "
+        "collected "
         "from a model here.",
     ),
     (
         ":material/fact_check: **2. Check how they are read**",
-        "Columns and labels are suggested and read back to you in words. Nothing is loaded before you agree.",
+        "Columns and labels are suggested and read back to you in words. Nothing is loaded before "
+        "you agree.",
     ),
     (
         ":material/gavel: **3. Read the verdict**",
-        "Whether each judge can be trusted, what is wrong with it, and the comparisons that show it.",
+        "Whether each judge can be trusted, what is wrong with it, and the comparisons that show "
+        "it.",
     ),
 )
 
@@ -50,10 +55,14 @@ def examples() -> None:
         st.button("Load the demo again", key="load-demo", type="primary", on_click=_load_demo)
         for place, (name, path) in enumerate(cached.EXAMPLES.items()):
             data = path.read_bytes()
-            st.download_button(name, data, path.name, "text/csv", key=f"example-{place}", on_click="ignore")
+            st.download_button(
+                name, data, path.name, "text/csv", key=f"example-{place}", on_click="ignore"
+            )
     st.caption(
-        "All of them are simulated: these judges and models do not exist. The two files have one honest "
-        "judge and one with a fault; drop one on the page Data and see whether the Overview finds it."
+        "All of them are simulated: these judges and models do not exist. The two files have one "
+        "honest "
+        "judge and one with a fault; drop one on the page Data and see whether the Overview finds "
+        "it."
     )
 
 

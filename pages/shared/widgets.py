@@ -1,7 +1,8 @@
 """What every page is made of.
 
-Names and texts of votes are hostile: they reach a page through `st.text`, `st.code`, `st.dataframe` and the
-options of select boxes, which show them as they are, never through Markdown, a label or an option of pills.
+Names and texts of votes are hostile: they reach a page through `st.text`, `st.code`, `st.dataframe`
+and the options of select boxes, which show them as they are, never through Markdown, a label or an
+option of pills.
 """
 
 from __future__ import annotations
@@ -54,8 +55,15 @@ IMPORTS = {
 """What *Copy as Python* uses beside the public API."""
 IMPORT_WIDTH = 88
 SIMULATED = "Simulated demo data: these judges and models do not exist"
-PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
-ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
+PLOTLY_CONFIG = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d"],
+    "responsive": True,
+}
+ELSEWHERE = {
+    "scores": ("the Leaderboard", "leaderboard.py"),
+    "rankings": ("Listwise", "listwise.py"),
+}
 """Kinds of judgements that few pages are about, and the page that is."""
 
 
@@ -72,19 +80,27 @@ def current_dataset() -> str:
 
 def current_people() -> frozenset[str]:
     """The raters of the data set that are human."""
-    return frozenset(name for name, kind in cached.raters(current_dataset()).items() if kind == "human")
+    return frozenset(
+        name for name, kind in cached.raters(current_dataset()).items() if kind == "human"
+    )
 
 
 @st.fragment
 def copy_link() -> None:
-    """The address of what is shown, with everything chosen in it, beside a button that copies it."""
+    """The address of what is shown, with everything chosen in it, beside a button that
+    copies it.
+    """
     box = st.popover("Copy link", icon=":material/link:", key="copy-link", on_change="rerun")
     if not box.open:
         return
     with box:
-        chosen = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+        chosen = [
+            (name, value) for name in st.query_params for value in st.query_params.get_all(name)
+        ]
         address = (st.context.url or "").partition("?")[0]
-        st.code(f"{address}?{urlencode(chosen)}" if chosen else address, language=None, wrap_lines=True)
+        st.code(
+            f"{address}?{urlencode(chosen)}" if chosen else address, language=None, wrap_lines=True
+        )
 
 
 def current_look() -> Theme:
@@ -99,7 +115,9 @@ def current_styles() -> dict[str, Style]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class View:
-    """What the sidebar selects and how it looks; the state of a page adds what its own controls say."""
+    """What the sidebar selects and how it looks; the state of a page adds what its own controls
+    say.
+    """
 
     selection: Selection = field(default_factory=current_selection)
     look: Theme = field(default_factory=current_look)
@@ -127,7 +145,9 @@ def title(name: str, question: str) -> None:
             numbers.downloads_in(st.container(width="content"))
 
 
-def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = "") -> None:
+def answer(
+    sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = ""
+) -> None:
     """Say the page's answer in one plain sentence, with its interval, before any chart.
 
     part : tells the answers of one run apart, where a page says a first one and later a better one.
@@ -139,10 +159,17 @@ def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, pa
 def verdict(found: Verdict, *, worst_of: int = 0) -> None:
     """Say one judge's verdict as the page's answer.
 
-    worst_of : raters among whom it fares worst, which is why a page opens on it; 0 or 1 is not said.
+    worst_of : raters among whom it fares worst, which is why a page opens on it; 0 or 1 is not
+        said.
     """
-    worst = f" Of {worst_of} raters it fares worst in this." if worst_of > 1 and found.verdict != "unknown" else ""
-    answer(f"{found.judge}: {found.sentence}{worst}", "finding" if found.verdict == "ok" else "warning")
+    worst = (
+        f" Of {worst_of} raters it fares worst in this."
+        if worst_of > 1 and found.verdict != "unknown"
+        else ""
+    )
+    answer(
+        f"{found.judge}: {found.sentence}{worst}", "finding" if found.verdict == "ok" else "warning"
+    )
 
 
 def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
@@ -153,10 +180,16 @@ def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
                 draw()
 
 
-def select(label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any) -> Any:
-    """One of many options in a box, at first `start`, in the URL as `key`.  more : of `st.selectbox`."""
+def select(
+    label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any
+) -> Any:
+    """One of many options in a box, at first `start`, in the URL as `key`.  more : of
+    `st.selectbox`.
+    """
     listed = list(options)
-    return place.selectbox(label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more)
+    return place.selectbox(
+        label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more
+    )
 
 
 def choice(
@@ -168,16 +201,29 @@ def choice(
     place: Any = st,
     help: str | None = None,
 ) -> Any:
-    """One of a few options side by side, in the URL as `key`; at first `default`, or else the first."""
+    """One of a few options side by side, in the URL as `key`; at first `default`, or else the
+    first.
+    """
     first = default or options[0]
-    chosen = place.segmented_control(label, options, default=first, required=True, key=key, bind=URL, help=help)
+    chosen = place.segmented_control(
+        label, options, default=first, required=True, key=key, bind=URL, help=help
+    )
     return chosen or first
 
 
 def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
     """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
     percent: int = place.slider(
-        "Calibration share", 1, 50, 5, 1, "%d %%", key=key, help="Share of the items", width=width, bind=URL
+        "Calibration share",
+        1,
+        50,
+        5,
+        1,
+        "%d %%",
+        key=key,
+        help="Share of the items",
+        width=width,
+        bind=URL,
     )
     return percent / 100
 
@@ -217,7 +263,9 @@ def left_out(reasons: Mapping[str, str], *, key: str) -> None:
 
     def draw() -> None:
         st.dataframe(
-            {"left out": list(reasons), "why": list(reasons.values())}, hide_index=True, alt="Left out, and why"
+            {"left out": list(reasons), "why": list(reasons.values())},
+            hide_index=True,
+            alt="Left out, and why",
         )
 
     folded(f"Left out: {len(reasons):,}, with the reasons", draw, key=key)
@@ -227,7 +275,8 @@ def left_out(reasons: Mapping[str, str], *, key: str) -> None:
 def errors(words: Callable[[object], str] = str, *, elsewhere: bool = True) -> Iterator[None]:
     """Show what the user can put right; everything else stays an error of the program.
 
-    words : puts an error in the page's words.  elsewhere : without votes, lead to the pages of what there is.
+    words : puts an error in the page's words.  elsewhere : without votes, lead to the pages of what
+        there is.
     """
     try:
         yield
@@ -265,9 +314,10 @@ def figure(
 ) -> Chosen | None:
     """Draw a figure and return what the chosen mark stands for, if it has `marks` to choose from.
 
-    A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below,
-    which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`, the key of another
-    figure with the same marks, a click chooses in that one's select box instead, and nothing is returned.
+    A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box
+    below, which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`,
+    the key of another figure with the same marks, a click chooses in that one's select box instead,
+    and nothing is returned.
     """
     clicks: dict[str, Any] = {}
     if marks:
@@ -301,7 +351,9 @@ def confusion_figure(
         for label in VOTE_LABELS
         if table.counts[gold + 1, label + 1]
     }
-    return figure(confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks)
+    return figure(
+        confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks
+    )
 
 
 def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
@@ -327,7 +379,8 @@ def arguments(record: Any, without: Collection[str] = ()) -> list[str]:
 
 
 def copy_as_python(code: str, *commented: str) -> None:
-    """Show the lines that reproduce the page's number; `store` and `selection` are defined above them.
+    """Show the lines that reproduce the page's number; `store` and `selection` are defined above
+    them.
 
     commented : names that the code uses in comments only.
     """
@@ -339,14 +392,17 @@ def copy_as_python(code: str, *commented: str) -> None:
     given = ", ".join(arguments(cached.where(current_selection())[1]))
     code = f"{opened}\nselection = Selection({given})\n\n{code.strip()}"
     lines = script(code, *commented)
-    # A page may have several: told apart by what they call, as their values change with its controls.
+    # A page may have several: told apart by what they call, as their values change with its
+    # controls.
     called = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
     key = "-".join(("python", *sorted(called.intersection(core.__all__))))
     folded("Copy as Python", partial(st.code, lines, language="python"), key=key)
 
 
 def script(code: str, *commented: str) -> str:
-    """Lines of Python below the imports that they need: of the public API and of IMPORTS, nothing else."""
+    """Lines of Python below the imports that they need: of the public API and of IMPORTS, nothing
+    else.
+    """
     names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     used = {*(node.id for node in names), *commented} - own
@@ -359,8 +415,12 @@ def script(code: str, *commented: str) -> str:
     return "\n".join([*others, *([""] if others else []), public, "", code])
 
 
-def goto(text: str, page: str, *, key: str, icon: str = ":material/arrow_forward:", **state: Any) -> None:
-    """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to `state`."""
+def goto(
+    text: str, page: str, *, key: str, icon: str = ":material/arrow_forward:", **state: Any
+) -> None:
+    """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to
+    `state`.
+    """
     st.button(
         text,
         key=key,
@@ -373,7 +433,9 @@ def goto(text: str, page: str, *, key: str, icon: str = ":material/arrow_forward
 
 
 def open_page(page: str, state: dict[str, Any]) -> None:
-    """Open a page in the next run, with widgets there or in the sidebar set to `state`; for callbacks."""
+    """Open a page in the next run, with widgets there or in the sidebar set to `state`; for
+    callbacks.
+    """
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
     st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page

@@ -46,10 +46,13 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start_app(store: Path, script: Path = REPOSITORY / "app.py") -> tuple[subprocess.Popen[bytes], str]:
+def start_app(
+    store: Path, script: Path = REPOSITORY / "app.py"
+) -> tuple[subprocess.Popen[bytes], str]:
     """Start `streamlit run app.py`, or another script, as a user would and wait until it answers.
 
-    Between the look for a free port and the server's own claim another may take it: then another is tried.
+    Between the look for a free port and the server's own claim another may take it: then another is
+    tried.
     """
     log = store.parent / "server.log"
     for _ in range(5):
@@ -58,14 +61,19 @@ def start_app(store: Path, script: Path = REPOSITORY / "app.py") -> tuple[subpro
             server = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
                 cwd=REPOSITORY,
-                env={**os.environ, "APPELLATE_STORE": str(store), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"},
+                env={
+                    **os.environ,
+                    "APPELLATE_STORE": str(store),
+                    "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
+                },
                 stdout=file,
                 stderr=subprocess.STDOUT,
             )
         address = f"http://localhost:{port}"
         deadline = time.monotonic() + LONG
         while time.monotonic() < deadline and server.poll() is None:
-            # It prints its address once the port is its own; before, somebody else may answer there.
+            # It prints its address once the port is its own; before, somebody else may answer
+            # there.
             if address in log.read_text(encoding="utf-8") and _answers(address):
                 return server, address
             time.sleep(0.2)
@@ -110,12 +118,15 @@ def chromium() -> Iterator[object]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM), timeout=LONG_MILLISECONDS)
+        browser = playwright.chromium.launch(
+            executable_path=path, args=list(CHROMIUM), timeout=LONG_MILLISECONDS
+        )
         yield browser
         browser.close()
 
 
-# Of each figure in view: texts that lie on another, texts that its frame cuts, entries of its legend.
+# Of each figure in view: texts that lie on another, texts that its frame cuts, entries of its
+# legend.
 FIGURES = r"""() => {
   const seen = (text) => text.getBoundingClientRect().width > 0 && !text.closest('.hoverlayer')
     && text.textContent.trim();
@@ -148,7 +159,8 @@ class Watch:
     complaints: list[str] = field(default_factory=list)
 
     def heard(self, said) -> None:
-        # On a deep link Streamlit first looks for its server under the page's own path and is told 404.
+        # On a deep link Streamlit first looks for its server under the page's own path and is told
+        # 404.
         probe = "/_stcore/" in said.location.get("url", "") and "404" in said.text
         if said.type == "error" and not probe:
             self.complaints.append(said.text)
@@ -177,7 +189,9 @@ class Visitor:
         self.settle()
 
     def pick(self, box, option: str) -> None:
-        """Choose an option of a select box. A page that is drawn anew closes its list: then once more."""
+        """Choose an option of a select box. A page that is drawn anew closes its list: then once
+        more.
+        """
         from playwright.sync_api import TimeoutError as NotThere
 
         choice = self.page.get_by_role("option", name=option)
@@ -192,7 +206,9 @@ class Visitor:
         raise AssertionError(f"no option {option!r} to click")
 
     def figures(self) -> list[dict]:
-        """Of each figure: overlapping texts, cut texts, number of entries of the legend, and of marks."""
+        """Of each figure: overlapping texts, cut texts, number of entries of the legend, and of
+        marks.
+        """
         if self.page.locator("[data-testid=stPlotlyChart]:visible").count():
             self.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for(state="attached")
             # Figures are drawn, and sized to what they hold, after the script rests.
@@ -205,11 +221,20 @@ class Visitor:
 
     def fits_across(self) -> bool:
         """Whether nothing is reached by scrolling sideways only."""
-        return bool(self.page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth"))
+        return bool(
+            self.page.locator("[data-testid=stMain]").evaluate(
+                "main => main.scrollWidth <= main.clientWidth"
+            )
+        )
 
     def votes_shown(self) -> int:
         """Number of votes in the table behind the chosen mark."""
-        return int(self.page.get_by_text(re.compile(r"^[\d,]+ votes")).inner_text().split()[0].replace(",", ""))
+        return int(
+            self.page.get_by_text(re.compile(r"^[\d,]+ votes"))
+            .inner_text()
+            .split()[0]
+            .replace(",", "")
+        )
 
     def title(self) -> str:
         return str(self.page.locator("[data-testid=stMain] h1").first.inner_text())
@@ -220,7 +245,9 @@ class Visitor:
 
 @contextmanager
 def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
-    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain."""
+    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not
+    complain.
+    """
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     context.set_default_timeout(LONG_MILLISECONDS)
     page = context.new_page()
@@ -239,7 +266,8 @@ def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
 def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
     """A visitor of the app (see `visiting`).
 
-    Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
+    Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or
+    `viewport`.
     """
     with visiting(chromium, app_url, **getattr(request, "param", {})) as found:
         yield found

@@ -1,4 +1,6 @@
-"""For who has no mouse, a small screen, or other eyes: contrast, names, keys, texts that overlap."""
+"""For who has no mouse, a small screen, or other eyes: contrast, names, keys, texts that
+overlap.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,13 +13,17 @@ DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 LOOKS = [{**size, "color_scheme": scheme} for size in (DESK, PHONE) for scheme in ("light", "dark")]
 OF_STREAMLIT = {
-    # A list of pages with headed sections: Streamlit wraps each section in a <div> between <ul> and <li>.
+    # A list of pages with headed sections: Streamlit wraps each section in a <div> between <ul> and
+    # <li>.
     ("list", "stSidebarNavItems"),
     ("listitem", "stSidebarNavItems"),
 }
-"""Serious faults of every app with a navigation like ours: rule of axe-core, and the element that has it."""
+"""Serious faults of every app with a navigation like ours: rule of axe-core, and the element that
+has it.
+"""
 OF_STREAMLIT_IN_THE_DARK = {
-    # Names of what is chosen: white on the primary colour, which must be light enough to be read itself.
+    # Names of what is chosen: white on the primary colour, which must be light enough to be read
+    # itself.
     ("color-contrast", "stMultiSelectTagsContainer")
 }
 BARE = """
@@ -80,7 +86,9 @@ def test_browser_nothing_that_we_draw_shuts_anybody_out(chromium, app_url, bare_
         for name in pages_in_navigation():
             visitor.open(f"/{name}" if name != "overview" else "/")
             visitor.figures()
-            ours = {fault: html for fault, html in faults(visitor, source).items() if fault not in bare}
+            ours = {
+                fault: html for fault, html in faults(visitor, source).items() if fault not in bare
+            }
             assert ours == {}, name
     assert bare >= OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if scheme == "dark" else set())
 
@@ -101,9 +109,12 @@ def test_browser_no_text_of_a_figure_is_cut_or_lies_on_another(visitor):
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
 def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
-    """From the top of the page to a check's page: Tab to the folded list, Enter, Tab to a link, Enter."""
+    """From the top of the page to a check's page: Tab to the folded list, Enter, Tab to a link,
+    Enter.
+    """
     visitor.open("/")
-    # Not a region of the page that scrolls, which has focus for its arrow keys and all of the page's words.
+    # Not a region of the page that scrolls, which has focus for its arrow keys and all of the
+    # page's words.
     focused = "() => (document.activeElement.innerText || '').slice(0, 100)"
 
     def tab_to(words: str) -> None:

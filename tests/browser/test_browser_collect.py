@@ -1,4 +1,6 @@
-"""Votes collected as a user does it: started, reloaded in the middle, stopped, resumed, read on the pages."""
+"""Votes collected as a user does it: started, reloaded in the middle, stopped, resumed, read on the
+pages.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,13 @@ def items_file(folder: Path) -> Path:
     path = folder / "questions.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(("item_id", "prompt", "response_a", "response_b", "model_a", "model_b", "gold"))
-        writer.writerows((item.item_id, item.prompt, *item.responses, *item.models, item.gold) for item in pairs(ITEMS))
+        writer.writerow(
+            ("item_id", "prompt", "response_a", "response_b", "model_a", "model_b", "gold")
+        )
+        writer.writerows(
+            (item.item_id, item.prompt, *item.responses, *item.models, item.gold)
+            for item in pairs(ITEMS)
+        )
     return path
 
 
@@ -71,7 +78,11 @@ def test_browser_collect(chromium, place: Place) -> None:
         received.append(frame if isinstance(frame, bytes) else frame.encode())
 
     def planted_in_sight() -> bool:
-        return KEY in page.content() or KEY in page.url or any(KEY.encode() in frame for frame in received)
+        return (
+            KEY in page.content()
+            or KEY in page.url
+            or any(KEY.encode() in frame for frame in received)
+        )
 
     with visiting(chromium, place.address) as visitor:
         page = visitor.page
@@ -85,7 +96,9 @@ def test_browser_collect(chromium, place: Place) -> None:
         choose(page, "Key", VARIABLE)
         wait_for(page, f"{VARIABLE}, found")
         page.get_by_text("a file", exact=True).click()
-        page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder)))
+        page.set_input_files(
+            "[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder))
+        )
         wait_for(page, "Into data set")
         write(page, "Votes per comparison", "2")
         wait_for(page, rf"{VOTES} calls to 127\.0\.0\.1, price unknown")
@@ -125,7 +138,9 @@ def test_browser_collect(chromium, place: Place) -> None:
         rows = [row for row in store.export().to_pylist() if row["dataset"] == "questions"]
         kept = store.query("select key from replies")["key"].to_pylist()
     assert len(kept) == len(set(kept)) == VOTES
-    assert len({(row["item_id"], row["run"], row["position"]) for row in rows}) == len(rows) == VOTES
+    assert (
+        len({(row["item_id"], row["run"], row["position"]) for row in rows}) == len(rows) == VOTES
+    )
     assert {row["judge"] for row in rows} == {"boastful"}
     assert all(row["confidence"] is not None for row in rows)
     assert received

@@ -1,4 +1,6 @@
-"""A table in PostgreSQL, connected in the browser: the judge's verdict, and nothing secret on the screen."""
+"""A table in PostgreSQL, connected in the browser: the judge's verdict, and nothing secret on the
+screen.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from warehouses import PASSWORD, absent, running
 DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
 
 
-def test_browser_connects_a_table_in_postgresql(chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_connects_a_table_in_postgresql(
+    chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if reason := absent("postgresql"):
         pytest.skip(reason)
     tables = tmp_path / "tables"
@@ -26,7 +30,9 @@ def test_browser_connects_a_table_in_postgresql(chromium, tmp_path: Path, monkey
                 page = visitor.page
                 visitor.open("/data")
                 page.get_by_role("tab", name="Connect").click()
-                page.get_by_label("Engine", exact=True).fill(f"postgresql://{engine.url.rpartition('@')[2]}")
+                page.get_by_label("Engine", exact=True).fill(
+                    f"postgresql://{engine.url.rpartition('@')[2]}"
+                )
                 page.get_by_label("Table", exact=True).fill("votes")
                 page.keyboard.press("Enter")
                 page.get_by_role("button", name="Look at it").click()

@@ -1,4 +1,6 @@
-"""The frame of the app in a real browser: deep links, the URL as state, themes, a phone, hostile names."""
+"""The frame of the app in a real browser: deep links, the URL as state, themes, a phone, hostile
+names.
+"""
 
 import ast
 import re
@@ -14,7 +16,10 @@ from pages.shared import first_picture
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 TITLES = {
-    **{name: name.capitalize() for name in ("overview", "data", "collect", "calibration", "agreement")},
+    **{
+        name: name.capitalize()
+        for name in ("overview", "data", "collect", "calibration", "agreement")
+    },
     **{name: name.capitalize() for name in ("listwise", "leaderboard")},
     "errors": "Errors",
     "position_bias": "Position bias",
@@ -42,12 +47,15 @@ def query(visitor) -> dict[str, list[str]]:
     return parse_qs(urlsplit(visitor.page.url).query)
 
 
-# Every page opens by its link in the test below; what the link says of the sidebar is the same code for all.
+# Every page opens by its link in the test below; what the link says of the sidebar is the same code
+# for all.
 @pytest.mark.parametrize("name", pages_in_navigation()[::4])
 def test_browser_deep_link(visitor, name):
     visitor.open(f"/{name}?category=Math" if name != "overview" else "/?category=Math")
     assert visitor.title() == TITLES[name]
-    assert visitor.page.locator("[data-testid=stSidebarNav] a").count() == len(pages_in_navigation())
+    assert visitor.page.locator("[data-testid=stSidebarNav] a").count() == len(
+        pages_in_navigation()
+    )
     filters = visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input")
     assert [filters.nth(k).input_value() for k in range(2)] == ["demo (simulated)", "Math"]
     assert visitor.page.locator("[data-testid=stException]").count() == 0
@@ -96,7 +104,9 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
     assert found == {"judges": ["sim-judge-careful"], "category": ["Math"]}
 
 
-@pytest.mark.parametrize("visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+@pytest.mark.parametrize(
+    "visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True
+)
 def test_browser_charts_have_the_colour_of_the_page(visitor):
     visitor.open("/calibration")
     paper = visitor.page.locator(".js-plotly-plot:visible .main-svg").first
@@ -128,7 +138,9 @@ def test_browser_security_headers(app_url):
 
 def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
     with urllib.request.urlopen(app_url) as answer:
-        link = re.fullmatch(r"<\./(static/js/PlotlyChart\.[^>]+)>; rel=modulepreload", answer.headers["Link"])
+        link = re.fullmatch(
+            r"<\./(static/js/PlotlyChart\.[^>]+)>; rel=modulepreload", answer.headers["Link"]
+        )
     assert link is not None
     with urllib.request.urlopen(f"{app_url}/{link[1]}") as answer:
         assert "javascript" in answer.headers["Content-Type"]
@@ -138,12 +150,17 @@ def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
     begun = """(end) => performance.getEntriesByType('resource').filter((one) => one.name.endsWith(end))
       .map((one) => one.startTime)"""
     assert len(visitor.page.evaluate(begun, link[1])) == 1
-    assert visitor.page.evaluate(begun, link[1])[0] < visitor.page.evaluate(begun, "/_stcore/health")[0]
+    assert (
+        visitor.page.evaluate(begun, link[1])[0]
+        < visitor.page.evaluate(begun, "/_stcore/health")[0]
+    )
 
 
 def test_browser_says_that_it_can_draw_figures(visitor):
     asked = []
-    visitor.page.on("response", lambda one: asked.append(one) if first_picture.LOADED in one.url else None)
+    visitor.page.on(
+        "response", lambda one: asked.append(one) if first_picture.LOADED in one.url else None
+    )
     visitor.open("/")
     strip = visitor.page.locator(".st-key-wide-strip .js-plotly-plot .main-svg").first
     strip.wait_for()

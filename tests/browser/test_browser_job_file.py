@@ -1,4 +1,6 @@
-"""Two judges with their own servers out of a job file: one server is killed, restarted, and gone on with."""
+"""Two judges with their own servers out of a job file: one server is killed, restarted, and gone on
+with.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def files(folder: Path, first: str, second: str) -> tuple[str, str]:
     with items.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("item_id", "prompt", "response_a", "response_b", "gold"))
-        writer.writerows((item.item_id, item.prompt, *item.responses, item.gold) for item in pairs(ITEMS))
+        writer.writerows(
+            (item.item_id, item.prompt, *item.responses, item.gold) for item in pairs(ITEMS)
+        )
     job.write_text(
         f"""items = "questions.csv"
 votes = 2
@@ -67,7 +71,9 @@ def test_two_judges_one_killed_restarted_and_resumed(chromium, tmp_path: Path) -
                 page.keyboard.press("Escape")
                 visitor.settle()
                 assert page.get_by_label("Model", exact=True).count() == 2
-                page.set_input_files("[data-testid=stColumn] [data-testid=stFileUploaderDropzoneInput]", items)
+                page.set_input_files(
+                    "[data-testid=stColumn] [data-testid=stFileUploaderDropzoneInput]", items
+                )
                 wait_for(rf"^{2 * EACH} calls to 127\.0\.0\.1, price unknown")
                 visitor.settle()
 

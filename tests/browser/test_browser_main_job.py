@@ -1,4 +1,6 @@
-"""The main job as a user does it, from cold start to download; only localhost is asked for anything."""
+"""The main job as a user does it, from cold start to download; only localhost is asked for
+anything.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,11 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         page.get_by_text("Copy as Python").click()
         lines = page.locator("code")
         lines.first.wait_for()
-        slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
+        slider = (
+            page.locator("[data-testid=stSlider]")
+            .filter(has_text="Calibration share")
+            .locator("input")
+        )
         slider.focus()
         for share in ("6 %", "7 %", "8 %", "9 %"):
             page.keyboard.press("ArrowRight")

@@ -49,7 +49,10 @@ def test_browser_every_page_reads_with_65_judges(chromium, many_url, name):
         readable(visitor)
         if name == "overview":
             assert visitor.page.locator(".st-key-card input").first.input_value() == "judge-00"
-            assert visitor.page.locator(".st-key-wide-strip .ytick text").first.text_content() == "judge-00"
+            assert (
+                visitor.page.locator(".st-key-wide-strip .ytick text").first.text_content()
+                == "judge-00"
+            )
 
 
 @pytest.mark.parametrize("path", ["/", "/position_bias", "/errors", "/juries", "/calibration"])
@@ -67,7 +70,9 @@ def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chr
         visitor.open("/errors")
         visitor.page.locator(rows).first.wait_for()
         # They are drawn better and better; which of the last few is the worst is chance.
-        assert visitor.page.locator(rows).first.text_content() in {f"judge-{place}" for place in range(60, 65)}
+        assert visitor.page.locator(rows).first.text_content() in {
+            f"judge-{place}" for place in range(60, 65)
+        }
         visitor.page.get_by_role("radio", name="by name").click()
         visitor.page.wait_for_url("**sorted_errors=by+name**")
         visitor.settle()

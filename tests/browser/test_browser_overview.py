@@ -1,4 +1,6 @@
-"""The first screen in a real browser: what is in view on a desk and on a phone, light and dark; clicks."""
+"""The first screen in a real browser: what is in view on a desk and on a phone, light and dark;
+clicks.
+"""
 
 import pytest
 from test_browser_frame import query

@@ -42,7 +42,9 @@ def opened(chromium: Any, file: Path, **options: Any) -> tuple[Any, list[str], l
     return page, asked, complaints
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")])
+@pytest.mark.parametrize(
+    ("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")]
+)
 def test_report_draws_itself_without_asking_any_host(
     chromium: Any, demo_report: Path, scheme: str, ground: str
 ) -> None:
@@ -57,7 +59,8 @@ def test_report_draws_itself_without_asking_any_host(
     assert ground in paper
     page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
     page.wait_for_function(
-        "ground => !document.querySelector('.main-svg').style.background.includes(ground)", arg=ground
+        "ground => !document.querySelector('.main-svg').style.background.includes(ground)",
+        arg=ground,
     )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     heights = plots.evaluate_all("plots => plots.map(plot => plot.scrollHeight)")
@@ -89,15 +92,21 @@ def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
     page.locator(".plot").last.locator(".main-svg").first.wait_for()
     margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
     assert pages(page.pdf(format="A4", margin=margin)) <= 4 * raters
-    page.add_style_tag(content="section:not(#first) { display: none; } #first { break-after: auto !important; }")
+    page.add_style_tag(
+        content="section:not(#first) { display: none; } #first { break-after: auto !important; }"
+    )
     assert pages(page.pdf(format="A4", margin=margin)) == 1
     assert page.locator("#first tbody tr").count() == raters
     page.context.close()
 
 
 def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
-    page, asked, _ = opened(chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800})
-    assert "sim-judge-careful can be trusted on what was checked" in page.locator("main").inner_text()
+    page, asked, _ = opened(
+        chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
+    )
+    assert (
+        "sim-judge-careful can be trusted on what was checked" in page.locator("main").inner_text()
+    )
     assert not page.locator(".plot").first.is_visible()
     assert page.get_by_text("Stated confidence against what was right").is_visible()
     assert asked == [demo_report.as_uri()]
@@ -107,12 +116,15 @@ def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
 def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     rows = (
-        f"{item},{HOSTILE} {judge},{(item * judge) % 3 - 1},{item % 3 - 1},0.{5 + item % 5},{position}\n"
+        f"{item},{HOSTILE} "
+        f"{judge},{(item * judge) % 3 - 1},{item % 3 - 1},0.{5 + item % 5},{position}\n"
         for item in range(60)
         for judge in (1, 2)
         for position in ("ab", "ba")
     )
-    votes.write_text("item_id,judge,vote,gold,confidence,position\n" + "".join(rows), encoding="utf-8")
+    votes.write_text(
+        "item_id,judge,vote,gold,confidence,position\n" + "".join(rows), encoding="utf-8"
+    )
     out = tmp_path / "report.html"
     assert main(["report", str(votes), "--splits", "3", "--html", str(out)]) == 0
     page, asked, complaints = opened(chromium, out)
@@ -125,7 +137,9 @@ def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> No
     page.context.close()
 
 
-def test_overview_hands_out_the_same_report(visitor: Any, demo_report: Path, tmp_path: Path) -> None:
+def test_overview_hands_out_the_same_report(
+    visitor: Any, demo_report: Path, tmp_path: Path
+) -> None:
     visitor.open("/")
     with visitor.page.expect_download() as waiting:
         visitor.page.get_by_role("button", name="Report", exact=True).click()

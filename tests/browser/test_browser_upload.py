@@ -1,4 +1,6 @@
-"""Files dropped on the Data page in a real browser: read, answered, loaded, exported, broken, hostile."""
+"""Files dropped on the Data page in a real browser: read, answered, loaded, exported, broken,
+hostile.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +31,9 @@ def visitor(chromium, own_app):
 
 
 def drop(visitor, *files: Path) -> None:
-    visitor.page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", [str(path) for path in files])
+    visitor.page.set_input_files(
+        "[data-testid=stFileUploaderDropzoneInput]", [str(path) for path in files]
+    )
     visitor.page.wait_for_selector("[class*=st-key-file-]")
     visitor.settle()
 
@@ -40,7 +44,11 @@ def says(visitor, text: str) -> None:
 
 def selected(visitor) -> str:
     """Data set that the sidebar selects."""
-    return str(visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input").first.input_value())
+    return str(
+        visitor.page.locator(
+            "[data-testid=stSidebar] [data-testid=stSelectbox] input"
+        ).first.input_value()
+    )
 
 
 def load(visitor) -> None:
@@ -78,7 +86,9 @@ def test_browser_a_text_can_be_typed_for_every_row(visitor, tmp_path):
 
 
 def test_browser_columns_of_other_names_take_two_choices(visitor, tmp_path):
-    """Confirm the suggested columns, and say what left is: the rest is suggested from names and values."""
+    """Confirm the suggested columns, and say what left is: the rest is suggested from names and
+    values.
+    """
     path = tmp_path / "sides.csv"
     path.write_text(
         "grader,question_no,annotator_says,certainty_pct,order_shown,left_system,right_system\n"
@@ -96,7 +106,9 @@ def test_browser_columns_of_other_names_take_two_choices(visitor, tmp_path):
 
 def test_browser_a_label_that_is_not_understood_is_explained(visitor, tmp_path):
     path = tmp_path / "words.csv"
-    path.write_text("item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,timed out\n", encoding="utf-8")
+    path.write_text(
+        "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,timed out\n", encoding="utf-8"
+    )
     drop(visitor, path)
     says(visitor, "These labels are not in the vocabulary above")
     visitor.pick(visitor.page.locator("[class*=means] input").first, "failed call, no verdict")
@@ -132,4 +144,7 @@ def test_browser_hostile_file_is_only_text(visitor, tmp_path):
     says(visitor, "saw A first and said A is better")
     says(visitor, "1 rejected")
     load(visitor)
-    assert visitor.page.locator("img[src*=invalid], a[href*=invalid], [data-testid=stMain] b").count() == 0
+    assert (
+        visitor.page.locator("img[src*=invalid], a[href*=invalid], [data-testid=stMain] b").count()
+        == 0
+    )

@@ -20,7 +20,8 @@ from pages.shared.limits import current_options
 class Results(widgets.View):
     """Agreement of every rater of the selection.
 
-    own_gold : raters of whose votes gold is made.  anchors : models that repeated votes are oriented by.
+    own_gold : raters of whose votes gold is made.  anchors : models that repeated votes are
+        oriented by.
     least_agreeing : the judge with the worst grade, and of several the one with the lowest κ.
     """
 
@@ -75,5 +76,7 @@ def read_results() -> Results:
         matrix=matrix,
         beside_people=beside_people,
         verdicts=verdicts,
-        least_agreeing=max(judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])),
+        least_agreeing=max(
+            judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])
+        ),
     )

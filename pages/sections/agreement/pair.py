@@ -37,7 +37,10 @@ class _Side:
         counts, stated = cached.vote_counts(selection), cached.confidence_counts(selection)
         placed = cached.positions(selection)
         return pool_raters(
-            [JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in self.raters]
+            [
+                JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))
+                for name in self.raters
+            ]
         )
 
 
@@ -49,11 +52,17 @@ def pair_section() -> None:
     voters = [name for name in here if name in cached.vote_counts(replace(selection, judges=None))]
     first = widgets.select("Judge", voters, start=voters[0], key="one", place=one_box)
     others = [found.name for found in cached.datasets() if found.name != widgets.current_dataset()]
-    other = widgets.select("In", [HERE, *others], start=HERE, key="beside", place=set_box) if others else HERE
+    other = (
+        widgets.select("In", [HERE, *others], start=HERE, key="beside", place=set_box)
+        if others
+        else HERE
+    )
     there = selection if other == HERE else replace(selection, datasets=(other,))
     offered, people = _offered(there, without=first if other == HERE else None)
     if not offered:
-        widgets.not_applicable("a second rater is needed: another judge, people, or another data set.")
+        widgets.not_applicable(
+            "a second rater is needed: another judge, people, or another data set."
+        )
         return
     same = first if first in offered else offered[0]
     second = widgets.select("against", offered, start=same, key="two", place=two_box)
@@ -85,7 +94,9 @@ def _answer(one: _Side, two: _Side) -> None:
     key = (*asked, one.raters, two.raters)
     found = cached.computed("two judges", key, lambda: compare_judges(first, second))
     if not found.n:
-        widgets.not_applicable("both voted on no comparison: items and models must have the same names.")
+        widgets.not_applicable(
+            "both voted on no comparison: items and models must have the same names."
+        )
         return
     widgets.answer(compared(one.name, two.name, found))
     _figure(found)
@@ -109,13 +120,19 @@ def _figure(found: PairedJudges) -> None:
         fig = forest([drawn], "first minus second", reference=0, theme=widgets.current_look())
         widgets.figure(fig, "differences", alt="Differences of the two with their intervals")
     widgets.how_to_read(
-        "Each mark is the first minus the second on the items that both have, with a 95 % interval that "
-        "pairs by item: right of the line the first has more of it. *Right* is half credit on decided gold: "
-        "more is better. *Changed by order*, *squared error of its confidence* (Brier) and *overconfidence* "
-        "(stated confidence minus the share right): nearer to 0 is better. Where an interval leaves out 0, "
+        "Each mark is the first minus the second on the items that both have, with a 95 % "
+        "interval that "
+        "pairs by item: right of the line the first has more of it. *Right* is half credit on "
+        "decided gold: "
+        "more is better. *Changed by order*, *squared error of its confidence* (Brier) and "
+        "*overconfidence* "
+        "(stated confidence minus the share right): nearer to 0 is better. Where an interval "
+        "leaves out 0, "
         "the two are shown to differ."
     )
-    numbers.show(DIFFERENCES, found.measures, "differences", found.to_frame, alt="Differences of the two")
+    numbers.show(
+        DIFFERENCES, found.measures, "differences", found.to_frame, alt="Differences of the two"
+    )
 
 
 def _votes_on(row: Mapping[str, str], sides: list[tuple[_Side, Selection]]) -> pd.DataFrame:
@@ -146,8 +163,14 @@ def _code(one: _Side, two: _Side, asked: list[Selection], *, apart: bool) -> str
             f"{name} = pool_raters(votes)",
         ]
     if apart:
-        parts.append("names = [queries.comparison_names(store, asked) for asked in (asked_one, asked_two)]")
+        parts.append(
+            "names = [queries.comparison_names(store, asked) for asked in (asked_one, asked_two)]"
+        )
         parts.append("two = share_codes(two, names[1], one, names[0])")
     return "\n".join(
-        [*parts, "for row in compare_judges(one, two).measures:", "    print(row.measure, row.difference)"]
+        [
+            *parts,
+            "for row in compare_judges(one, two).measures:",
+            "    print(row.measure, row.difference)",
+        ]
     )

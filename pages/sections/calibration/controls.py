@@ -23,11 +23,15 @@ from pages.shared.limits import current_options
 Result = TypeVar("Result")
 
 NEEDS = (
-    "Calibration needs votes with a confidence on comparisons with gold; this selection has none. Load a "
-    "column confidence (0 to 1, or percent) with the votes, and gold labels with them or from a second file."
+    "Calibration needs votes with a confidence on comparisons with gold; this selection has none. "
+    "Load a "
+    "column confidence (0 to 1, or percent) with the votes, and gold labels with them or from a "
+    "second file."
 )
 JUST_BELOW = 2e-9
-"""A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps them out."""
+"""A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps
+them out.
+"""
 RULES: dict[str, CorrectnessRule] = {"each vote": "single", "both orders": "both_orders"}
 """What the page calls the rules of correctness; the URL holds these words."""
 NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
@@ -37,7 +41,8 @@ NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
 class PageState(widgets.View):
     """The page's controls, and the verdicts that they select.
 
-    judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge that has
+    judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge
+        that has
     some.  reasons : why another judge has none.
     """
 
@@ -67,7 +72,8 @@ class PageState(widgets.View):
 def read_controls() -> PageState:
     """Draw the controls; refuse a selection in which no judge can be measured."""
     selection = widgets.current_selection()
-    # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to decide.
+    # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to
+    # decide.
     if not _known(selection, "single")[0]:
         raise NoUsableVotes(NEEDS)
     slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
@@ -76,7 +82,8 @@ def read_controls() -> PageState:
         list(RULES),
         key="rule",
         place=slots[0],
-        help="each vote: a vote counts alone. both orders: a comparison is asked in both orders and right "
+        help="each vote: a vote counts alone. both orders: a comparison "
+        "is asked in both orders and right "
         "only if the two verdicts together point to gold; confidence is their mean.",
     )
     rule = RULES[chosen]
@@ -93,14 +100,18 @@ def read_controls() -> PageState:
     )
     bins: int = slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL)
     everybody = many.Shown(tuple(outcomes), tuple(outcomes))
-    state = PageState(rule=rule, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody)
+    state = PageState(
+        rule=rule, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody
+    )
     if judge:
         return state
     honest = {name: -one.ece for name, one in calibrations(state).items()}
     return replace(state, order=many.in_order(honest, key="honesty", start="worst first"))
 
 
-def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+def _known(
+    selection: Selection, rule: CorrectnessRule
+) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
     """Verdicts that can be measured by judge, and why a judge has none."""
     found = cached.outcomes(selection, rule=rule)
     pairs = " judged in both orders" if rule == "both_orders" else ""
@@ -117,7 +128,10 @@ def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, Outco
 
 
 def of_each(
-    state: PageState, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
+    state: PageState,
+    name: str,
+    key: tuple[Hashable, ...],
+    compute: Callable[[OutcomeCounts], Result],
 ) -> dict[str, Result]:
     """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
     return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
@@ -126,7 +140,10 @@ def of_each(
 def diagrams(state: PageState) -> dict[str, calibration_error.Reliability]:
     """Reliability by bin, which the other results with bins start from."""
     return of_each(
-        state, "reliability", (state.bins,), lambda known: calibration_error.reliability(known, bins=state.bins)
+        state,
+        "reliability",
+        (state.bins,),
+        lambda known: calibration_error.reliability(known, bins=state.bins),
     )
 
 
@@ -136,7 +153,9 @@ def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
 
 
 def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
-    """Confidence beyond accuracy; every judge here has one, as each has verdicts with a confidence."""
+    """Confidence beyond accuracy; every judge here has one, as each has verdicts with a
+    confidence.
+    """
     found = of_each(state, "gap", (), calibration_error.confidence_gap)
     return {judge: gap for judge, gap in found.items() if gap is not None}
 
@@ -146,7 +165,9 @@ def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     return _with_diagram(
         state,
         "noise floor",
-        lambda *known, **given: calibration_error.noise_floor(*known, rng=widgets.seeded(), **given),
+        lambda *known, **given: calibration_error.noise_floor(
+            *known, rng=widgets.seeded(), **given
+        ),
     )
 
 
@@ -172,18 +193,26 @@ def verdict(state: PageState) -> Verdict:
     found = cached.computed(
         "confidence verdict",
         (state.selection, state.rule, state.bins, judge, len(state.shown), rules),
-        lambda: confidence(judge, state.outcomes[judge], bins=state.bins, of=len(state.shown), rules=rules),
+        lambda: confidence(
+            judge, state.outcomes[judge], bins=state.bins, of=len(state.shown), rules=rules
+        ),
     )
     return unless_own_gold(found, widgets.current_people(), gold=state.selection.gold)
 
 
 def bin_marks(
-    state: PageState, name: str, diagram: calibration_error.Reliability, *, shown_as: str | None = None
+    state: PageState,
+    name: str,
+    diagram: calibration_error.Reliability,
+    *,
+    shown_as: str | None = None,
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
     return {
-        bin_key(shown_as or name, low, high): Mark(judge=name, confidence=(low, high), rule=state.rule)
+        bin_key(shown_as or name, low, high): Mark(
+            judge=name, confidence=(low, high), rule=state.rule
+        )
         for low, high, n in edges
         if n
     }

@@ -1,4 +1,6 @@
-"""Is it right as often as it says? Reliability diagram, gap and every measure, and what a map would mend."""
+"""Is it right as often as it says? Reliability diagram, gap and every measure, and what a map would
+mend.
+"""
 
 from __future__ import annotations
 
@@ -27,24 +29,39 @@ def reliability_tab(state: controls.PageState) -> None:
     with right:
         wrong_mark = _gaps(state)
         widgets.how_to_read(
-            "**Diagram.** Each mark is a bin of stated confidence, larger with more verdicts. On the "
-            "diagonal a judge is right as often as it says; in the shaded half below it is overconfident. "
-            "The strip shows where its confidences lie. **Beside it**: mean confidence minus share right; "
-            "right of the line is overconfident.\n\nBars are 95 % intervals that allow for votes of "
-            "one item being alike. *By chance up to* is the ECE that a perfectly calibrated judge with these "
-            "confidences would show (97.5 % of draws); an ECE below it is no evidence of miscalibration.\n\n"
-            "**Table**, 0 is best everywhere. *ECE* (expected calibration error): distance from the "
-            "diagonal, averaged over votes; *MCE*: that of the worst bin; *ACE*: as ECE, with bins of "
+            "**Diagram.** Each mark is a bin of stated confidence, larger with more verdicts. On "
+            "the "
+            "diagonal a judge is right as often as it says; in the shaded half below it is "
+            "overconfident. "
+            "The strip shows where its confidences lie. **Beside it**: mean confidence minus "
+            "share right; "
+            "right of the line is overconfident.\n\nBars are 95 % intervals that allow for votes "
+            "of "
+            "one item being alike. *By chance up to* is the ECE that a perfectly calibrated judge "
+            "with these "
+            "confidences would show (97.5 % of draws); an ECE below it is no evidence of "
+            "miscalibration.\n\n"
+            "**Table**, 0 is best everywhere. *ECE* (expected calibration error): distance from "
+            "the "
+            "diagonal, averaged over votes; *MCE*: that of the worst bin; *ACE*: as ECE, with "
+            "bins of "
             "equally many votes. *Brier*: mean square of confidence minus right (1) or wrong "
             "(0), .25 for always saying 50 %. *NLL*: mean −ln of the probability given "
             "to what happened, .69 for always saying 50 %; it punishes certain errors most.\n\n"
-            "**Verdict**, the worst of three checks, each by its whole 95 % interval, from 30 items on. "
-            "*Overconfidence*, confidence minus the share right, items alike: fine within ±10 points, a "
-            "warning if the interval leaves out 0, a failure wholly above 20 points; stating too little "
-            "never fails. *Calibration*, the ECE: fine if its high end is at most 10 points, a warning if it "
-            "is above what noise alone shows, a failure if its low end is above 15 too. *Discrimination*, "
-            "how often a right verdict is surer than a wrong one (AUROC): fine from .60, a warning wholly "
-            "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs votes alike, "
+            "**Verdict**, the worst of three checks, each by its whole 95 % interval, from 30 "
+            "items on. "
+            "*Overconfidence*, confidence minus the share right, items alike: fine within ±10 "
+            "points, a "
+            "warning if the interval leaves out 0, a failure wholly above 20 points; stating too "
+            "little "
+            "never fails. *Calibration*, the ECE: fine if its high end is at most 10 points, a "
+            "warning if it "
+            "is above what noise alone shows, a failure if its low end is above 15 too. "
+            "*Discrimination*, "
+            "how often a right verdict is surer than a wrong one (AUROC): fine from .60, a "
+            "warning wholly "
+            "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs "
+            "votes alike, "
             "so its interval may differ. Limits can be changed on the Overview."
         )
     cards.votes_behind(bin_mark, name="bin")
@@ -66,8 +83,14 @@ def reliability_tab(state: controls.PageState) -> None:
 def _diagram(state: controls.PageState) -> Mark | None:
     every = controls.diagrams(state)
     shown = {name: every[name] for name in state.drawn}
-    marks = {key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()}
-    fig = plots.reliability_diagram(shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin"))
+    marks = {
+        key: mark
+        for name, one in shown.items()
+        for key, mark in controls.bin_marks(state, name, one).items()
+    }
+    fig = plots.reliability_diagram(
+        shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
+    )
     return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
 
 
@@ -93,7 +116,11 @@ def _gaps(state: controls.PageState) -> Mark | None:
 
 
 def _measures(state: controls.PageState) -> None:
-    results, floors, gap = controls.calibrations(state), controls.noise_floors(state), controls.gaps(state)
+    results, floors, gap = (
+        controls.calibrations(state),
+        controls.noise_floors(state),
+        controls.gaps(state),
+    )
     intervals = controls.of_each(
         state,
         "calibration intervals",
@@ -111,10 +138,15 @@ def _measures(state: controls.PageState) -> None:
         )
         for name in state.shown
     }
-    numbers.table(frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge")
+    numbers.table(
+        frame_of(sentences.CALIBRATIONS, shown),
+        "calibration",
+        alt="Calibration measures of each judge",
+    )
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
-            f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
+            f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so "
+            "that one "
             "certain error costs 27.6 and not infinity."
         )
 
@@ -123,7 +155,9 @@ def recalibration_tab(state: controls.PageState, tab: Any) -> None:
     """What the chosen map does to one judge, and to all."""
     drawn, beside = st.columns([1, 1], gap="medium")
     # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
-    method: Method = widgets.choice("Map", get_args(Method), default="isotonic", key="map", place=beside)
+    method: Method = widgets.choice(
+        "Map", get_args(Method), default="isotonic", key="map", place=beside
+    )
     if not tab.open:
         return
     done, reasons = cached.of_each_possible(
@@ -164,21 +198,30 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.
     )
 
 
-def _one(state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any) -> None:
+def _one(
+    state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any
+) -> None:
     """Sentence, diagram and measures of one judge, before and after."""
     beside.text(sentences.recalibrated(judge, result))
     marks = controls.bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
     with drawn:
         fig = plots.before_and_after(
-            result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")
+            result.found,
+            style=state.styles[judge],
+            theme=state.look,
+            chosen=st.session_state.get("stated"),
         )
         alt = "Reliability before and after recalibration"
         chosen = widgets.figure(fig, "stated", alt=alt, marks=marks)
     with beside:
-        numbers.table(sentences.before_and_after(result), "recalibration", alt="Measures before and after")
+        numbers.table(
+            sentences.before_and_after(result), "recalibration", alt="Measures before and after"
+        )
         widgets.how_to_read(
-            "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
-            "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "
+            "Hollow: confidence as stated; filled: after the map. Items are dealt into five "
+            "folds, and "
+            "each fold is mapped by a fit on the other four, so nothing is judged on what it was "
+            "fitted "
             "to. *temperature* stretches the log odds; *platt* also shifts them; *isotonic* is any "
             "rising step; *histogram* is the accuracy of the bin. No map changes which votes are "
             "right, and rising maps hardly change which are surer: recalibrating mends the "

@@ -1,4 +1,6 @@
-"""Which of its votes or labels can be trusted? The nearly certain ones, and those above a threshold."""
+"""Which of its votes or labels can be trusted? The nearly certain ones, and those above a
+threshold.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,16 @@ MADE_BY = {
 def near_certain_tab(state: PageState, tab: Any) -> None:
     """The score at the chosen ε in words, its sweep, its table."""
     drawn, beside = st.columns([3, 2], gap="medium")
-    scale: Scale = widgets.choice("Scale", get_args(Scale), default="formula", key="scale", place=beside)
+    scale: Scale = widgets.choice(
+        "Scale", get_args(Scale), default="formula", key="scale", place=beside
+    )
     epsilon = round(beside.slider("ε", 0.01, 0.49, 0.10, 0.01, key="epsilon", bind=widgets.URL), 2)
     if not tab.open:
         return
     judge = subject(state)
-    every = of_each(state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale))
+    every = of_each(
+        state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale)
+    )
     swept = of_each(state, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
     scores = {name: every[name] for name in state.shown}
     sweeps = {name: swept[name] for name in state.drawn}
@@ -43,23 +49,37 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     marks = _nearly_certain(state, epsilon)
     with drawn:
         fig = plots.th_figure(
-            sweeps, scores, epsilon, styles=state.styles, theme=state.look, chosen=st.session_state.get("sure")
+            sweeps,
+            scores,
+            epsilon,
+            styles=state.styles,
+            theme=state.look,
+            chosen=st.session_state.get("sure"),
         )
         alt = "TH-Score, accuracy and share over ε"
         chosen = widgets.figure(fig, "sure", alt=alt, marks=marks, prompt="Nearly certain votes of")
         widgets.how_to_read(
-            "TH-Score asks what the votes are worth that a judge is nearly certain of: (exp(share right − ½) "
-            "− 1) × their share in percent. Above 0 they are right more often than a coin; it grows with how "
-            "often they are right and with how many they are. Bands and bars are 95 % intervals by item."
+            "TH-Score asks what the votes are worth that a judge is nearly certain of: (exp(share "
+            "right − ½) "
+            "− 1) × their share in percent. Above 0 they are right more often than a coin; it "
+            "grows with how "
+            "often they are right and with how many they are. Bands and bars are 95 % intervals "
+            "by item."
         )
     with beside:
         st.caption(
-            "The published tables of this score hold half of what its formula gives, in every row (accuracy "
-            "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as defined; "
+            "The published tables of this score hold half of what its formula gives, in every row "
+            "(accuracy "
+            "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as "
+            "defined; "
             "*published* halves it, to compare with those tables."
         )
     cards.votes_behind(chosen, name="sure")
-    numbers.table(frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε")
+    numbers.table(
+        frame_of(sentences.NEAR_CERTAIN, scores),
+        "th-score",
+        alt="TH-Score of each judge at the chosen ε",
+    )
     widgets.copy_as_python(
         f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
@@ -69,16 +89,22 @@ print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
 
 
 def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
-    """Nearly certain votes of each judge, those that they are right and those that they are wrong."""
+    """Nearly certain votes of each judge, those that they are right and those that they
+    are wrong.
+    """
     marks = {}
     for name in state.shown:
         confidence = state.outcomes[name].confidence
         if (confidence > 1 - epsilon + JUST_BELOW).any():
             over = (1 - epsilon, 1.0)
-            marks[plots.cut_key(name, 1 - epsilon)] = Mark(judge=name, confidence=over, rule=state.rule)
+            marks[plots.cut_key(name, 1 - epsilon)] = Mark(
+                judge=name, confidence=over, rule=state.rule
+            )
         if (confidence < epsilon - JUST_BELOW).any():
             under = (0.0, epsilon - JUST_BELOW)
-            marks[f"{name}: under {epsilon:g}"] = Mark(judge=name, confidence=under, rule=state.rule)
+            marks[f"{name}: under {epsilon:g}"] = Mark(
+                judge=name, confidence=under, rule=state.rule
+            )
     return marks
 
 
@@ -92,7 +118,10 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         ["votes", "comparisons"],
         key="unit",
         place=beside,
-        help="votes: each by its stated confidence. comparisons: one label each, made from all of its votes.",
+        help=(
+            "votes: each by its stated confidence. comparisons: one label "
+            "each, made from all of its votes."
+        ),
     )
     sureness = read_sureness(beside) if unit == "comparisons" else None
     if not tab.open:
@@ -103,7 +132,10 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     judge = subject(state)
     curves = of_each(state, "risk", (), selective.risk_coverage)
     every = of_each(
-        state, "threshold", (alpha, delta), lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta)
+        state,
+        "threshold",
+        (alpha, delta),
+        lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta),
     )
     answer.text(sentences.selective(judge, curves[judge], every[judge], noun=state.noun))
     found = {name: every[name] for name in state.shown}
@@ -119,14 +151,21 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         alt = "Error rate against the share of votes kept"
         chosen = widgets.figure(fig, "kept", alt=alt, marks=marks, prompt="Votes kept by")
         widgets.how_to_read(
-            "From left to right ever less certain votes are kept; a useful confidence makes the curve rise, "
-            "a useless one leaves it flat. Bands are 95 % intervals of the error rate. The filled mark is "
+            "From left to right ever less certain votes are kept; a useful confidence makes the "
+            "curve rise, "
+            "a useless one leaves it flat. Bands are 95 % intervals of the error rate. The filled "
+            "mark is "
             "the lowest threshold that holds the target, its bar the bound that holds with the "
-            "certainty asked for; hollow marks were tried and not passed (shown for a single judge).\n\nUp "
-            "to 20 thresholds, fixed before looking at labels, are tested from the strictest on until "
-            "one fails. Picking the best-looking one instead would break its promise far more often than "
-            "it says. No threshold is a valid answer: then its confidence cannot deliver that error rate. "
-            "The promise is for votes like these. *AURC* is the mean error rate over all shares kept; a "
+            "certainty asked for; hollow marks were tried and not passed (shown for a single "
+            "judge).\n\nUp "
+            "to 20 thresholds, fixed before looking at labels, are tested from the strictest on "
+            "until "
+            "one fails. Picking the best-looking one instead would break its promise far more "
+            "often than "
+            "it says. No threshold is a valid answer: then its confidence cannot deliver that "
+            "error rate. "
+            "The promise is for votes like these. *AURC* is the mean error rate over all shares "
+            "kept; a "
             "confidence that says nothing has AURC equal to the overall error rate."
         )
     if chosen:
@@ -146,10 +185,18 @@ print(risk_coverage(outcomes).aurc)"""
 
 
 def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> dict[str, Mark]:
-    """Votes kept by each threshold drawn: every one tried for a single judge, else the one that holds."""
+    """Votes kept by each threshold drawn: every one tried for a single judge, else the one that
+    holds.
+    """
     marks = {}
     for name, one in found.items():
-        cuts = one.cut.tolist() if len(found) == 1 else [] if one.threshold is None else [one.threshold]
+        cuts = (
+            one.cut.tolist()
+            if len(found) == 1
+            else []
+            if one.threshold is None
+            else [one.threshold]
+        )
         for cut in cuts:
             kept = (cut - JUST_BELOW, 1.0)
             marks[plots.cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
@@ -158,8 +205,12 @@ def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> 
 
 def read_target(place: Any) -> tuple[float, float]:
     """Share of errors allowed, and the probability allowed that the promise is broken."""
-    allowed = place.slider("Errors allowed, %", 0.5, 50.0, 10.0, 0.5, "%.1f", key="target", bind=widgets.URL)
-    certainty = widgets.choice("Certainty, %", ["80", "90", "95", "99"], default="90", key="certainty", place=place)
+    allowed = place.slider(
+        "Errors allowed, %", 0.5, 50.0, 10.0, 0.5, "%.1f", key="target", bind=widgets.URL
+    )
+    certainty = widgets.choice(
+        "Certainty, %", ["80", "90", "95", "99"], default="90", key="certainty", place=place
+    )
     return allowed / 100, (100 - int(certainty)) / 100
 
 
@@ -167,7 +218,11 @@ def read_sureness(place: Any) -> selective.Sureness:
     """What makes a label sure."""
     names = {name: key for key, name in sentences.SURENESS_NAMES.items()}
     first = sentences.SURENESS_NAMES["share"]
-    return names[widgets.choice("How sure a label is", list(names), default=first, key="sureness", place=place)]
+    return names[
+        widgets.choice(
+            "How sure a label is", list(names), default=first, key="sureness", place=place
+        )
+    ]
 
 
 def without_confidence(reason: str) -> None:
@@ -176,7 +231,10 @@ def without_confidence(reason: str) -> None:
     summary = cached.summary(widgets.current_selection())
     if not any(judge.labelled for judge in summary.judges):
         return  # Without gold no error is known, whatever a label's sureness.
-    st.text("Without stated confidences, which labels can be kept? By how far the votes of a comparison agree:")
+    st.text(
+        "Without stated confidences, which labels can be kept? By how far the votes of a "
+        "comparison agree:"
+    )
     drawn, beside = st.columns([3, 2], gap="medium")
     answer = beside.container()
     alpha, delta = read_target(beside)
@@ -185,7 +243,13 @@ def without_confidence(reason: str) -> None:
 
 
 def comparisons_section(
-    judge: str | None, sureness: selective.Sureness, alpha: float, delta: float, *, drawn: Any, beside: Any
+    judge: str | None,
+    sureness: selective.Sureness,
+    alpha: float,
+    delta: float,
+    *,
+    drawn: Any,
+    beside: Any,
 ) -> None:
     """The guarantee in words, the curve with its cuts, its table; `judge` None shows all."""
     selection = widgets.current_selection()
@@ -207,7 +271,9 @@ def comparisons_section(
     names: Sequence[str] = [judge] if judge else many.sorted_by(kept, "best first")
     if judge not in found and (judge or not found):
         with beside:
-            name, reason = (judge, reasons.get(judge or "")) if judge else next(iter(reasons.items()))
+            name, reason = (
+                (judge, reasons.get(judge or "")) if judge else next(iter(reasons.items()))
+            )
             widgets.not_applicable(f"{name} has {reason or 'no vote here'}.")
         return
     subject = judge or names[0]
@@ -216,7 +282,9 @@ def comparisons_section(
     beside.text(sentences.guaranteed(subject, found[subject]))
     for name, reason in reasons.items() if judge is None else ():
         beside.text(f"Left out: {name} has {reason}.")
-    curves = {name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in few}
+    curves = {
+        name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in few
+    }
     marks = _kept_comparisons(names, decisions, found)
     with drawn:
         fig = plots.guarantee_figure(
@@ -229,16 +297,23 @@ def comparisons_section(
         alt = "Wrong labels against the share of comparisons kept"
         picked = widgets.figure(fig, "settled", alt=alt, marks=marks, prompt="Comparisons kept by")
         widgets.how_to_read(
-            "Here a judge gives each comparison one label, from all of its votes there. From left to right "
-            "ever less sure labels are kept. Curves are over all comparisons with gold, bands 95 % intervals "
-            "by item. The filled mark is the lowest threshold that holds the target.\n\nComparisons of one "
-            "item are not independent, so one of each item is drawn at random and the threshold is tested on "
-            "those: marks may lie off the curve. The promise is for a comparison drawn from an item like "
+            "Here a judge gives each comparison one label, from all of its votes there. From left "
+            "to right "
+            "ever less sure labels are kept. Curves are over all comparisons with gold, bands 95 "
+            "% intervals "
+            "by item. The filled mark is the lowest threshold that holds the "
+            "target.\n\nComparisons of one "
+            "item are not independent, so one of each item is drawn at random and the threshold "
+            "is tested on "
+            "those: marks may lie off the curve. The promise is for a comparison drawn from an "
+            "item like "
             "these. With *BTD's probability*, half of the labelled items fit the labels and "
             "the other half tests them."
         )
     cards.votes_behind(picked, name="settled")
-    frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
+    frame = pd.concat(
+        [found[name].to_frame().assign(judge=name) for name in names], ignore_index=True
+    )
     columns = ["judge", *(column for column in frame if column != "judge")]
     numbers.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
     widgets.copy_as_python(
@@ -250,7 +325,9 @@ print(found.to_frame().T)"""
     )
 
 
-def _decided(counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selective.Sureness) -> selective.Decisions:
+def _decided(
+    counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selective.Sureness
+) -> selective.Decisions:
     """A judge's labels. Raises NoUsableVotes, with what it has, if there are none to test."""
     try:
         if votes is not None:
@@ -260,14 +337,18 @@ def _decided(counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selec
         else:
             made = selective.by_share(counts)
     except TooFewLabels:
-        raise NoUsableVotes("too few labelled comparisons to fit BTD on half of them (20)") from None
+        raise NoUsableVotes(
+            "too few labelled comparisons to fit BTD on half of them (20)"
+        ) from None
     if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
         raise NoUsableVotes(f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}")
     return made
 
 
 def _kept_comparisons(
-    names: Sequence[str], decisions: dict[str, selective.Decisions], found: dict[str, selective.Guarantee]
+    names: Sequence[str],
+    decisions: dict[str, selective.Decisions],
+    found: dict[str, selective.Guarantee],
 ) -> dict[str, Mark]:
     """The surest comparisons that each threshold keeps, as many as a table of votes shows."""
     marks = {}

@@ -1,4 +1,6 @@
-"""What the Collect page reads from its fields: the model, the items, the protocol and the limits of a job."""
+"""What the Collect page reads from its fields: the model, the items, the protocol and the limits of
+a job.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ LABELS = {
     "APOC, confirmed overrides": "apoc",
     "fuser of stored judges": "fuser",
 }
-UNITS = {"votes": "Votes per comparison", "scores": "Scores per response", "rankings": "Orderings per list (K)"}
+UNITS = {
+    "votes": "Votes per comparison",
+    "scores": "Scores per response",
+    "rankings": "Orderings per list (K)",
+}
 OPTIONS = {
     "yes_send_to": "the box under the model: {}",
     "base_url": "the base URL",
@@ -85,7 +91,11 @@ class ItemSource:
         items, python = self.items, self.python
         if self.stored and protocol == "listwise":
             items, python = lists_of(items), f"lists_of({python})"
-        return (items, python) if self.first is None else (items[: self.first], f"{python}[:{self.first}]")
+        return (
+            (items, python)
+            if self.first is None
+            else (items[: self.first], f"{python}[:{self.first}]")
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -125,10 +135,14 @@ def read_controls() -> PageState | None:
     limits = st.columns([3, 1])
     with limits[0]:
         budget = read_budget("most", lambda limit: f"collect-{limit}")
-    give_up = limits[1].number_input("Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP)
+    give_up = limits[1].number_input(
+        "Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP
+    )
     with answer:
         if endpoints is None or source is None or options is None:
-            widgets.answer("Name a model and what it shall judge; nothing is sent before you start.", "warning")
+            widgets.answer(
+                "Name a model and what it shall judge; nothing is sent before you start.", "warning"
+            )
             return None
         try:
             state = _estimate(endpoints, source, options, Terms(budget=budget, give_up=give_up))
@@ -160,7 +174,10 @@ def _items() -> ItemSource | None:
     )
     given = st.text_input("Into data set", placeholder=found.dataset, key="collect-into")
     return replace(
-        found, cache_key=(*found.cache_key, f"first {first}"), first=first, dataset=given.strip() or found.dataset
+        found,
+        cache_key=(*found.cache_key, f"first {first}"),
+        first=first,
+        dataset=given.strip() or found.dataset,
     )
 
 
@@ -168,7 +185,12 @@ def _of_dataset() -> ItemSource | None:
     here = {found.name: found for found in cached.datasets()}
     names = list(here)
     current = widgets.current_dataset()
-    name = st.selectbox("Data set with texts", names, names.index(current) if current in names else 0, key="collect-of")
+    name = st.selectbox(
+        "Data set with texts",
+        names,
+        names.index(current) if current in names else 0,
+        key="collect-of",
+    )
     if name is None:
         return None
     store = cached.get_store()
@@ -188,12 +210,15 @@ def _of_file() -> ItemSource | None:
         "Prompts and responses (CSV, JSON Lines or Parquet)",
         ["csv", "jsonl", "ndjson", "parquet"],
         key="collect-file",
-        help="Columns prompt, response_a, response_b (or more candidates); optional item_id, model_a, "
+        help="Columns prompt, response_a, response_b (or more candidates); "
+        "optional item_id, model_a, "
         "model_b, gold, category, estimation, and others that your own prompt shows.",
     )
     if file is None:
         return None
-    read = cached.kept(file.file_id, "items to judge", "", lambda: items_from(file.getvalue(), file.name))
+    read = cached.kept(
+        file.file_id, "items to judge", "", lambda: items_from(file.getvalue(), file.name)
+    )
     return ItemSource(
         items=read.items,
         notes=read.notes,
@@ -220,7 +245,9 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         )
     if rules.kind == "votes":
         if not rules.fixed:
-            found["orders"] = widgets.choice("Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP)
+            found["orders"] = widgets.choice(
+                "Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP
+            )
         found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
     if rules.reads:
         there = source is not None and source.dataset in {found.name for found in cached.datasets()}
@@ -232,19 +259,25 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         return found | _more(name, rules)
 
 
-GIVE_UP_HELP = "Of a server that is not there or an account that is empty; then its judge stops, and no other."
+GIVE_UP_HELP = (
+    "Of a server that is not there or an account that is empty; then its judge stops, and no other."
+)
 CONFIDENCE_HELP = (
-    "self: the model states it; multi: share of its votes that say the same; logprob: probability of the "
+    "self: the model states it; multi: share of its votes that say the same; logprob: probability "
+    "of the "
     "token, from servers that give it; none: not stated."
 )
 OWN_HELP = "Its own answer to the prompt comes before its verdict, and stays out of it."
 CHANGE_HELP = (
-    "Every item with a change that should not matter, or with an attack in one response: the votes are "
+    "Every item with a change that should not matter, or with an attack in one response: the "
+    "votes are "
     "stored beside those without, and the check robustness compares the two."
 )
 FIVE_HELP = "Votes: A is much better, better, a tie, and so on. Scores: 1 to 5 in place of 1 to 10."
 SHOW_HELP = "Further columns of the items that the judge reads, separated by commas."
-ORDERS_HELP = "balanced: half of the votes with the responses exchanged; ab: the first response first always."
+ORDERS_HELP = (
+    "balanced: half of the votes with the responses exchanged; ab: the first response first always."
+)
 
 
 def _more(name: str, rules: Rules) -> dict[str, Any]:
@@ -259,21 +292,37 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             key="collect-temperature",
         )
     if rules.examples:
-        found["few_shot"] = st.number_input("Labelled items shown as examples", 0, None, 0, key="collect-few-shot")
+        found["few_shot"] = st.number_input(
+            "Labelled items shown as examples", 0, None, 0, key="collect-few-shot"
+        )
         found |= _own_prompt()
-        found["own_answer"] = st.toggle("The judge answers first", key="collect-own-answer", help=OWN_HELP)
+        found["own_answer"] = st.toggle(
+            "The judge answers first", key="collect-own-answer", help=OWN_HELP
+        )
         change = st.selectbox(
-            "Ask with a change", CHANGES, None, key="collect-perturb", placeholder="none", help=CHANGE_HELP
+            "Ask with a change",
+            CHANGES,
+            None,
+            key="collect-perturb",
+            placeholder="none",
+            help=CHANGE_HELP,
         )
         found["perturb"] = change or ""
     if rules.examples or name == "score":
         found["five"] = st.toggle("Five levels", key="collect-five", help=FIVE_HELP)
         columns = st.text_input(
-            "Columns in the prompt", key="collect-show", placeholder="rubric, reference", help=SHOW_HELP
+            "Columns in the prompt",
+            key="collect-show",
+            placeholder="rubric, reference",
+            help=SHOW_HELP,
         )
         found["show"] = tuple(part.strip() for part in columns.split(",") if part.strip())
-    found["seed"] = st.number_input("Seed of examples and orderings", 0, value=0, key="collect-seed")
-    folder = st.text_input("Folder of edited prompts", placeholder="the project's own", key="collect-prompts")
+    found["seed"] = st.number_input(
+        "Seed of examples and orderings", 0, value=0, key="collect-seed"
+    )
+    folder = st.text_input(
+        "Folder of edited prompts", placeholder="the project's own", key="collect-prompts"
+    )
     found["prompts"] = Path(folder.strip()) if folder.strip() else None
     return found
 
@@ -283,27 +332,46 @@ def _own_prompt() -> dict[str, Any]:
     text = st.text_area(
         "Your own prompt",
         key="collect-prompt",
-        placeholder="{{prompt}}\n\nA: {{first}}\n\nB: {{second}}\n\nWhich is better, [[A]] or [[B]]?",
-        help="{{first}} is the response shown first. Columns of the items such as {{reference}} go too.",
+        placeholder=(
+            "{{prompt}}\n\nA: {{first}}\n\nB: {{second}}\n\nWhich is better, [[A]] or [[B]]?"
+        ),
+        help=(
+            "{{first}} is the response shown first. Columns of the "
+            "items such as {{reference}} go too."
+        ),
     )
     pattern = st.text_input(
         "Pattern of the verdict",
         key="collect-pattern",
         placeholder="Winner: (?P<verdict>.+)",
-        help="Groups A, B and tie, or verdict; confidence if it is stated. Empty: as judges usually write.",
+        help=(
+            "Groups A, B and tie, or verdict; confidence if it is stated. "
+            "Empty: as judges usually write."
+        ),
     )
     st.caption("What means A, B, tie")
     columns = st.columns(3)
     given = [
-        (name, column.text_input(name, key=f"collect-words-{name}", label_visibility="collapsed", placeholder=name))
+        (
+            name,
+            column.text_input(
+                name, key=f"collect-words-{name}", label_visibility="collapsed", placeholder=name
+            ),
+        )
         for name, column in zip(VOTES, columns, strict=True)
     ]
     words = tuple((name, text.strip()) for name, text in given if text.strip())
-    own = OwnVerdicts(pattern=pattern.strip() or None, words=words) if pattern.strip() or words else None
+    own = (
+        OwnVerdicts(pattern=pattern.strip() or None, words=words)
+        if pattern.strip() or words
+        else None
+    )
     return {"prompt": text if text.strip() else None, "own_verdicts": own}
 
 
-def _estimate(endpoints: Endpoints, source: ItemSource, options: Mapping[str, Any], terms: Terms) -> PageState:
+def _estimate(
+    endpoints: Endpoints, source: ItemSource, options: Mapping[str, Any], terms: Terms
+) -> PageState:
     """The job and what it would take. Sends nothing.
 
     Raises AppellateError for what the user must change.

@@ -68,12 +68,22 @@ def read_endpoints(errors: Callable[[], AbstractContextManager[None]]) -> Endpoi
     for place, number in enumerate(numbers, start=1):
         with st.container(border=several, key=f"collect-a-judge-{number}", gap="small"):
             if several:
-                row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+                row = st.container(
+                    horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+                )
                 row.markdown(f"**Judge {place}**")
-                row.button("Remove", key=f"collect-remove-{number}", on_click=_remove, args=(number,), type="tertiary")
+                row.button(
+                    "Remove",
+                    key=f"collect-remove-{number}",
+                    on_click=_remove,
+                    args=(number,),
+                    type="tertiary",
+                )
             with errors():
                 found.append(_judge(number))
-    st.button("Add a judge", key="collect-add", icon=":material/add:", on_click=_add, type="tertiary")
+    st.button(
+        "Add a judge", key="collect-add", icon=":material/add:", on_click=_add, type="tertiary"
+    )
     read = [each for each in found if each is not None]
     if len(read) < len(numbers):
         return None
@@ -117,7 +127,12 @@ def _judge(number: int) -> tuple[Judge, int] | None:
     calls = more.pop("concurrency")
     if not name.strip():
         return None
-    judge = Judge(model=f"{provider}/{name.strip()}", base_url=base.strip() if base else None, key_env=key_env, **more)
+    judge = Judge(
+        model=f"{provider}/{name.strip()}",
+        base_url=base.strip() if base else None,
+        key_env=key_env,
+        **more,
+    )
     host_of(judge)
     st.text(_key_line(judge))
     return judge, calls
@@ -163,7 +178,9 @@ def check_variables(headers: tuple[tuple[str, str], ...]) -> None:
     """
     for name, value in headers:
         if value.startswith("$") and value[1:] not in offered_keys():
-            raise InvalidOption(f"Header {name}: {value} is not among the keys of this server ({KEY_ENDING})")
+            raise InvalidOption(
+                f"Header {name}: {value} is not among the keys of this server ({KEY_ENDING})"
+            )
 
 
 def _more(number: int) -> dict[str, Any]:
@@ -171,22 +188,32 @@ def _more(number: int) -> dict[str, Any]:
         return key_of(number, name)
 
     name = st.text_input("Name of the judge", placeholder="the model's name", key=key("judge"))
-    tokens = st.number_input("Longest reply, tokens", 1, None, REPLY_TOKENS, key=key("reply-tokens"))
+    tokens = st.number_input(
+        "Longest reply, tokens", 1, None, REPLY_TOKENS, key=key("reply-tokens")
+    )
     timeout = st.number_input("Timeout of a call, seconds", 0.1, None, 120.0, key=key("timeout"))
     calls = st.number_input("Calls at once", 1, MAX_CONCURRENCY, 16, key=key("concurrency"))
     st.caption("Price of a million tokens. Empty: looked up for providers, unknown for servers.")
     left, right = st.columns(2)
     prompt = left.number_input("Prompt", 0.0, value=None, key=key("price-prompt"))
     completion = right.number_input("Completion", 0.0, value=None, key=key("price-completion"))
-    parameters = st.text_area("Parameters, one a line", key=key("param"), placeholder="seed=7", height=68)
-    headers = st.text_area("Headers, one a line", key=key("header"), placeholder="X-Team=red", height=68)
+    parameters = st.text_area(
+        "Parameters, one a line", key=key("param"), placeholder="seed=7", height=68
+    )
+    headers = st.text_area(
+        "Headers, one a line", key=key("header"), placeholder="X-Team=red", height=68
+    )
     budget = Budget()
     if len(st.session_state[JUDGES]) > 1:
         st.caption("Limits of this judge")
         budget = read_budget("", lambda limit: key(f"own-{limit}"))
-    moved = st.text_input("Earlier address of this server", key=key("same-server"), placeholder="it has not moved")
+    moved = st.text_input(
+        "Earlier address of this server", key=key("same-server"), placeholder="it has not moved"
+    )
     if (prompt is None) != (completion is None):
-        raise InvalidOption("A price needs both: that of prompt tokens and that of completion tokens")
+        raise InvalidOption(
+            "A price needs both: that of prompt tokens and that of completion tokens"
+        )
     given = named("header", headers.splitlines())
     check_variables(given)
     return {

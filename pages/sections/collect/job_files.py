@@ -16,7 +16,15 @@ from core.judging.job_file import parse, written
 from core.judging.own_verdicts import VOTES
 from core.judging.perturbations import COLUMN
 from pages.sections.collect.controls import DATASET, FILE, LABELS, PageState, in_words
-from pages.sections.collect.endpoint import JUDGES, NO_KEY, PROVIDER, SERVER, check_variables, key_of, offered_keys
+from pages.sections.collect.endpoint import (
+    JUDGES,
+    NO_KEY,
+    PROVIDER,
+    SERVER,
+    check_variables,
+    key_of,
+    offered_keys,
+)
 from pages.shared import cached
 
 OPEN, SAID = "collect-job", "what the job file came to"
@@ -81,12 +89,18 @@ def _fields(text: str, name: str) -> Fields:
     found = parse(text, name, known_options())
     given = found.options
     if "\n" not in given.get("prompt", "\n"):
-        raise InvalidOption(f"{name}, prompt: this page takes the text of the prompt, not the name of its file")
+        raise InvalidOption(
+            f"{name}, prompt: this page takes the text of the prompt, not the name of its file"
+        )
     judges, options, terms = found.made_judges(), found.job_options(), found.terms()
     if options["keyed"] is not None:
-        raise InvalidOption(f"{name}: a judge that confirms is for the command line: python -m core collect {name}")
+        raise InvalidOption(
+            f"{name}: a judge that confirms is for the command line: python -m core collect {name}"
+        )
     if terms.batch:
-        raise InvalidOption(f"{name}: batches are for the command line: python -m core collect {name}")
+        raise InvalidOption(
+            f"{name}: batches are for the command line: python -m core collect {name}"
+        )
     # Whether the items have the columns that are shown is known when they are there.
     more = tuple((column, "text") for column in {*options.get("show", ()), COLUMN})
     pair = Item(item_id="q", prompt="p", responses=("a", "b"), models=("A", "B"), gold=1, more=more)
@@ -96,7 +110,11 @@ def _fields(text: str, name: str) -> Fields:
         calls = judge.concurrency or max(1, terms.concurrency // len(judges))
         yield from _of_judge(judge, number, calls, name)
     yield from _of_items(given, name)
-    into = given.get("dataset") or given.get("items_of") or given.get("items", "").split("/")[-1].split(".")[0]
+    into = (
+        given.get("dataset")
+        or given.get("items_of")
+        or given.get("items", "").split("/")[-1].split(".")[0]
+    )
     yield from _of_protocol(job, into, name)
     for limit in ("calls", "tokens", "cost"):
         # The fields of one judge have no limits beside those of the job.
@@ -114,8 +132,12 @@ def _of_judge(judge: Judge, number: int, calls: int, file: str) -> Fields:
         raise InvalidOption(f"{place}: of models with a base URL this page takes openai/… only")
     if judge.base_url is None and judge.provider not in HOSTS:
         raise InvalidOption(f"{place}: {judge.provider} is none of the providers of this page")
-    if judge.key_env is not None and (judge.base_url is None or judge.key_env not in offered_keys()):
-        raise InvalidOption(f"{place}: the key {judge.key_env} is not among those that this page may send there")
+    if judge.key_env is not None and (
+        judge.base_url is None or judge.key_env not in offered_keys()
+    ):
+        raise InvalidOption(
+            f"{place}: the key {judge.key_env} is not among those that this page may send there"
+        )
     check_variables(judge.headers)
     prompt, completion = judge.price or (None, None)
     values = {
@@ -155,10 +177,14 @@ def _of_items(given: dict[str, Any], file: str) -> Fields:
 
 
 def _of_protocol(job: Job, into: str, file: str) -> Fields:
-    known: Collection[str] = cached.raters(into) if into in {found.name for found in cached.datasets()} else ()
+    known: Collection[str] = (
+        cached.raters(into) if into in {found.name for found in cached.datasets()} else ()
+    )
     for judge in job.samples_of:
         if judge not in known:
-            raise InvalidOption(f"{file}, samples-of: the data set {into!r} has no votes of {judge!r} here")
+            raise InvalidOption(
+                f"{file}, samples-of: the data set {into!r} has no votes of {judge!r} here"
+            )
     yield "collect-protocol", next(label for label, name in LABELS.items() if name == job.protocol)
     rules = PROTOCOLS[job.protocol]
     if not rules.fixed:
@@ -181,7 +207,9 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     words: dict[str, str] = {}
     for verdict, text in own.words if own else ():
         if verdict in words:
-            raise InvalidOption(f"{file}, verdict-words: on this page one text means {verdict}; use verdict-pattern")
+            raise InvalidOption(
+                f"{file}, verdict-words: on this page one text means {verdict}; use verdict-pattern"
+            )
         words[verdict] = text
     yield "collect-pattern", (own and own.pattern) or ""
     for verdict in VOTES:

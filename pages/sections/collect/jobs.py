@@ -1,4 +1,6 @@
-"""Jobs: what one would take and sends, its start, and those that go on, ended or wait to be resumed."""
+"""Jobs: what one would take and sends, its start, and those that go on, ended or wait to be
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
-AGAIN = {"cut_off": "were cut off", "unparsed": "could not be read", "refused": "were refused", "error": "failed"}
+AGAIN = {
+    "cut_off": "were cut off",
+    "unparsed": "could not be read",
+    "refused": "were refused",
+    "error": "failed",
+}
 HELP = {
     "again-cut_off": "With four times the longest reply. Nothing else is asked or paid again.",
     "again-error": "Those that failed alone; Resume asks for all that is left.",
@@ -58,7 +65,8 @@ def prompt(state: PageState) -> None:
             return
         st.text(
             f"{found.name}.md; its hash, kept with every vote: {found.hash}\n"
-            f"To change it, copy the folder {folder}, edit the copy, and name it under More about the "
+            f"To change it, copy the folder {folder}, edit the copy, and name it under More about "
+            "the "
             "protocol. An edited prompt is another prompt: its votes are collected anew."
         )
 
@@ -68,7 +76,8 @@ def copy(state: PageState) -> None:
     job = state.job
     given = widgets.arguments(job, ("dataset", "items", "judges", "protocol"))
     judges = [
-        f"Judge({', '.join([f'model={judge.model!r}', *widgets.arguments(judge, ('model',))])})" for judge in job.judges
+        f"Judge({', '.join([f'model={judge.model!r}', *widgets.arguments(judge, ('model',))])})"
+        for judge in job.judges
     ]
     terms = widgets.arguments(state.terms)
     widgets.copy_as_python(
@@ -86,7 +95,9 @@ print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep=
 
 
 def all_runs() -> None:
-    """Runs that go on, those that ended and were not put away yet, and jobs that wait to be resumed."""
+    """Runs that go on, those that ended and were not put away yet, and jobs that wait to be
+    resumed.
+    """
     going_on = [run for run in runs(cached.get_store()) if not run.progress().finished]
     if going_on:
         _going_on(going_on)
@@ -152,7 +163,9 @@ def _without_verdict(job: Job) -> None:
     found = without_verdict(cached.get_store(), job.dataset, job.voters).to_pandas()
     if len(found):
         with st.expander(f"Without a verdict, in all runs: {found['n'].sum():,}"):
-            st.dataframe(found, hide_index=True, alt="Failed calls and replies that could not be read")
+            st.dataframe(
+                found, hide_index=True, alt="Failed calls and replies that could not be read"
+            )
 
 
 def _again(job_id: str, job: Job, terms: Terms, found: Plan) -> None:
@@ -181,10 +194,17 @@ def _longer(job: Job) -> Job:
 
 def _links(run: Run) -> None:
     job = run.job
-    here: dict[str, Any] = {"dataset": job.dataset, "judges": list(job.voters), "category": None, "raters": None}
+    here: dict[str, Any] = {
+        "dataset": job.dataset,
+        "judges": list(job.voters),
+        "category": None,
+        "raters": None,
+    }
     with st.container(horizontal=True):
         for text, page in _pages(job):
-            widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)
+            widgets.goto(
+                text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here
+            )
         st.button(
             "Put away",
             key=f"collect-seen-{run.job_id}",

@@ -24,13 +24,19 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
-LAYOUTS = {"long": "one row per vote", "wide": "one column per judge", "scores": "two scores per row"}
+LAYOUTS = {
+    "long": "one row per vote",
+    "wide": "one column per judge",
+    "scores": "two scores per row",
+}
 FIRST_IS_A = "=ab"
 LABELS_NAMED = 4
 LABELS_ASKED = 24
 """Distinct labels that are asked about one by one; more are no labels."""
 MEANT = {"A": "A is better", "B": "B is better", "tie": "tie", "failed": "failed call, no verdict"}
-MEANINGS = {column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns} | {
+MEANINGS = {
+    column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns
+} | {
     "score_a": "score of response A",
     "score_b": "score of response B",
     "permutation": "which candidate was in each slot: 1023 shows candidate 1 first",
@@ -59,8 +65,14 @@ TYPED = ("judge", "model", "model_a", "model_b", "category")
 
 CHOSEN = {"": "not in this file", FIRST_IS_A: "always A first"}
 
-REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
-EXAMPLE = "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, the first shown?"
+REFERS = {
+    "model": "the models, whichever was shown first",
+    "slot": "the first and the second shown",
+}
+EXAMPLE = (
+    "Say the answer of model B was shown first and the judge wrote A: "
+    "did model A win, or did B, the first shown?"
+)
 SCALES: dict[Literal[0, 1, 100], str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"}
 RATERS = {"llm": "LLM judges", "human": "people"}
 OPTIONS = {
@@ -120,7 +132,8 @@ def table_options(
 ) -> ReadOptions | None:
     """Options of a table from the widgets of its panel; None while a question is open.
 
-    models : names of the models that the file holds under some options, if they are known before it is read.
+    models : names of the models that the file holds under some options, if they are known before it
+        is read.
     """
     key = file.file_id
     layout = row[1].selectbox(
@@ -148,21 +161,30 @@ def table_options(
 
 
 def _confirmed(looks: Inspection, key: str) -> bool:
-    """Whether the visitor has said that the suggested columns are right; nothing is taken unasked."""
+    """Whether the visitor has said that the suggested columns are right; nothing is taken
+    unasked.
+    """
     if not looks.suggested:
         return True
     said = ", ".join(
-        f"{TITLES.get(name, name)}: {column.removeprefix('=')}" for name, column in looks.suggested.items()
+        f"{TITLES.get(name, name)}: {column.removeprefix('=')}"
+        for name, column in looks.suggested.items()
     )
     st.text(f"Suggested from names and values, to be checked against the first rows: {said}.")
     return bool(st.checkbox("These columns are right", key=f"{key}-confirmed"))
 
 
-def row_options(file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]) -> ReadOptions | None:
-    """Options of a table of scores, rankings or choices from its panel; None while a column is missing."""
+def row_options(
+    file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]
+) -> ReadOptions | None:
+    """Options of a table of scores, rankings or choices from its panel; None while a column is
+    missing.
+    """
     key = file.file_id
     shape = SHAPES[looks.format]
-    head.caption(f"Recognised: {shape.line}. If these are votes on pairs, choose the format canonical.")
+    head.caption(
+        f"Recognised: {shape.line}. If these are votes on pairs, choose the format canonical."
+    )
     options = ReadOptions(format=looks.format)
     options = _rater_type(looks, options, row[2], key)
     names = tuple(dict.fromkeys((*shape.required, *shape.any_of, "run", "category")))
@@ -178,13 +200,17 @@ def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -
     """The kind of rater, where the file does not say."""
     if "rater_type" in looks.mapping:
         return options
-    rater = place.selectbox("Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater")
+    rater = place.selectbox(
+        "Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater"
+    )
     return replace(options, rater_type=rater)
 
 
 def _first_rows(looks: Inspection, key: str) -> None:
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
-    st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
+    st.dataframe(
+        frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file"
+    )
 
 
 def _complete(file: UploadedFile | Table, options: ReadOptions) -> Inspection | None:
@@ -201,7 +227,9 @@ def _complete(file: UploadedFile | Table, options: ReadOptions) -> Inspection | 
     typed = " If one judge gave every verdict, type its name there." if one_judge else ""
     st.text(f"Choose under “Columns” which column is: {wanted}.{typed}")
     if votes and "vote" in looks.missing:
-        st.text("No verdicts, but a score of one response in each row? Choose the format direct_scores.")
+        st.text(
+            "No verdicts, but a score of one response in each row? Choose the format direct_scores."
+        )
     return None
 
 
@@ -213,7 +241,9 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     judges: tuple[str, ...] = ()
     if options.layout == "wide":
         judging = [name for name in looks.judges if name not in looks.suggested.values()]
-        chosen = st.multiselect("Columns that are judges", looks.columns, default=judging, key=f"{key}-judges")
+        chosen = st.multiselect(
+            "Columns that are judges", looks.columns, default=judging, key=f"{key}-judges"
+        )
         judges = tuple(name for name in chosen if name not in mapping.values())
     with st.popover("More columns"):
         for name in others:
@@ -221,8 +251,13 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     _first_rows(looks, key)
     used = {*mapping.values(), *judges}
     if left := [name for name in looks.columns if name not in used]:
-        st.text(f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with the votes.")
-    if judges == looks.judges and all(looks.mapping.get(name, "") == value for name, value in mapping.items()):
+        st.text(
+            f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with "
+            "the votes."
+        )
+    if judges == looks.judges and all(
+        looks.mapping.get(name, "") == value for name, value in mapping.items()
+    ):
         return options
     # All of them, as a column left out could otherwise be found again under another name.
     return replace(options, mapping=tuple(mapping.items()), judges=judges)
@@ -247,8 +282,11 @@ def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
         TITLES.get(name, name),
         choices,
         choices.index(found) if found in choices else 0,
-        format_func=lambda value: CHOSEN.get(value, value.removeprefix("=") if value in text else value),
-        help=MEANINGS[name] + (". Choose a column, or type a text for every row" if name in TYPED else ""),
+        format_func=lambda value: CHOSEN.get(
+            value, value.removeprefix("=") if value in text else value
+        ),
+        help=MEANINGS[name]
+        + (". Choose a column, or type a text for every row" if name in TYPED else ""),
         accept_new_options=name in TYPED,
         key=f"{key}-{looks.layout}-{name}",
     )
@@ -261,12 +299,21 @@ def _labels(
     options: ReadOptions,
     models: Callable[[ReadOptions], frozenset[str]] | None,
 ) -> ReadOptions | None:
-    """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
+    """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is
+    guessed.
+    """
     columns, key = st.columns(4), file.file_id
-    gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
+    gold_only = (
+        not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
+    )
     if gold_only:
-        st.text("Read as gold labels without votes. If these are votes, choose the columns of judge and verdict.")
-    open_options = {question.option: [name for name, _ in question.choices] for question in looks.questions}
+        st.text(
+            "Read as gold labels without votes. If these are votes, choose the columns of judge "
+            "and verdict."
+        )
+    open_options = {
+        question.option: [name for name, _ in question.choices] for question in looks.questions
+    }
     chosen = _vocabulary_of_votes(looks, open_options, columns[0], key)
     options = _scales(looks, options, columns, key)
     vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
@@ -274,14 +321,16 @@ def _labels(
         meant = _meanings(looks, vocabulary, key)
         options = replace(options, label_map=tuple(meant.items()))
         if not vocabulary and meant and len(meant) == len(looks.labels):
-            # Every label is explained: there is no vocabulary to choose, and gold may have the same labels.
+            # Every label is explained: there is no vocabulary to choose, and gold may have the same
+            # labels.
             chosen.pop("labels")
             again = look_at(file, options)
             if not isinstance(again, AppellateError):
                 open_options = {q.option: [name for name, _ in q.choices] for q in again.questions}
     if "gold" in looks.mapping and not gold_only:
         chosen["gold_labels"] = _vocabulary_of_gold(open_options, columns[1], key)
-    # Where the file says what was shown first, a second look has found whether that leaves a question.
+    # Where the file says what was shown first, a second look has found whether that leaves a
+    # question.
     explained = options.label_map and not vocabulary and "position" not in looks.mapping
     either = (explained or (vocabulary and vocabulary.names == "either")) and not gold_only
     refers = "label_refers" in open_options
@@ -296,7 +345,10 @@ def _labels(
         )
         st.caption(EXAMPLE)
         if chosen["label_refers"] == "slot" and "position" not in looks.mapping:
-            st.text("Then choose under “Columns” which column says what was shown first, or “always A first”.")
+            st.text(
+                "Then choose under “Columns” which column says what was shown first, or “always A "
+                "first”."
+            )
             return None
     if vocabulary and vocabulary.name != NAMES:
         slots = (chosen.get("label_refers") or vocabulary.names) == "slot"
@@ -304,7 +356,10 @@ def _labels(
     if None in chosen.values():
         if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
             _name_unknown_labels(looks)
-        st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
+        st.text(
+            "Choose what is still open above: several readings are possible, and nothing is "
+            "guessed."
+        )
         return None
     options = replace(options, **{name: value for name, value in chosen.items() if value})
     if models and vocabulary and vocabulary.name == NAMES:
@@ -345,10 +400,14 @@ def _vocabulary_of_gold(open_options: Mapping[str, list[str]], place: Any, key: 
     return given or (None if must else "")
 
 
-def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str) -> ReadOptions:
+def _scales(
+    looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str
+) -> ReadOptions:
     """The scale of confidence and the margin of a tie, in files that have them."""
     if "confidence" in looks.mapping:
-        found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(looks.confidence_scale or "")
+        found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(
+            looks.confidence_scale or ""
+        )
         scale = columns[2].selectbox(
             "Confidence is",
             list(SCALES),
@@ -358,7 +417,9 @@ def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key
         options = replace(options, confidence_scale=scale or None)
     if looks.layout == "scores":
         help = "Scores that differ by no more are a tie"
-        margin = columns[3].number_input("Tie margin", min_value=0.0, value=0.0, help=help, key=f"{key}-tie")
+        margin = columns[3].number_input(
+            "Tie margin", min_value=0.0, value=0.0, help=help, key=f"{key}-tie"
+        )
         options = replace(options, tie_margin=float(margin))
     return options
 
@@ -366,17 +427,23 @@ def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key
 def _meanings(looks: Inspection, vocabulary: Vocabulary | None, key: str) -> dict[str, str]:
     """What labels that are not understood mean, one box each: label → key of `MEANT`.
 
-    With a vocabulary those outside it, which are rejected unless they are explained; without one all of them.
+    With a vocabulary those outside it, which are rejected unless they are explained; without one
+    all of them.
     """
     if vocabulary is None and looks.vocabularies:
         return {}
-    open_ = [label for label, _ in looks.labels if vocabulary is None or vocabulary.vote(label) is None]
+    open_ = [
+        label for label, _ in looks.labels if vocabulary is None or vocabulary.vote(label) is None
+    ]
     if not 0 < len(open_) <= LABELS_ASKED:
         return {}
     st.text(
-        "These labels are not in the vocabulary above; each is rejected unless you say what it means."
+        "These labels are not in the vocabulary above; each is rejected unless you say what it "
+        "means."
         if vocabulary
-        else "No vocabulary above has all of these labels. Choose one, or say what each label means."
+        else (
+            "No vocabulary above has all of these labels. Choose one, or say what each label means."
+        )
     )
     meant: dict[str, str] = {}
     for start in range(0, len(open_), 4):
@@ -404,13 +471,16 @@ def _name_unknown_labels(looks: Inspection) -> None:
     if not {"model_a", "model_b"} <= looks.mapping.keys():
         few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
         st.text(
-            f"The verdicts hold labels such as {few}. If they are names of models, choose under “Columns” "
+            f"The verdicts hold labels such as {few}. If they are names of models, choose under "
+            "“Columns” "
             "which columns are Author of A and Author of B."
         )
 
 
 def _order_matters(looks: Inspection, is_open: bool, vocabulary: str) -> bool:
-    """Whether A can be the first shown as well as model_a; not if the file shows model_a first throughout."""
+    """Whether A can be the first shown as well as model_a; not if the file shows model_a first
+    throughout.
+    """
     where = looks.mapping.get("position")
     if where == FIRST_IS_A:
         return False
@@ -421,7 +491,9 @@ def _vocabulary_line(name: str) -> str:
     return f"{name}: {VOCABULARIES[name].meaning}"
 
 
-def _label_table(looks: Inspection, vocabulary: Vocabulary, meant: Mapping[str, str], slots: bool, key: str) -> None:
+def _label_table(
+    looks: Inspection, vocabulary: Vocabulary, meant: Mapping[str, str], slots: bool, key: str
+) -> None:
     first, second = ("the first shown", "the second shown") if slots else ("A", "B")
     read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
     explained = {"A": read_as[1], "tie": "tie", "B": read_as[-1], "failed": MEANT["failed"]}
@@ -434,7 +506,11 @@ def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:
     """Labels that are the better model's name; others are a tie or rejected."""
     known, ties = {normalise(model) for model in models}, VOCABULARIES[NAMES]
     said = [
-        "that model is better" if normalise(label) in known else "tie" if ties.vote(label) == 0 else "rejected"
+        "that model is better"
+        if normalise(label) in known
+        else "tie"
+        if ties.vote(label) == 0
+        else "rejected"
         for label, _ in looks.labels
     ]
     _show_labels(looks, said, key)
@@ -444,4 +520,6 @@ def _show_labels(looks: Inspection, said: list[str], key: str) -> None:
     labels = [label for label, _ in looks.labels]
     frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
     with st.expander(f"Labels ({len(labels):,} distinct)"):
-        st.dataframe(frame, hide_index=True, key=f"{key}-label-table", alt="Labels and how they are read")
+        st.dataframe(
+            frame, hide_index=True, key=f"{key}-label-table", alt="Labels and how they are read"
+        )

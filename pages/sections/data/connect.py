@@ -14,30 +14,39 @@ from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, table_op
 from pages.shared import cached, people, widgets
 
 KNOWN = "APPELLATE_WAREHOUSES"
-"""Environment variable: the engines that visitors may connect to, where others than the owner come in."""
+"""Environment variable: the engines that visitors may connect to, where others than the owner come
+in.
+"""
 SERVES_OTHERS = "APPELLATE_ALLOW_REMOTE"
 
 
 def panel() -> None:
     """Ask for an engine and a table and how it is read, and connect it."""
     st.caption(
-        "Audit a table of votes where it lies: the engine counts, and only counts are fetched. Prompts, "
+        "Audit a table of votes where it lies: the engine counts, and only counts are fetched. "
+        "Prompts, "
         "responses and rationales stay there and are not shown."
     )
     known = os.environ.get(KNOWN, "").split()
     if not known and (people.sign_in() or os.environ.get(SERVES_OTHERS) == "1"):
-        st.text(f"Others come in here, so whoever runs this server names the engines they may use: {KNOWN}.")
+        st.text(
+            "Others come in here, so whoever runs this server names the engines they may use: "
+            f"{KNOWN}."
+        )
         return
     engine, name, look = st.columns([3, 2, 1], vertical_alignment="bottom")
     if known:
         url = engine.selectbox("Engine", known, key="connect-engine")
     else:
         url = engine.text_input("Engine", placeholder=ENGINES, key="connect-address").strip()
-    table = name.text_input("Table", placeholder="votes or schema.votes", key="connect-table").strip()
+    table = name.text_input(
+        "Table", placeholder="votes or schema.votes", key="connect-table"
+    ).strip()
     if look.button("Look at it", key="connect-look", disabled=not (url and table)):
         st.session_state[TABLE] = Table(url, table)
     st.caption(
-        f"User and password come from the environment of this server: {USER} and {PASSWORD}, or those of the driver."
+        f"User and password come from the environment of this server: {USER} and {PASSWORD}, or "
+        "those of the driver."
     )
     found: Table | None = st.session_state.get(TABLE)
     if found and (found.url, found.name) == (url, table):
@@ -48,7 +57,9 @@ def panel() -> None:
 def _options(table: Table) -> None:
     """How a table is read, and the button that connects it."""
     if _signs_in(table.url):
-        raise InvalidOption(f"Leave the password out of the address, which others may see: set {PASSWORD}.")
+        raise InvalidOption(
+            f"Leave the password out of the address, which others may see: set {PASSWORD}."
+        )
     looks = look_at(table, ReadOptions())
     if isinstance(looks, AppellateError):
         st.text(render(looks, OPTIONS))
@@ -80,7 +91,9 @@ def _signs_in(url: str) -> bool:
 
 
 def tables() -> None:
-    """The connected tables: what was read of each, what crossed the network, and a button that ends it."""
+    """The connected tables: what was read of each, what crossed the network, and a button that ends
+    it.
+    """
     for place, (name, one) in enumerate([*cached.connected().items()]):
         with st.container(border=True, key=f"connected-{place}", gap="xsmall"):
             st.text("\n".join([one.warehouse.table.sentence, one.warehouse.sentence]))
@@ -89,7 +102,9 @@ def tables() -> None:
             for note in one.warehouse.table.notes:
                 st.text(render(note, OPTIONS))
             if people.visitor() == "editor":
-                st.button("Disconnect", key=f"disconnect-{place}", on_click=_disconnect, args=(name,))
+                st.button(
+                    "Disconnect", key=f"disconnect-{place}", on_click=_disconnect, args=(name,)
+                )
 
 
 def _disconnect(name: str) -> None:

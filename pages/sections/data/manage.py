@@ -14,7 +14,12 @@ from core.store.browse import stored
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, numbers, people, start, widgets
 
-HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
+HEADERS = {
+    "name": "data set",
+    "votes": "votes, failed too",
+    "judges": "raters",
+    "loaded_at": "loaded",
+}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
 """Heads of counts that scores and rankings add to, where there are some."""
 KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
@@ -22,7 +27,9 @@ NOTICE = "notice of data sets"
 
 
 def say_what_is_in(*, open_files: int) -> None:
-    """The page's answer: how much is in and what it lacks; while files are open, that they are not in yet."""
+    """The page's answer: how much is in and what it lacks; while files are open, that they are not
+    in yet.
+    """
     if open_files:
         what = "This file is" if open_files == 1 else f"These {open_files} files are"
         widgets.answer(f"{what} not in yet: check below how each is read, then load.", "warning")
@@ -52,7 +59,9 @@ def datasets() -> None:
     columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
     others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
     columns[2:2] = others
-    frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=columns)
+    frame = pd.DataFrame(
+        [[getattr(each, name) for name in columns] for each in found], columns=columns
+    )
     frame = frame.rename(columns=HEADERS | (OF_ALL if others else {}))
     st.dataframe(
         frame,
@@ -80,9 +89,15 @@ def datasets() -> None:
         if len(kinds) > 1:
             kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
         wanted = Selection(datasets=(name,))
-        numbers.download_buttons(lambda: cached.get_store().export(wanted, kind=kind), file, text="Export ")
+        numbers.download_buttons(
+            lambda: cached.get_store().export(wanted, kind=kind), file, text="Export "
+        )
     shown = next((each for each in found if each.name == current), None)
-    if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
+    if (
+        shown
+        and shown.votes
+        and st.toggle("Show the first votes that the sidebar selects", key="show-votes")
+    ):
         cards.votes_behind(Mark(), name="stored")
 
 
@@ -115,7 +130,9 @@ def _changes(chosen: DatasetInfo) -> None:
     """Rename or delete a data set."""
     with st.popover("Rename", key="rename-box"):
         new = st.text_input("New name", key="new-name")
-        st.button("Rename", key="rename", on_click=_rename, args=(chosen.name, new), disabled=not new)
+        st.button(
+            "Rename", key="rename", on_click=_rename, args=(chosen.name, new), disabled=not new
+        )
     with st.popover("Delete", key="delete-box"):
         st.text(f"{chosen.name}\n{holds(chosen)} and their gold will be gone from the store.")
         st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))

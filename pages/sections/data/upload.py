@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 READ_BACK = 10
 REJECTS_SHOWN = 1000
 PANDALM = "pandalm"
-UNNAMED = {"arenahard": ("model_b", "baseline"), "llmbar": ("judge", "judge"), "kto": ("judge", "judge")}
+UNNAMED = {
+    "arenahard": ("model_b", "baseline"),
+    "llmbar": ("judge", "judge"),
+    "kto": ("judge", "judge"),
+}
 """What the files of a native format do not name: canonical column, and what it is called."""
 
 
@@ -61,7 +65,9 @@ class _Result:
 
 
 def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
-    """Load files one by one; one that cannot be loaded leaves the store and the other files as they are."""
+    """Load files one by one; one that cannot be loaded leaves the store and the other files as they
+    are.
+    """
     opened: str | None = None
     progress = st.progress(0.0, "Loading")
     for done, dropped in enumerate(ready, start=1):
@@ -121,7 +127,8 @@ def _show_result(dropped: Dropped, report: LoadReport) -> None:
 
 
 def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | None:
-    """Show a dropped file with all that can be said about how to read it; None until it can be loaded.
+    """Show a dropped file with all that can be said about how to read it; None until it can be
+    loaded.
 
     together : all files of the drop, as outputs in the PandaLM format need the test set among them.
     """
@@ -130,7 +137,11 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         st.text(file.name)
         result = _results().get(key)
         names = {found.name for found in cached.datasets()}
-        if result and isinstance(result.report, LoadReport) and not names.issuperset(result.report.datasets):
+        if (
+            result
+            and isinstance(result.report, LoadReport)
+            and not names.issuperset(result.report.datasets)
+        ):
             # Deleted or renamed since: the file can be loaded again.
             result = _results().pop(key) and None
         if result and isinstance(result.report, LoadReport):
@@ -150,7 +161,14 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             options = ReadOptions(format=format, mapping=_named(looks, row[1], key))
         else:
             chosen = (
-                table_options(file, looks, format, head, row, lambda asked: _models(_read(file, together, asked)))
+                table_options(
+                    file,
+                    looks,
+                    format,
+                    head,
+                    row,
+                    lambda asked: _models(_read(file, together, asked)),
+                )
                 if looks.kind == "votes"
                 else row_options(file, looks, head, row)
             )
@@ -169,11 +187,15 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
 
 
 def _named(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
-    """Name of what the format's files seldom hold: Arena-Hard's baseline, LLMBar's and KTO's judge."""
+    """Name of what the format's files seldom hold: Arena-Hard's baseline, LLMBar's and
+    KTO's judge.
+    """
     if looks.format not in UNNAMED:
         return ()
     column, what = UNNAMED[looks.format]
-    name = str(place.text_input(f"Name of the {what}", placeholder="as found", key=f"{key}-{what}")).strip()
+    name = str(
+        place.text_input(f"Name of the {what}", placeholder="as found", key=f"{key}-{what}")
+    ).strip()
     return ((column, f"={name}"),) if name else ()
 
 
@@ -181,12 +203,19 @@ def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
     if reading.gold_only:
         names = [found.name for found in cached.stored()]
         chosen: str | None = place.selectbox(
-            "Gold for data set", names, None, placeholder="found by its comparisons", key=f"{key}-dataset"
+            "Gold for data set",
+            names,
+            None,
+            placeholder="found by its comparisons",
+            key=f"{key}-dataset",
         )
         return chosen
     names = reading.votes["dataset"].unique().to_pylist()
     given = place.text_input(
-        "Data set", placeholder=", ".join(map(str, names[:3])), help="Empty: as the file says", key=f"{key}-dataset"
+        "Data set",
+        placeholder=", ".join(map(str, names[:3])),
+        help="Empty: as the file says",
+        key=f"{key}-dataset",
     )
     return str(given).strip() or None
 
@@ -205,7 +234,8 @@ def _show(outcome: Outcome, key: str) -> None:
 
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
     code = (
-        f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
+        f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM "
+        "format\n"
         f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
         f"{widgets.OPEN_STORE}\n"
         "reading = read([(name, Path(name))], options)[-1]\n"
@@ -236,10 +266,14 @@ def _worded(rejects: pd.DataFrame, reading: ImportResult) -> pd.DataFrame:
     return rejects.assign(reason=rejects["reason"].replace(worded))
 
 
-def _read(file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions) -> Outcome | AppellateError:
+def _read(
+    file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
+) -> Outcome | AppellateError:
     looks = look_at(file, ReadOptions(format=options.format))
     alone = isinstance(looks, AppellateError) or looks.format != PANDALM
-    beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
+    beside = (
+        [] if alone else [other for other in together if other is not file and _is_test_set(other)]
+    )
 
     def reading() -> Outcome | AppellateError:
         shown = st.progress(0.0, "Reading")
@@ -251,14 +285,18 @@ def _read(file: UploadedFile, together: Sequence[UploadedFile], options: ReadOpt
         finally:
             shown.empty()
 
-    return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
+    return cached.kept(
+        file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading
+    )
 
 
 def _models(outcome: Outcome | AppellateError) -> frozenset[str]:
     if isinstance(outcome, AppellateError):
         return frozenset()
     votes = outcome.reading.votes
-    return frozenset(name for side in ("model_a", "model_b") for name in votes[side].unique().to_pylist())
+    return frozenset(
+        name for side in ("model_a", "model_b") for name in votes[side].unique().to_pylist()
+    )
 
 
 def _is_test_set(file: UploadedFile) -> bool:

@@ -1,4 +1,6 @@
-"""Tables of gold against verdict of every judge, the chosen one's matrix, and the accuracies of all."""
+"""Tables of gold against verdict of every judge, the chosen one's matrix, and the accuracies of
+all.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,22 @@ class PageState(widgets.View):
 
 
 def read_controls() -> PageState:
-    """Draw the controls; refuse a selection without gold, or in which no judge has labels enough."""
+    """Draw the controls; refuse a selection without gold, or in which no judge has labels
+    enough.
+    """
     selection = widgets.current_selection()
-    counts = {judge: one for judge, one in cached.vote_counts(selection).items() if len(one.labelled())}
+    counts = {
+        judge: one for judge, one in cached.vote_counts(selection).items() if len(one.labelled())
+    }
     if not counts:
-        raise NoUsableVotes("Confusion needs comparisons with a gold label; this selection has none.")
+        raise NoUsableVotes(
+            "Confusion needs comparisons with a gold label; this selection has none."
+        )
     row = st.container(horizontal=True)
     compared = widgets.choice("Compare with gold", list(COMPARED), key="compared", place=row)
-    ties: TieRule = row.selectbox("Ties", get_args(TieRule), key="ties", bind=widgets.URL, width=180)
+    ties: TieRule = row.selectbox(
+        "Ties", get_args(TieRule), key="ties", bind=widgets.URL, width=180
+    )
     found, reasons = cached.of_each_possible(
         "confusion",
         (selection, compared, ties),
@@ -97,7 +107,9 @@ def _graded(selection: Selection, judge: str) -> Verdict:
         widgets.current_people(),
         gold=selection.gold,
         outputs=cached.outputs(selection).get(judge) if about.unparsed else None,
-        by_category=cached.vote_counts_by(selection, "category") if len(about.categories) > 1 else None,
+        by_category=cached.vote_counts_by(selection, "category")
+        if len(about.categories) > 1
+        else None,
         rules=current_options().rules,
     )
 
@@ -120,15 +132,23 @@ def matrix_section(state: PageState) -> Mark | None:
     alt = "Gold against verdict, 3 by 3"
     chosen = widgets.confusion_figure(state.table, partial(_behind, state), "cell", alt=alt)
     widgets.how_to_read(
-        "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal is right. "
-        "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "
-        "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves tied "
-        "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels "
+        "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal "
+        "is right. "
+        "Each cell gives the count, its share of the row and a 95 % interval that allows for "
+        "votes of one "
+        "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves "
+        "tied "
+        "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. "
+        "BTD labels "
         "are made by fits on the other nine tenths of the items, so that they do not flatter.\n\n"
-        "**Verdict.** The share and the error are those of this table; the grade is that of the judge's "
-        "votes, whatever is compared. *Accuracy* gives half credit on decided gold (right 1, tie ½, opposite "
-        "0): fine if its whole 95 % interval is at least 70 %, a warning if all of it is below, a failure if "
-        "all of it is below 60 %, else unclear. With gold made of people's votes, the rate at which a "
+        "**Verdict.** The share and the error are those of this table; the grade is that of the "
+        "judge's "
+        "votes, whatever is compared. *Accuracy* gives half credit on decided gold (right 1, tie "
+        "½, opposite "
+        "0): fine if its whole 95 % interval is at least 70 %, a warning if all of it is below, a "
+        "failure if "
+        "all of it is below 60 %, else unclear. With gold made of people's votes, the rate at "
+        "which a "
         "left-out person says what the others say lowers both limits if it is below 70 %."
     )
     return chosen
@@ -143,9 +163,14 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
 
 
 def accuracies_section(state: PageState) -> Mark | None:
-    """Accuracy of every judge beside the best constant answer; the wrong votes of the chosen one."""
+    """Accuracy of every judge beside the best constant answer; the wrong votes of the
+    chosen one.
+    """
     fig = accuracies(
-        state.order.few(state.tables), styles=state.styles, theme=state.look, chosen=st.session_state.get("wrong")
+        state.order.few(state.tables),
+        styles=state.styles,
+        theme=state.look,
+        chosen=st.session_state.get("wrong"),
     )
     marks = {judge: Mark(judge=judge, correct=False) for judge in state.tables}
     alt = "Share right of each judge"

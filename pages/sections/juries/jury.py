@@ -1,4 +1,6 @@
-"""The jury of the page Juries: which rule is right most often, and what is lost when one judge leaves?"""
+"""The jury of the page Juries: which rule is right most often, and what is lost when one judge
+leaves?
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,13 @@ def read_controls() -> PageState:
     raters = cached.raters(widgets.current_dataset())
     counts = cached.vote_counts(widgets.current_selection())
     judges = [name for name in counts if raters.get(name) != "human"]
-    start = ensembles.likely_jury({name: counts[name] for name in judges if not name.startswith(DERIVED)})
+    start = ensembles.likely_jury(
+        {name: counts[name] for name in judges if not name.startswith(DERIVED)}
+    )
     slots = st.columns([4, 3, 2], gap="small", vertical_alignment="bottom")
-    jury = slots[0].multiselect("Members", judges, default=list(start), key="jury", bind=widgets.URL)
+    jury = slots[0].multiselect(
+        "Members", judges, default=list(start), key="jury", bind=widgets.URL
+    )
     others = [name for name in judges if name not in jury]
     fusers = slots[1].multiselect(
         "Fusers",
@@ -51,16 +57,22 @@ def read_controls() -> PageState:
         placeholder="none" if others else "no other judge",
         help="Judges that read the members' verdicts and gave their own (page Collect).",
     )
-    epsilon = slots[2].slider("TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL)
+    epsilon = slots[2].slider(
+        "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
+    )
     if len(jury) < 2:
         people = sum(raters.get(name) == "human" for name in counts)
         if people and len(judges) < 2:
             raise InvalidOption(
-                f"People cannot be members here, and {people} human {'rater' if people == 1 else 'raters'} "
-                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two judges or "
+                f"People cannot be members here, and {people} human "
+                f"{'rater' if people == 1 else 'raters'} "
+                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two "
+                "judges or "
                 "more. Page Agreement compares people."
             )
-        raise InvalidOption("A jury needs two judges or more: choose them as Members, or in the sidebar.")
+        raise InvalidOption(
+            "A jury needs two judges or more: choose them as Members, or in the sidebar."
+        )
     return PageState(jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)
 
 
@@ -68,10 +80,14 @@ def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable
     """The jury's verdicts, and everybody's scores."""
     counts, votes = cached.vote_counts(state.selection), cached.confidence_counts(state.selection)
     found = ensembles.members({name: counts[name] for name in state.jury}, votes)
-    fused = {name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
+    fused = {
+        name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers
+    }
     costs = cached.costs(state.selection)
     rng = widgets.seeded()
-    return found, ensembles.compare(found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon)
+    return found, ensembles.compare(
+        found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon
+    )
 
 
 def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
@@ -80,24 +96,40 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     drawn, aside = st.columns([3, 2], gap="medium")
     with drawn:
         fig = accuracies_figure(
-            _few(found), styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
+            _few(found),
+            styles=state.styles,
+            theme=state.look,
+            chosen=st.session_state.get("departing"),
         )
         chosen = widgets.figure(
-            fig, "departing", alt="Share right of members and rules", marks=by_name, prompt="Departures of"
+            fig,
+            "departing",
+            alt="Share right of members and rules",
+            marks=by_name,
+            prompt="Departures of",
         )
     with aside:
         for sentence in sentences.rules_departures(found):
             st.text(sentence)
         widgets.how_to_read(
-            "Every row is judged on the same comparisons: those that all members judged and that have a gold "
-            "label. Bars are 95 % intervals that allow for comparisons of one item being alike. *Majority* "
-            "counts heads, equal heads go to the highest confidence. The weighted rules weigh each member by "
-            "its confidence c, by √c, or by c divided by the entropy of c. A rule's confidence is its share "
-            "of the weight. Hollow rows are fitted on gold labels, of other items than those they label. A "
-            "fit improves any judge's votes, so *BTD over pooled votes* is compared with the best member as "
-            "it votes or by BTD (dashed line), and a rule that needs no labels with the best member as it "
-            "votes (dotted line). An interval is of one row; the answer says Yes only if the jury is ahead "
-            "by more than the best of that many rules is by chance. Choose a row to see the votes on which "
+            "Every row is judged on the same comparisons: those that all members judged and that "
+            "have a gold "
+            "label. Bars are 95 % intervals that allow for comparisons of one item being alike. "
+            "*Majority* "
+            "counts heads, equal heads go to the highest confidence. The weighted rules weigh "
+            "each member by "
+            "its confidence c, by √c, or by c divided by the entropy of c. A rule's confidence is "
+            "its share "
+            "of the weight. Hollow rows are fitted on gold labels, of other items than those they "
+            "label. A "
+            "fit improves any judge's votes, so *BTD over pooled votes* is compared with the best "
+            "member as "
+            "it votes or by BTD (dashed line), and a rule that needs no labels with the best "
+            "member as it "
+            "votes (dotted line). An interval is of one row; the answer says Yes only if the jury "
+            "is ahead "
+            "by more than the best of that many rules is by chance. Choose a row to see the votes "
+            "on which "
             "it departs from the majority."
         )
     frame = tables.frame(sentences.score_columns(found), found.scores.values())
@@ -107,13 +139,18 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
 
 
 def _few(found: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
-    """Rules and fusers, and of the members as they vote and by BTD those that a figure has room for."""
-    of = {key: one.member or key for key, one in found.scores.items() if one.kind.startswith("member")}
+    """Rules and fusers, and of the members as they vote and by BTD those that a figure has room
+    for.
+    """
+    of = {
+        key: one.member or key for key, one in found.scores.items() if one.kind.startswith("member")
+    }
     right = {name: found.scores[name].accuracy.value for name in of.values()}
     order = many.in_order(right, key="members", most=MOST_MEMBERS)
     best = {found.best_member, found.best_fitted}
     members = sorted(
-        (key for key in of if of[key] in order.drawn or key in best), key=lambda key: order.names.index(of[key])
+        (key for key in of if of[key] in order.drawn or key in best),
+        key=lambda key: order.names.index(of[key]),
     )
     rules = [key for key in found.scores if key not in of]
     return replace(found, scores={key: found.scores[key] for key in (*rules, *members)})
@@ -130,8 +167,10 @@ def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     fig = without_figure(found, rule, styles=state.styles, theme=state.look)
     widgets.figure(fig, "without", alt="Change of accuracy without each member")
     widgets.how_to_read(
-        "Left of 0 the jury needs this judge; right of 0 it would be right more often without. Bars are 95 % "
-        "intervals of the paired change, by item. The sentence names a judge as needed only if the change is "
+        "Left of 0 the jury needs this judge; right of 0 it would be right more often without. "
+        "Bars are 95 % "
+        "intervals of the paired change, by item. The sentence names a judge as needed only if "
+        "the change is "
         "more than the worst of that many judges shows by chance."
     )
     frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())

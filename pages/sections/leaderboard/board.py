@@ -1,4 +1,6 @@
-"""Who leads? The board against one anchor, beside that against another, and whether there is one scale."""
+"""Who leads? The board against one anchor, beside that against another, and whether there is one
+scale.
+"""
 
 from __future__ import annotations
 
@@ -38,19 +40,31 @@ def board_tab(state: PageState) -> None:
             theme=state.look,
             chosen=widgets.in_url("model"),
         )
-        chosen = widgets.figure(fig, "model", alt="Elo of each model against the anchor", marks=marks)
+        chosen = widgets.figure(
+            fig, "model", alt="Elo of each model against the anchor", marks=marks
+        )
         widgets.how_to_read(
-            "Each row is a model: its Elo over the anchor, and below it the win probability that this "
-            "stands for, a tie being half a win. It starts from half a win and half a loss (the prior), so "
-            "with few prompts it is a little nearer to 50 % than the plain share of wins. Bars are 95 % "
-            "intervals over prompts, never over votes: the votes on one prompt are averaged first. The "
-            "published interval takes each prompt for won or lost, so with ties or averaged votes it is too "
+            "Each row is a model: its Elo over the anchor, and below it the win probability that "
+            "this "
+            "stands for, a tie being half a win. It starts from half a win and half a loss (the "
+            "prior), so "
+            "with few prompts it is a little nearer to 50 % than the plain share of wins. Bars "
+            "are 95 % "
+            "intervals over prompts, never over votes: the votes on one prompt are averaged "
+            "first. The "
+            "published interval takes each prompt for won or lost, so with ties or averaged votes "
+            "it is too "
             "wide; the corrected one uses the variance that was seen.\n\n"
-            "A tier starts at the first model whose difference from the tier's best is more than chance, "
-            "prompt by prompt where both played the same ones, and allowing for every pair of models: of "
-            "boards of equal models, at most one in twenty has a second tier. Bars of two models may "
-            "overlap and the models still be in different tiers: on the same prompts their difference is "
-            "known better than either score. Small marks are single judges; choose a judge to see its "
+            "A tier starts at the first model whose difference from the tier's best is more than "
+            "chance, "
+            "prompt by prompt where both played the same ones, and allowing for every pair of "
+            "models: of "
+            "boards of equal models, at most one in twenty has a second tier. Bars of two models "
+            "may "
+            "overlap and the models still be in different tiers: on the same prompts their "
+            "difference is "
+            "known better than either score. Small marks are single judges; choose a judge to see "
+            "its "
             "own board."
         )
         if len(judges) > MOST_MARKED:
@@ -64,7 +78,9 @@ def board_tab(state: PageState) -> None:
         elsewhere = {model for panel in state.panels for model in panel.models}
         never_met = [model for model in found.never_met if state.judge or model not in elsewhere]
         if never_met:
-            st.text(f"Without a number, as they never met {found.anchor}: {sentences.named(never_met)}")
+            st.text(
+                f"Without a number, as they never met {found.anchor}: {sentences.named(never_met)}"
+            )
     cards.votes_behind(chosen, name="model")
     _copy(state)
 
@@ -74,7 +90,10 @@ def _votes(one: Board) -> int:
 
 
 def swap_tab(
-    state: PageState, found: Standings, known: Triangles, summaries: Sequence[sentences.TriangleSummary]
+    state: PageState,
+    found: Standings,
+    known: Triangles,
+    summaries: Sequence[sentences.TriangleSummary],
 ) -> None:
     """Another anchor's board, and triangles of models."""
     _swapped(state, found)
@@ -94,26 +113,36 @@ def _marks(state: PageState, judges: dict[str, Board]) -> dict[str, Mark]:
 def _swapped(state: PageState, found: Standings) -> None:
     """Two boards in one figure, and every other anchor in a table."""
     if not found.others:
-        widgets.not_applicable(f"besides {state.anchor}, no model met three others and could be the anchor.")
+        widgets.not_applicable(
+            f"besides {state.anchor}, no model met three others and could be the anchor."
+        )
         return
     drawn, measured = st.columns([3, 2], gap="medium")
     names = [other.anchor for other in found.others]
     worst = most_reversing(found)
     start = 0 if worst is None else names.index(worst.anchor)
-    other = measured.selectbox("Compare with anchor", names, index=start, key="other", bind=widgets.URL)
+    other = measured.selectbox(
+        "Compare with anchor", names, index=start, key="other", bind=widgets.URL
+    )
     with drawn:
         behind = _figure(state, found.others[names.index(other)])
         widgets.how_to_read(
-            "Each row is a model that met both anchors, with its Elo on either board. Another anchor "
-            "moves the zero, so each board is centred on its mean over these models. Where the anchor "
-            "does not matter the two marks of a row agree within their bars. Kendall τ compares the two "
+            "Each row is a model that met both anchors, with its Elo on either board. Another "
+            "anchor "
+            "moves the zero, so each board is centred on its mean over these models. Where the "
+            "anchor "
+            "does not matter the two marks of a row agree within their bars. Kendall τ compares "
+            "the two "
             "orders: 1 the same, 0 unrelated, −1 reversed; with few models it takes few values. "
-            "*Reversed* counts pairs of models whose order is opposite and more than chance on both "
+            "*Reversed* counts pairs of models whose order is opposite and more than chance on "
+            "both "
             "boards, allowing for the number of pairs and anchors."
         )
     with measured:
         alt = "Other anchors"
-        numbers.show(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
+        numbers.show(
+            sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt
+        )
     cards.votes_behind(behind, name="swapped")
 
 
@@ -139,7 +168,9 @@ def _figure(state: PageState, other: OtherAnchor) -> Mark | None:
     return widgets.figure(fig, "swapped", alt=alt, marks=marks)
 
 
-def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences.TriangleSummary]) -> None:
+def _triangles(
+    state: PageState, known: Triangles, summaries: Sequence[sentences.TriangleSummary]
+) -> None:
     """Triangles of models, worst first, and the votes of the chosen one's three pairs."""
     st.subheader("Do three models' gaps add up?", anchor=False)
     frame = sentences.triangles_frame(known, summaries)
@@ -147,7 +178,10 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences
         reason = (
             "no three models all met each other."
             if not len(known)
-            else f"none of {len(known):,} triangles has two prompts that all three pairs of its models played."
+            else (
+                f"none of {len(known):,} triangles has two prompts that all "
+                "three pairs of its models played."
+            )
         )
         widgets.not_applicable(reason)
         return
@@ -169,11 +203,16 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences
         selection_mode="single-row",
     )
     widgets.how_to_read(
-        "If a beats b by 100 Elo and b beats c by 50, a should beat c by 150. *Left over* is what is "
-        "missing round the triangle, from all prompts of each pair; z is that of the prompts which all "
-        "three pairs played. p counts no less variance than the three pairs have on their own, and is "
-        "adjusted for the number of triangles (Holm). Broken (p < .05): no single scale holds the three, so "
-        "their ranking depends on the anchor. Intransitive: moreover each beats the next, all the way round."
+        "If a beats b by 100 Elo and b beats c by 50, a should beat c by 150. *Left over* is what "
+        "is "
+        "missing round the triangle, from all prompts of each pair; z is that of the prompts "
+        "which all "
+        "three pairs played. p counts no less variance than the three pairs have on their own, "
+        "and is "
+        "adjusted for the number of triangles (Holm). Broken (p < .05): no single scale holds the "
+        "three, so "
+        "their ranking depends on the anchor. Intransitive: moreover each beats the next, all the "
+        "way round."
     )
     chosen = widgets.select(
         "Votes behind", words, start=None, key="triangle", placeholder="click a row, or choose here"

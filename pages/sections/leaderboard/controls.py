@@ -10,7 +10,13 @@ import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import ALL_POOLED, TriangleSummary, judged_unequally, no_board, triangle_summaries
+from core.interpretation.leaderboard import (
+    ALL_POOLED,
+    TriangleSummary,
+    judged_unequally,
+    no_board,
+    triangle_summaries,
+)
 from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.panels import panels, unequal
@@ -27,10 +33,13 @@ PUBLISHED, CORRECTED = "published", "corrected"
 class PageState(widgets.View):
     """The page's controls, and the board that they ask for.
 
-    pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
-    panels : judges that judged the same models against the anchor; where they are unequal, the pooled scores
+    pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the
+        chosen one.
+    panels : judges that judged the same models against the anchor; where they are unequal, the
+        pooled scores
     are those of the first panel alone.
-    boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare, this first.
+    boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare,
+        this first.
     board : the one to show.  options : how `core.leaderboard.anchored.board` makes it.
     """
 
@@ -57,10 +66,19 @@ class PageState(widgets.View):
         return {name: self.pairs[name] for name in self.judges}
 
     def votes(
-        self, model: str, *, anchor: str | None = None, judge: str | None = None, category: str | None = None
+        self,
+        model: str,
+        *,
+        anchor: str | None = None,
+        judge: str | None = None,
+        category: str | None = None,
     ) -> Mark:
-        """The votes on a model against the anchor, or another one, by the chosen judge or another one."""
-        return Mark(models=(model, anchor or self.anchor), judge=judge or self.judge, category=category)
+        """The votes on a model against the anchor, or another one, by the chosen judge or another
+        one.
+        """
+        return Mark(
+            models=(model, anchor or self.anchor), judge=judge or self.judge, category=category
+        )
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -70,7 +88,9 @@ class PageState(widgets.View):
 
     @property
     def apart(self) -> str | None:
-        """Why the pooled board is that of some judges; None where all are pooled, or a judge is chosen."""
+        """Why the pooled board is that of some judges; None where all are pooled, or a judge is
+        chosen.
+        """
         return judged_unequally(self.panels) if self.judge is None else None
 
 
@@ -91,7 +111,9 @@ def read_controls() -> PageState:
     anchor = slots[0].selectbox("Anchor", offered, key="anchor", bind=widgets.URL)
     judges = [name for name, known in pairs.items() if name is not None and met(known, anchor)]
     found = cached.computed(
-        "panels", (selection, anchor), lambda: panels({name: pairs[name] for name in judges}, [anchor])
+        "panels",
+        (selection, anchor),
+        lambda: panels({name: pairs[name] for name in judges}, [anchor]),
     )[anchor]
     if unequal(found):
         (together,) = cached.panel_scores(selection, found[:1])
@@ -109,14 +131,18 @@ def read_controls() -> PageState:
         [PUBLISHED, CORRECTED],
         key="interval",
         place=slots[2],
-        help="The one that the board's sentence, figure and table show. Published takes every prompt for won "
-        "or lost; corrected allows for ties and averaged votes, which vary less, and decides tiers and "
+        help="The one that the board's sentence, figure and table show. "
+        "Published takes every prompt for won "
+        "or lost; corrected allows for ties and averaged votes, which vary less, and decides "
+        "tiers and "
         "whether a model leads",
     )
     with slots[3].popover("Options", width="stretch"):
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")
         boards, compared = cached.computed(
-            "boards", (selection, judge, prior, anchor, found), lambda: _boards_by_anchor(pairs[judge], anchor, prior)
+            "boards",
+            (selection, judge, prior, anchor, found),
+            lambda: _boards_by_anchor(pairs[judge], anchor, prior),
         )
         pool = st.number_input(
             "Prompts in the finite pool, M",
@@ -125,7 +151,9 @@ def read_controls() -> PageState:
             placeholder="infinite",
             key="pool",
             bind=widgets.URL,
-            help="For prompts drawn from a known set of M: standard errors times √((M − N)/(M − 1)).",
+            help=(
+                "For prompts drawn from a known set of M: standard errors times √((M − N)/(M − 1))."
+            ),
         )
         kappa = _kappa_factor(selection, pooled=judge is None)
     shown = boards[anchor]
@@ -147,8 +175,12 @@ def read_controls() -> PageState:
     )
 
 
-def _boards_by_anchor(scores: PairScores, anchor: str, prior: Prior) -> tuple[dict[str, Board], tuple[str, ...]]:
-    """Board of every possible anchor, and those to compare: this one, then all that met three others."""
+def _boards_by_anchor(
+    scores: PairScores, anchor: str, prior: Prior
+) -> tuple[dict[str, Board], tuple[str, ...]]:
+    """Board of every possible anchor, and those to compare: this one, then all that met three
+    others.
+    """
     names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
     compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
     return {name: board(scores, name, prior=prior) for name in names}, compared
@@ -159,12 +191,19 @@ def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
     factor = None
     if pooled:
         counts = cached.vote_counts(selection)
-        factor = cached.computed("κ", (selection,), lambda: reliability_factor(agreement_matrix(counts)))
-    on = st.toggle("Multiply standard errors by κ", key="kappa", bind=widgets.URL, disabled=factor is None)
+        factor = cached.computed(
+            "κ", (selection,), lambda: reliability_factor(agreement_matrix(counts))
+        )
+    on = st.toggle(
+        "Multiply standard errors by κ", key="kappa", bind=widgets.URL, disabled=factor is None
+    )
     if factor is None:
         st.caption("κ needs two or more pooled judges that agree beyond chance.")
     else:
-        st.caption("Not advised: judges that agree less then give a narrower interval, the wrong way round.")
+        st.caption(
+            "Not advised: judges that agree less then give a narrower interval, the wrong way "
+            "round."
+        )
     return factor if on else None
 
 
@@ -187,7 +226,9 @@ def judged(state: PageState) -> dict[str, Board]:
 def standing(state: PageState) -> Standings:
     """The board beside those of the other anchors."""
     swap = cached.computed(
-        "swap", (*state.key, state.anchor), lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior)
+        "swap",
+        (*state.key, state.anchor),
+        lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior),
     )
     return cached.computed(
         "standings",
@@ -198,8 +239,12 @@ def standing(state: PageState) -> Standings:
 
 def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, ...]]:
     """Every triangle of models, and a summary of those that could be tested."""
-    known = cached.computed("triangles", state.key, lambda: triangles(state.scores, prior=state.prior))
-    summaries = cached.computed("triangle summaries", state.key, lambda: triangle_summaries(known, state.boards))
+    known = cached.computed(
+        "triangles", state.key, lambda: triangles(state.scores, prior=state.prior)
+    )
+    summaries = cached.computed(
+        "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
+    )
     return known, summaries
 
 

@@ -18,7 +18,9 @@ SHOWN = 12
 
 
 def debiased_tab(state: PageState) -> None:
-    """The debiased rate of the chosen or most misjudged model in words, all in a figure and a table."""
+    """The debiased rate of the chosen or most misjudged model in words, all in a figure and a
+    table.
+    """
     drawn, measured = st.columns([3, 2], gap="medium")
     answer = measured.container()
     weighting: debiased.Weighting = widgets.choice(
@@ -60,17 +62,28 @@ def debiased_tab(state: PageState) -> None:
     with drawn:
         fig = debiased_figure(found, style=style, shown=SHOWN, theme=state.look, chosen=chosen)
         picked = widgets.figure(
-            fig, "debiased_model", alt="Debiased win rate of each model", marks=marks, prompt="Model"
+            fig,
+            "debiased_model",
+            alt="Debiased win rate of each model",
+            marks=marks,
+            prompt="Model",
         )
         widgets.how_to_read(
-            "The judge's mean score over all comparisons is precise and biased; the mean of the few labels "
-            "is right on average and rough. The debiased rate takes the judge's mean where there is no label "
-            "and adds its mean error where there is one: right on average whatever the judge does, and "
-            "precise if its errors vary little. Filled marks are it, hollow ones the labels alone, small "
-            "bars the judge alone. Its interval adds one error in each direction to those seen, since a "
+            "The judge's mean score over all comparisons is precise and biased; the mean of the "
+            "few labels "
+            "is right on average and rough. The debiased rate takes the judge's mean where there "
+            "is no label "
+            "and adds its mean error where there is one: right on average whatever the judge "
+            "does, and "
+            "precise if its errors vary little. Filled marks are it, hollow ones the labels "
+            "alone, small "
+            "bars the judge alone. Its interval adds one error in each direction to those seen, "
+            "since a "
             "judge that was not caught at any may still make some.\n\n"
-            "The labels must be a random part of the comparisons: labels only on hard or disputed ones say "
-            "nothing of the rest. *Rogan–Gladen* corrects by sensitivity and specificity instead, for "
+            "The labels must be a random part of the comparisons: labels only on hard or disputed "
+            "ones say "
+            "nothing of the rest. *Rogan–Gladen* corrects by sensitivity and specificity instead, "
+            "for "
             "verdicts without ties; it bears labels that were chosen by gold's side."
         )
     # With ties there is no Rogan–Gladen rate of any model; the sentence above says so.
@@ -79,7 +92,9 @@ def debiased_tab(state: PageState) -> None:
     if len(by_name) > SHOWN:
         st.caption(f"Drawn: the first {SHOWN} of {len(by_name):,} models; the table has all.")
     if found.reasons:
-        st.text(f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}")
+        st.text(
+            f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}"
+        )
     cards.votes_behind(picked, name="debiased")
     who = f"counts[{state.judge!r}]" if state.judge else "pooled_votes(counts.values())"
     widgets.copy_as_python(

@@ -1,4 +1,6 @@
-"""Is a jury better than one judge? Pooled judges, what each adds, and screening by repeatability."""
+"""Is a jury better than one judge? Pooled judges, what each adds, and screening by
+repeatability.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ from pages.shared import cached, numbers, widgets
 def judges_tab(state: PageState) -> None:
     """Boards of all judges that met the anchor, whichever one the page shows."""
     if len(state.judges) < 2:
-        widgets.not_applicable(f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two.")
+        widgets.not_applicable(
+            f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two."
+        )
         return
     key = (state.selection, state.prior, state.anchor)
     tables = cached.ratings(state.selection, anchors=(state.anchor,))
     repeats = cached.of_each("icc by anchor", key, tables, icc)
     pooled = cached.computed(
-        "mean of judges", key, lambda: mean_of_judges(state.by_judge, state.anchor, prior=state.prior)
+        "mean of judges",
+        key,
+        lambda: mean_of_judges(state.by_judge, state.anchor, prior=state.prior),
     )
     found: Pooling | None = None
     reason = ""
@@ -36,7 +42,10 @@ def judges_tab(state: PageState) -> None:
                 state.by_judge,
                 state.anchor,
                 rng=widgets.seeded(),
-                icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
+                icc={
+                    name: one.icc_3_1.value if one.icc_3_1 else None
+                    for name, one in repeats.items()
+                },
                 prior=state.prior,
             ),
         )
@@ -71,12 +80,18 @@ def _variance(state: PageState, found: Pooling) -> None:
     if found.rho_runs is None:
         st.caption("RAEE's ρ, repeatability within judges, is unknown: no judge voted twice alike.")
     widgets.how_to_read(
-        "Marks: standard error of the mean of J judges' Elo over prompts, mean over models; bars hold 95 % "
-        "of the juries of that size. If judges erred independently it would fall as 1/√J; they err on the "
-        "same prompts, so it levels off at σ√ρ. The dashed line is σ²(ρ + (1 − ρ)/J) with the correlation of "
-        "the judges' errors that was observed. RAEE takes for ρ how well each judge repeats itself, "
-        "drawn dotted; that says how steady a judge is, not how alike judges are, so it can promise too "
-        "little or too much.\n\nAll of this is about other prompts. *Jury to jury* in the table is how far "
+        "Marks: standard error of the mean of J judges' Elo over prompts, mean over models; bars "
+        "hold 95 % "
+        "of the juries of that size. If judges erred independently it would fall as 1/√J; they "
+        "err on the "
+        "same prompts, so it levels off at σ√ρ. The dashed line is σ²(ρ + (1 − ρ)/J) with the "
+        "correlation of "
+        "the judges' errors that was observed. RAEE takes for ρ how well each judge repeats "
+        "itself, "
+        "drawn dotted; that says how steady a judge is, not how alike judges are, so it can "
+        "promise too "
+        "little or too much.\n\nAll of this is about other prompts. *Jury to jury* in the table "
+        "is how far "
         "a model's Elo moves when other judges of this data set are taken."
     )
     alt = "Standard error by number of judges"
@@ -91,8 +106,10 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
     alt = "Mean of judges beside pooled votes"
     numbers.show(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
     st.caption(
-        "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a prompt, so "
-        "a judge that voted more often counts more, and a judge's extreme scores are tempered by the others."
+        "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a "
+        "prompt, so "
+        "a judge that voted more often counts more, and a judge's extreme scores are tempered by "
+        "the others."
     )
 
 
@@ -104,7 +121,9 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
         found = cached.computed(
             "screening",
             (state.selection, state.prior, state.anchor, cut),
-            lambda: screening(state.by_judge, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
+            lambda: screening(
+                state.by_judge, state.anchor, icc=repeats, cuts=cuts, prior=state.prior
+            ),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
@@ -113,11 +132,16 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         fig = screening_figure(found, cut=cut, theme=state.look)
-        widgets.figure(fig, "screening", alt="Width of the pooled interval by the cut on repeatability")
+        widgets.figure(
+            fig, "screening", alt="Width of the pooled interval by the cut on repeatability"
+        )
         widgets.how_to_read(
-            "ICC(3,k) says how much of the variance of a judge's mean over its runs is the comparisons', "
-            "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers above the "
-            "line are the judges left; the height is the mean width of the interval of their mean Elo. Where "
+            "ICC(3,k) says how much of the variance of a judge's mean over its runs is the "
+            "comparisons', "
+            "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers "
+            "above the "
+            "line are the judges left; the height is the mean width of the interval of their mean "
+            "Elo. Where "
             "it rises, dropping judges loses more than their noise cost."
         )
     with measured:
@@ -128,4 +152,6 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
         ]
         numbers.show(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
         if found.unknown:
-            st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")
+            st.text(
+                f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}"
+            )

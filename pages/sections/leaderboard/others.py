@@ -17,7 +17,9 @@ SHOWN = 8
 
 
 def ratings_tab(state: PageState) -> None:
-    """The answer in words, every rating of each model as a figure, judges' dispersion and all numbers."""
+    """The answer in words, every rating of each model as a figure, judges' dispersion and all
+    numbers.
+    """
     found = cached.computed("rating spread", (*state.key, state.anchor), lambda: _spread(state))
     st.text(sentences.other_ratings(found))
     all_pooled(state)
@@ -25,24 +27,37 @@ def ratings_tab(state: PageState) -> None:
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
     shown = how_many(len(marks), SHOWN, key="ratings_all", place=measured)
     with drawn:
-        fig = ratings_figure(state.board, found.pooled, shown=shown, theme=state.look, chosen=widgets.in_url("rated"))
+        fig = ratings_figure(
+            state.board, found.pooled, shown=shown, theme=state.look, chosen=widgets.in_url("rated")
+        )
         chosen = widgets.figure(fig, "rated", alt="Elo of each model by four ratings", marks=marks)
         widgets.how_to_read(
-            "Each row is a model; its marks are its Elo over the anchor by four ratings of the same votes, "
-            "one prompt being one game. *Anchored Elo* uses the games with the anchor alone; the others use "
-            "all games. Where all games are with the anchor, Bradley–Terry says the same but for the half "
+            "Each row is a model; its marks are its Elo over the anchor by four ratings of the "
+            "same votes, "
+            "one prompt being one game. *Anchored Elo* uses the games with the anchor alone; the "
+            "others use "
+            "all games. Where all games are with the anchor, Bradley–Terry says the same but for "
+            "the half "
             "win that anchored Elo starts with. A model that won or lost every game has no finite "
-            "Bradley–Terry rating. Glicko-2 and TrueSkill depend on the order of games, so they are averaged "
-            "over random orders of the prompts; models do not change from prompt to prompt, so neither lets "
-            "old games fade. TrueSkill knows only won, drawn and lost, which stretches its scale where votes "
-            "were averaged.\n\n*SD of judges*: how far one judge's Elo of a model is from another's. Compare "
-            "it as a share of the spread of models, since the scales of ratings differ. Where Glicko-2 and "
-            "TrueSkill play only part of the games in each order (see below the table), a little of their SD "
+            "Bradley–Terry rating. Glicko-2 and TrueSkill depend on the order of games, so they "
+            "are averaged "
+            "over random orders of the prompts; models do not change from prompt to prompt, so "
+            "neither lets "
+            "old games fade. TrueSkill knows only won, drawn and lost, which stretches its scale "
+            "where votes "
+            "were averaged.\n\n*SD of judges*: how far one judge's Elo of a model is from "
+            "another's. Compare "
+            "it as a share of the spread of models, since the scales of ratings differ. Where "
+            "Glicko-2 and "
+            "TrueSkill play only part of the games in each order (see below the table), a little "
+            "of their SD "
             "is that choice."
         )
     with measured:
         frame, alt = found.to_frame(), "Ratings side by side"
-        numbers.show(sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
+        numbers.show(
+            sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True
+        )
         _all_numbers(state, found)
     cards.votes_behind(chosen, name="rated")
     names = state.judges if state.judge is None else [state.judge]
@@ -68,7 +83,8 @@ def _all_numbers(state: PageState, found: RatingSpread) -> None:
                 st.text(f"{sentences.METHOD_NAMES[method]} has no number of {model}: {reason}.")
     rated = found.pooled["glicko2"]
     st.caption(
-        f"Glicko-2 and TrueSkill: mean of {rated.orders} random orders of {rated.games_an_order:,} games each"
+        f"Glicko-2 and TrueSkill: mean of {rated.orders} random orders of "
+        f"{rated.games_an_order:,} games each"
         + (f" of {rated.games:,}" if rated.games_an_order < rated.games else "")
     )
 
@@ -101,12 +117,18 @@ def outside_tab(state: PageState) -> None:
     )
     if file is None:
         st.text(
-            "Drop a published leaderboard, or your own, to see whether it ranks the same models alike. A "
+            "Drop a published leaderboard, or your own, to see whether it ranks the same models "
+            "alike. A "
             "higher score must be better: a win rate from 0 to 1 or 0 to 100, or Elo points."
         )
         return
     with widgets.errors():
-        read = cached.kept(file.file_id, "outside", file.name, lambda: read_outside(file.getvalue(), name=file.name))
+        read = cached.kept(
+            file.file_id,
+            "outside",
+            file.name,
+            lambda: read_outside(file.getvalue(), name=file.name),
+        )
         scale = widgets.choice(
             "Scale of the scores",
             SCALES,
@@ -131,13 +153,21 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
     chosen = None
     with drawn:
         if found.models:
-            fig = outside_figure(found, state.board, theme=state.look, chosen=widgets.in_url("outside"))
-            chosen = widgets.figure(fig, "outside", alt="Elo here against Elo by the file", marks=marks)
+            fig = outside_figure(
+                found, state.board, theme=state.look, chosen=widgets.in_url("outside")
+            )
+            chosen = widgets.figure(
+                fig, "outside", alt="Elo here against Elo by the file", marks=marks
+            )
             widgets.how_to_read(
-                "A mark is a model on both boards. The two boards have different zeros, so the outside one "
-                "is moved until both means over these models are equal; on the line a model has the same "
-                "Elo. Bars are 95 % intervals here; the file's own uncertainty is not known. Kendall τ and "
-                "Spearman ρ compare orders alone. Judges, prompts and rivals differ between boards: "
+                "A mark is a model on both boards. The two boards have different zeros, so the "
+                "outside one "
+                "is moved until both means over these models are equal; on the line a model has "
+                "the same "
+                "Elo. Bars are 95 % intervals here; the file's own uncertainty is not known. "
+                "Kendall τ and "
+                "Spearman ρ compare orders alone. Judges, prompts and rivals differ between "
+                "boards: "
                 "disagreement does not say which is wrong."
             )
     with measured:

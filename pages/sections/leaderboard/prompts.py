@@ -1,4 +1,6 @@
-"""Which prompts carry the board? Doubtful ones dropped, fewer of them, and those of each category."""
+"""Which prompts carry the board? Doubtful ones dropped, fewer of them, and those of each
+category.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
 from core.leaderboard.anchored import subsample_errors
-from core.leaderboard.robustness import THRESHOLDS, BetweenTasks, Rule, abstention, between_tasks, changes, differing
+from core.leaderboard.robustness import (
+    THRESHOLDS,
+    BetweenTasks,
+    Rule,
+    abstention,
+    between_tasks,
+    changes,
+    differing,
+)
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
@@ -53,34 +63,49 @@ def _abstention(state: PageState) -> None:
     key = (*state.key, state.anchor, rule)
     try:
         found = cached.computed(
-            "abstention", key, lambda: abstention(doubts, state.anchor, rule=rule, prior=state.prior)
+            "abstention",
+            key,
+            lambda: abstention(doubts, state.anchor, rule=rule, prior=state.prior),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
     changed = cached.computed(
-        "changes", (*key, threshold), lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold)
+        "changes",
+        (*key, threshold),
+        lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold),
     )
     row = next(row for row in found.rows if row.threshold == threshold)
     st.text(sentences.abstained(found, row, changed))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if changed:
-            fig = plots.changes_figure(changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained"))
+            fig = plots.changes_figure(
+                changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained")
+            )
             marks = {one.model: state.votes(one.model) for one in changed}
             alt = "Change of each model's win probability"
-            cards.votes_behind(widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained")
+            cards.votes_behind(
+                widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained"
+            )
         widgets.how_to_read(
-            "Each judge drops the prompts on which it was in doubt; boards are means of judges. A row is a "
-            "model: how far its win probability against the anchor moves, with a 95 % interval that counts "
-            "the prompts in common only once. Undecided prompts are often close ones, so dropping them "
-            "pushes win probabilities away from 50 %: that is no gain in truth, and only gold can tell "
-            "whether what is left is better. The curve shows what strictness costs: the standard error grows "
+            "Each judge drops the prompts on which it was in doubt; boards are means of judges. A "
+            "row is a "
+            "model: how far its win probability against the anchor moves, with a 95 % interval "
+            "that counts "
+            "the prompts in common only once. Undecided prompts are often close ones, so dropping "
+            "them "
+            "pushes win probabilities away from 50 %: that is no gain in truth, and only gold can "
+            "tell "
+            "whether what is left is better. The curve shows what strictness costs: the standard "
+            "error grows "
             "as prompts go."
         )
     with measured:
         fig = plots.abstention_figure(found, threshold=threshold, theme=state.look)
-        widgets.figure(fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept")
+        widgets.figure(
+            fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept"
+        )
         alt = "Abstention by threshold"
         numbers.show(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
         if found.n_unknown:
@@ -101,7 +126,9 @@ def _subsamples(state: PageState) -> None:
     found = cached.computed(
         "subsamples",
         (*state.key, state.anchor),
-        lambda: subsample_errors(state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS),
+        lambda: subsample_errors(
+            state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS
+        ),
     )
     st.text(sentences.subsampled(found))
     if not len(found.n):
@@ -109,12 +136,18 @@ def _subsamples(state: PageState) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         fig = plots.subsample_figure(found, theme=state.look)
-        widgets.figure(fig, "subsample", alt="SD over subsamples against the formula's standard error")
+        widgets.figure(
+            fig, "subsample", alt="SD over subsamples against the formula's standard error"
+        )
         widgets.how_to_read(
-            "Each mark is a model and a number of prompts: n of its prompts were drawn many times and the "
-            "win probability computed anew. On the line, it varies as the closed formula says, with the "
-            "finite pool of prompts allowed for. Below the line the published interval is too wide: it takes "
-            "every prompt for won or lost, while ties and averaged votes vary less. The corrected interval "
+            "Each mark is a model and a number of prompts: n of its prompts were drawn many times "
+            "and the "
+            "win probability computed anew. On the line, it varies as the closed formula says, "
+            "with the "
+            "finite pool of prompts allowed for. Below the line the published interval is too "
+            "wide: it takes "
+            "every prompt for won or lost, while ties and averaged votes vary less. The corrected "
+            "interval "
             "of the Board tab mends that."
         )
     with measured:
@@ -140,7 +173,8 @@ def tasks_tab(state: PageState) -> None:
     known = cached.values(state.selection, "category", limit=MOST_CATEGORIES + 1)
     if len(known) < 2:
         widgets.not_applicable(
-            "the votes selected have no second category; clear the category in the sidebar, or load votes with one."
+            "the votes selected have no second category; clear the category in the sidebar, or "
+            "load votes with one."
         )
         return
     used = known[:MOST_CATEGORIES]
@@ -161,10 +195,14 @@ def tasks_tab(state: PageState) -> None:
         fig = tasks_figure(found, shown=shown, theme=state.look, chosen=widgets.in_url("task"))
         chosen = widgets.figure(fig, "task", alt="Elo of each model by category", marks=marks)
         widgets.how_to_read(
-            "Large marks: mean of a model's Elo over categories, each weighing alike but for its error; the "
-            "bar says where the mean over such categories lies (random effects, modified Hartung–Knapp). "
-            "Small marks: its Elo on the prompts of one category alone. They scatter by chance, too: *SD* "
-            "in the table is what chance does not explain (τ by DerSimonian–Laird, interval by Q-profile), "
+            "Large marks: mean of a model's Elo over categories, each weighing alike but for its "
+            "error; the "
+            "bar says where the mean over such categories lies (random effects, modified "
+            "Hartung–Knapp). "
+            "Small marks: its Elo on the prompts of one category alone. They scatter by chance, "
+            "too: *SD* "
+            "in the table is what chance does not explain (τ by DerSimonian–Laird, interval by "
+            "Q-profile), "
             "I² its share."
         )
     with measured:
@@ -172,9 +210,13 @@ def tasks_tab(state: PageState) -> None:
         frame = found.to_frame()
         frame = frame.assign(differs=frame["model"].isin(differ))
         alt = "Variance between categories"
-        numbers.show(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
+        numbers.show(
+            sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt
+        )
         if len(known) > MOST_CATEGORIES:
-            st.text(f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others.")
+            st.text(
+                f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others."
+            )
         if found.left_out:
             st.text(f"Nobody met {state.anchor} in: {', '.join(found.left_out)}")
     cards.votes_behind(chosen, name="task")

@@ -1,4 +1,6 @@
-"""Do direct scores say the same? Their statistics, win probabilities by proportional odds, votes beside."""
+"""Do direct scores say the same? Their statistics, win probabilities by proportional odds, votes
+beside.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def scores_tab(state: PageState) -> None:
         judged = cached.direct_scores(state.selection)
     except NoUsableVotes:
         widgets.not_applicable(
-            "this selection has no direct scores. Load a table of item_id, model, judge and score, or "
+            "this selection has no direct scores. Load a table of item_id, model, judge and "
+            "score, or "
             "MT-Bench single grades, under the same name as the votes (Data page)."
         )
         return
@@ -45,12 +48,19 @@ def scores_tab(state: PageState) -> None:
         return
     anchor = state.anchor
     if anchor not in offered:
-        st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
+        st.text(
+            f"{anchor} was not scored beside another model: these scores need an anchor of their "
+            "own."
+        )
         middling = _middling(judged, offered)
-        anchor = widgets.select("Anchor of the scores", offered, start=middling, key="scores_anchor")
+        anchor = widgets.select(
+            "Anchor of the scores", offered, start=middling, key="scores_anchor"
+        )
     voters = state.judges if state.judge is None else [state.judge]
     votes = {
-        name: board(state.pairs[name], anchor, prior=state.prior) for name in voters if met(state.pairs[name], anchor)
+        name: board(state.pairs[name], anchor, prior=state.prior)
+        for name in voters
+        if met(state.pairs[name], anchor)
     }
     _compared(judged, anchor, votes, state.boards.get(anchor), state.prior)
 
@@ -69,7 +79,9 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     if not offered:
         _only_statistics(judged, answer)
         return True
-    chosen = widgets.select("Anchor", offered, start=_middling(judged, offered), key="scores_anchor")
+    chosen = widgets.select(
+        "Anchor", offered, start=_middling(judged, offered), key="scores_anchor"
+    )
     _compared(judged, chosen, {}, None, None, place=answer)
     return True
 
@@ -114,7 +126,9 @@ def _compared(
         _statistics_tables(statistics)
         return
     beside = cached.computed(
-        "dispersion", (*key, tuple(votes), prior), lambda: dispersion(found, votes, anchor, rng=widgets.seeded())
+        "dispersion",
+        (*key, tuple(votes), prior),
+        lambda: dispersion(found, votes, anchor, rng=widgets.seeded()),
     )
     answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
     if place is None:
@@ -135,26 +149,44 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
     few = replace(found, judges=dict(list(found.judges.items())[:MOST_MARKED]))
     with drawn:
         fig = scores_figure(
-            few, styles=widgets.current_styles(), votes=votes, shown=shown, theme=widgets.current_look()
+            few,
+            styles=widgets.current_styles(),
+            votes=votes,
+            shown=shown,
+            theme=widgets.current_look(),
         )
         widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
         widgets.how_to_read(
-            "Each row is a model. Filled marks: the chance that its direct score is above the anchor's, a "
-            "tie being half a win, mean of judges; small marks below are single judges. Hollow marks: how "
-            "often it wins against the anchor in votes, from the board. Bars are 95 % intervals over "
+            "Each row is a model. Filled marks: the chance that its direct score is above the "
+            "anchor's, a "
+            "tie being half a win, mean of judges; small marks below are single judges. Hollow "
+            "marks: how "
+            "often it wins against the anchor in votes, from the board. Bars are 95 % intervals "
+            "over "
             "items.\n\n"
-            "A judge's scale is its own: 8 may be praise or blame. So each judge's scores are fitted by "
-            "proportional odds, logit P(score ≤ k) = θ_k − β_model: thresholds θ for the judge's use of the "
-            "scale, one β a model. Only the order of scores counts, not their distances. One response "
-            "spread like all of the judge's is added to each model, so that a model that always got the top "
-            "score keeps finite odds; the board by votes does the same with half a win and half a loss.\n\n"
-            "The chance compares two responses drawn at random, each from any item. A vote compares them on "
-            "one item, so votes can be more decided than scores where items differ much in difficulty."
+            "A judge's scale is its own: 8 may be praise or blame. So each judge's scores are "
+            "fitted by "
+            "proportional odds, logit P(score ≤ k) = θ_k − β_model: thresholds θ for the judge's "
+            "use of the "
+            "scale, one β a model. Only the order of scores counts, not their distances. One "
+            "response "
+            "spread like all of the judge's is added to each model, so that a model that always "
+            "got the top "
+            "score keeps finite odds; the board by votes does the same with half a win and half a "
+            "loss.\n\n"
+            "The chance compares two responses drawn at random, each from any item. A vote "
+            "compares them on "
+            "one item, so votes can be more decided than scores where items differ much in "
+            "difficulty."
         )
     with measured:
         alt = "Models by direct scores"
-        numbers.show(sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt)
-        st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
+        numbers.show(
+            sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt
+        )
+        st.text(
+            f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}."
+        )
 
 
 def _notes(found: ScoreBoards, statistics: DirectStatistics) -> None:
@@ -181,10 +213,14 @@ def _dispersion_table(found: Dispersion) -> None:
     with by_model:
         frame = tables.frame(sentences.BY_MODEL, found.rows)
         alt = "Dispersion across judges by model"
-        numbers.table(frame, "dispersion-by-model", alt=alt, significant=[str(name) for name in frame])
+        numbers.table(
+            frame, "dispersion-by-model", alt=alt, significant=[str(name) for name in frame]
+        )
     st.caption(
-        "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
-        "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "
+        "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, "
+        "not "
+        "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD "
+        "by the "
         "spread of models."
     )
 
@@ -196,19 +232,26 @@ def _statistics(judged: dict[str, DirectScores]) -> DirectStatistics:
 
 def _statistics_tables(found: DirectStatistics) -> None:
     st.subheader("Scores as given", anchor=False)
-    numbers.table(tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics")
+    numbers.table(
+        tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics"
+    )
     if found.pairs:
         st.subheader("Agreement of judges", anchor=False)
         frame = tables.frame(sentences.PAIRS, found.pairs)
         numbers.table(frame, "direct-scores-pairs", alt="Agreement of every two judges")
         st.caption(
-            "Pearson and Kendall τ_b on mean scores of the same responses; Cohen κ on those rounded to whole "
+            "Pearson and Kendall τ_b on mean scores of the same responses; Cohen κ on those "
+            "rounded to whole "
             "scores, plain and with quadratic weights. Intervals are clustered by item."
         )
 
 
 def _code(
-    judged: dict[str, DirectScores], *, anchor: str | None = None, votes: tuple[str, ...] = (), prior: str | None = None
+    judged: dict[str, DirectScores],
+    *,
+    anchor: str | None = None,
+    votes: tuple[str, ...] = (),
+    prior: str | None = None,
 ) -> str:
     lines = [
         "scores = queries.direct_scores(store, selection)",
@@ -220,7 +263,9 @@ def _code(
         boards = "{}"
         if votes:
             lines.append("pairs = queries.pair_scores(store, selection, pooled=True)")
-            boards = f"{{name: board(pairs[name], {anchor!r}, prior={prior!r}) for name in {votes!r}}}"
+            boards = (
+                f"{{name: board(pairs[name], {anchor!r}, prior={prior!r}) for name in {votes!r}}}"
+            )
         lines = [
             *lines,
             f"boards = score_boards(scores, {anchor!r})",

@@ -14,7 +14,12 @@ from core.errors import NoUsableVotes
 from core.records import ListRankings
 from pages.shared import cached, widgets
 
-LABELS = {"score": "score", "borda": "rank (Borda)", "top": "first places", "uncertainty": "uncertainty flag"}
+LABELS = {
+    "score": "score",
+    "borda": "rank (Borda)",
+    "top": "first places",
+    "uncertainty": "uncertainty flag",
+}
 NO_BEST = "no item says which candidate is best (is_best), so accuracy is unknown."
 Result = TypeVar("Result")
 
@@ -42,7 +47,9 @@ def read_controls() -> PageState:
     standard = asdict(Weights())
     with slots[1].popover("Weights", width="stretch"):
         chosen = {
-            name: st.slider(label, 0.0, 1.0, standard[name], 0.05, key=f"weight-{name}", bind=widgets.URL)
+            name: st.slider(
+                label, 0.0, 1.0, standard[name], 0.05, key=f"weight-{name}", bind=widgets.URL
+            )
             for name, label in LABELS.items()
         }
         st.caption("Divided by their sum; a part that some judgement lacks is left out.")
@@ -62,7 +69,9 @@ def read_controls() -> PageState:
 def improvements(state: PageState) -> dict[str, Improvements]:
     """Consensus against the first order, for every judge of items with a known best."""
     return possible(
-        state, "improvements", lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance)
+        state,
+        "improvements",
+        lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance),
     )
 
 
@@ -71,7 +80,9 @@ def sensitivities(state: PageState) -> dict[str, OrderSensitivity]:
     return possible(state, "sensitivities", order_sensitivity)
 
 
-def possible(state: PageState, name: str, compute: Callable[[ListRankings], Result]) -> dict[str, Result]:
+def possible(
+    state: PageState, name: str, compute: Callable[[ListRankings], Result]
+) -> dict[str, Result]:
     """A result of every judge whose rankings allow it."""
     key = (state.selection, state.weights, state.tolerance)
     return cached.of_each_possible(name, key, state.rankings, compute, unless=NoUsableVotes)[0]

@@ -1,4 +1,6 @@
-"""Is the consensus of all orders more often right, how many are enough, and which slots come first?"""
+"""Is the consensus of all orders more often right, how many are enough, and which slots
+come first?
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,18 @@ from core.consensus.listwise_orders import OrderSensitivity, order_sweep
 from core.errors import NoUsableVotes
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
-from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from core.plots.consensus import (
+    improvements_figure,
+    sensitivities_figure,
+    slots_figure,
+    sweep_figure,
+)
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
 from pages.shared import cached, many, numbers, widgets
 
-DECIMALS = [sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")]
+DECIMALS = [
+    sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")
+]
 
 
 def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
@@ -26,15 +35,24 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
     with drawn:
         if found:
             fig = improvements_figure(found, styles=state.styles, theme=state.look)
-            widgets.figure(fig, "listwise", alt="Share of items right by the first order, any one and consensus")
+            widgets.figure(
+                fig,
+                "listwise",
+                alt="Share of items right by the first order, any one and consensus",
+            )
         else:
             widgets.not_applicable(NO_BEST)
         widgets.how_to_read(
-            "Hollow marks judge each item by its first order alone, thin bars by each of its orders alone "
-            "(the mean over them), filled marks by the consensus of all its orders: the weighted mean of the "
-            "mean score, the mean rank (Borda), the share of first places and the share of runs that flagged "
-            "uncertainty. An item counts 1 if its only winner is the best, 1/k if k candidates share the "
-            "first place and the best is among them. Lines are 95 % intervals over items. The p-value is an "
+            "Hollow marks judge each item by its first order alone, thin bars by each of its "
+            "orders alone "
+            "(the mean over them), filled marks by the consensus of all its orders: the weighted "
+            "mean of the "
+            "mean score, the mean rank (Borda), the share of first places and the share of runs "
+            "that flagged "
+            "uncertainty. An item counts 1 if its only winner is the best, 1/k if k candidates "
+            "share the "
+            "first place and the best is among them. Lines are 95 % intervals over items. The "
+            "p-value is an "
             "exact sign test on the items that consensus changed, against the first order."
         )
     with measured:
@@ -53,7 +71,8 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
     """Consensus of each candidate, and the judgements of the item that is chosen."""
     frame = pooled.to_frame()
     frame["item"] = np.array(cached.ranked_items(state.selection), dtype=object)[frame["item"]]
-    # A score that is missing everywhere is no column; whether one is the best is yes, no or unknown.
+    # A score that is missing everywhere is no column; whether one is the best is yes, no or
+    # unknown.
     known_best = frame["best"].map({0: False, 1: True}).astype("boolean")
     table = (
         frame.assign(best=known_best)[list(sentences.CANDIDATES)]
@@ -64,7 +83,9 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
     chosen = st.dataframe(
         table,
         hide_index=True,
-        column_config={name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table},
+        column_config={
+            name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table
+        },
         key="consensus-table",
         on_select="rerun",
         selection_mode="single-row",
@@ -73,10 +94,14 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
     numbers.downloads(table, "consensus")
     for row in chosen["selection"]["rows"]:
         behind = replace(
-            state.selection, judges=(state.judge,), where=(*state.selection.where, ("item_id", frame["item"].iloc[row]))
+            state.selection,
+            judges=(state.judge,),
+            where=(*state.selection.where, ("item_id", frame["item"].iloc[row])),
         )
         runs = cached.get_store().export(behind, kind="rankings").to_pandas()
-        st.dataframe(runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item")
+        st.dataframe(
+            runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item"
+        )
         numbers.downloads(runs, "consensus-item")
 
 
@@ -86,7 +111,9 @@ def orders_tab(state: PageState) -> None:
         "orders",
         (state.selection, state.judge, state.weights, state.tolerance),
         {state.judge: state.shown},
-        lambda one: order_sweep(one, rng=widgets.seeded(), weights=state.weights, tolerance=state.tolerance),
+        lambda one: order_sweep(
+            one, rng=widgets.seeded(), weights=state.weights, tolerance=state.tolerance
+        ),
         unless=NoUsableVotes,
     )
     found = swept.get(state.judge)
@@ -97,20 +124,33 @@ def orders_tab(state: PageState) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(sweep_figure(found, style=style, theme=state.look), "orders", alt="Accuracy against orders")
+        widgets.figure(
+            sweep_figure(found, style=style, theme=state.look),
+            "orders",
+            alt="Accuracy against orders",
+        )
         if found.rows[0].bound is None:
-            st.caption(f"No Hoeffding bound: one order alone is right on {found.q:.0%}, not more than half.")
+            st.caption(
+                f"No Hoeffding bound: one order alone is right on {found.q:.0%}, not more than "
+                "half."
+            )
         widgets.how_to_read(
-            "Each K takes subsets of K of the orders of each item (all of them, or 200 at random) and pools "
-            "them. The dotted line is how often at most half of the K orders put the best first; the dashed "
-            "one is Hoeffding's bound exp(−2K(q − ½)²) on that, q being how often one order is right. The "
-            "bound supposes orders that err independently and alike on every item: a reference, no promise."
+            "Each K takes subsets of K of the orders of each item (all of them, or 200 at random) "
+            "and pools "
+            "them. The dotted line is how often at most half of the K orders put the best first; "
+            "the dashed "
+            "one is Hoeffding's bound exp(−2K(q − ½)²) on that, q being how often one order is "
+            "right. The "
+            "bound supposes orders that err independently and alike on every item: a reference, "
+            "no promise."
         )
     with measured:
         frame = tables.frame(sentences.ORDERS, found.rows)
         numbers.table(frame, "listwise-orders", alt="Accuracy by number of orders")
         if found.left_out:
-            st.caption(f"{found.left_out:,} items with fewer than {len(found.rows)} orders are left out.")
+            st.caption(
+                f"{found.left_out:,} items with fewer than {len(found.rows)} orders are left out."
+            )
 
 
 def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
@@ -122,12 +162,20 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(slots_figure(found.slots, style=style, theme=state.look), "slots", alt="First places by slot")
+        widgets.figure(
+            slots_figure(found.slots, style=style, theme=state.look),
+            "slots",
+            alt="First places by slot",
+        )
         widgets.how_to_read(
-            "Filled marks: share of runs in which the candidate of that slot comes first, with a 95 % "
-            "interval by item. The dotted line is chance, 1/n. The solid line is what the same candidates "
-            "get in other slots: where good candidates stand in a slot more often than others, it is "
-            "above chance without any bias. Open marks: how often the judge is right when the best stands "
+            "Filled marks: share of runs in which the candidate of that slot comes first, with a "
+            "95 % "
+            "interval by item. The dotted line is chance, 1/n. The solid line is what the same "
+            "candidates "
+            "get in other slots: where good candidates stand in a slot more often than others, it "
+            "is "
+            "above chance without any bias. Open marks: how often the judge is right when the "
+            "best stands "
             "there."
         )
     with measured:
@@ -135,19 +183,27 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         numbers.table(frame, "listwise-slots", alt="First places by slot")
 
 
-def judges_tab(state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]) -> None:
+def judges_tab(
+    state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]
+) -> None:
     """Every judge's order sensitivity and accuracy."""
     if sensitive:
         st.text(sentences.judges(sensitive))
         shares = {name: -one.changed.value for name, one in sensitive.items()}
         order = many.in_order(shares, key="listwise", chosen=(state.judge,))
         fig = sensitivities_figure(order.few(sensitive), styles=state.styles, theme=state.look)
-        widgets.figure(fig, "order-decides", alt="Share of items whose first place depends on the order")
+        widgets.figure(
+            fig, "order-decides", alt="Share of items whose first place depends on the order"
+        )
         widgets.how_to_read(
-            "A mark is the share of items on which a judge put different candidates first in different "
-            "orders; bars are 95 % intervals over items. 0 is a judge that does not care for order. A judge "
-            "that saw an item in more orders had more chances to change, so compare judges of equally many. "
-            "*Improved* and *regressed* in the table count the items that the consensus of all orders sets "
+            "A mark is the share of items on which a judge put different candidates first in "
+            "different "
+            "orders; bars are 95 % intervals over items. 0 is a judge that does not care for "
+            "order. A judge "
+            "that saw an item in more orders had more chances to change, so compare judges of "
+            "equally many. "
+            "*Improved* and *regressed* in the table count the items that the consensus of all "
+            "orders sets "
             "right or wrong, against the first order alone; p is an exact sign test on them."
         )
     else:

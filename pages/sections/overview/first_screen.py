@@ -1,4 +1,6 @@
-"""What stands above the fold: the bar, the decision card, the evidence strip and the check matrix."""
+"""What stands above the fold: the bar, the decision card, the evidence strip and the check
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from core.interpretation.format import count, percent
 from core.interpretation.rules import Grade
 from core.interpretation.summary import GRADE_OF, SIGNS, answer, best_supported, missing
 from core.interpretation.verdicts import CHECKS, Verdict
-from core.plots.overview import ALL_ROWS, MOST_ROWS, check_grid, check_matrix, evidence_strip, matrix_key, trust_map
+from core.plots.overview import (
+    ALL_ROWS,
+    MOST_ROWS,
+    check_grid,
+    check_matrix,
+    evidence_strip,
+    matrix_key,
+    trust_map,
+)
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
@@ -43,7 +53,9 @@ PAGES = {
     "data": "data.py",
 }
 """The page that explains a check."""
-LEGEND = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
+LEGEND = (
+    "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -66,7 +78,9 @@ class Screen(widgets.View):
     @property
     def flips(self) -> dict[str, Estimate | None]:
         """Share of verdicts that change with the order, by rater."""
-        return {one.judge: one.position.flip_rate if one.position else None for one in self.found.judges}
+        return {
+            one.judge: one.position.flip_rate if one.position else None for one in self.found.judges
+        }
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -75,7 +89,9 @@ class Screen(widgets.View):
 
 
 def bar() -> Screen:
-    """Name, what the data set holds, and what one does with it; gives what the rest of the page shows."""
+    """Name, what the data set holds, and what one does with it; gives what the rest of the page
+    shows.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
         st.title("Overview", anchor=False, width="content")
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
@@ -87,25 +103,35 @@ def bar() -> Screen:
     judges = len(cached.summary(selection).judges)
     if judges > MOST_JUDGES:
         widgets.not_applicable(
-            f"{judges:,} judges are selected, and this page audits at most {MOST_JUDGES} at once. Choose "
+            f"{judges:,} judges are selected, and this page audits at most {MOST_JUDGES} at once. "
+            "Choose "
             "judges in the sidebar, or audit all of them by command line."
         )
         st.stop()
-    found = cached.computed("audit", (selection, options), lambda: audit(*cached.where(selection), options))
+    found = cached.computed(
+        "audit", (selection, options), lambda: audit(*cached.where(selection), options)
+    )
     with buttons:
         _report(selection, options)
         numbers.downloads_in(st.container(width="content"))
     with chip:
         _holdings(found, by_people=selection.gold == "humans")
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
-    return Screen(found=found, options=options, people=people, ranked=tuple(ranked(found.verdicts, people=people)))
+    return Screen(
+        found=found,
+        options=options,
+        people=people,
+        ranked=tuple(ranked(found.verdicts, people=people)),
+    )
 
 
 def _report(selection: Selection, options: AuditOptions) -> None:
     st.download_button(
         "Report",
         # Made when it is asked for, with the splits that the page does without.
-        lambda: report(audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))).encode(),
+        lambda: report(
+            audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))
+        ).encode(),
         "appellate-report.html",
         "text/html",
         key="report",
@@ -120,10 +146,15 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
     """What the data set holds; grey is missing, and a click says how to add it."""
     about = found.summary
     held = holdings(about, by_people=by_people)
-    size = f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} · {count(about.votes, 'vote')}"
+    size = (
+        f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} "
+        f"· {count(about.votes, 'vote')}"
+    )
     shares = (f"{one.name} {percent(one.share)}" for one in held if one.name != "repeats")
     named = zip(shares, held, strict=False)
-    text = " · ".join([size, *(f":gray[{words}]" if not one.share else words for words, one in named)])
+    text = " · ".join(
+        [size, *(f":gray[{words}]" if not one.share else words for words, one in named)]
+    )
     with st.popover(text, type="tertiary", help="What is there, and how to add what is missing"):
         for one in held:
             if one.share < 1:
@@ -153,7 +184,11 @@ def decision_card(state: Screen) -> str:
         )
     )
     shown = card(
-        judge, state.found.overall[judge], state.checks(judge), state.flips[judge], person=judge in state.people
+        judge,
+        state.found.overall[judge],
+        state.checks(judge),
+        state.flips[judge],
+        person=judge in state.people,
     )
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
@@ -173,7 +208,9 @@ def _rows(state: Screen, judge: str, of: tuple[str, ...], most: int) -> tuple[st
 
 
 def evidence(state: Screen, judge: str) -> int:
-    """Four panels with a row per judge, above 12 judges beside a map of all; gives how many rows."""
+    """Four panels with a row per judge, above 12 judges beside a map of all; gives how
+    many rows.
+    """
     drawn = panels(state.found.verdicts, state.options.rules)
     many = len(state.ranked) > MOST_ROWS
     most = MOST_ROWS
@@ -183,7 +220,10 @@ def evidence(state: Screen, judge: str) -> int:
     people = tuple(name for name in state.people if name not in state.ranked)
     strip = partial(evidence_strip, drawn, people=people, chosen=judge, theme=state.look)
     marks = dict.fromkeys(state.raters, True)
-    alt = "For each judge, best first: share right, honesty of confidence, preference by order, repeatability"
+    alt = (
+        "For each judge, best first: share right, honesty of confidence, "
+        "preference by order, repeatability"
+    )
     with st.container(key="wide-strip"):
         left, right = st.columns([5, 3], gap="small") if many else (st.container(), None)
         with left:
@@ -196,7 +236,9 @@ def evidence(state: Screen, judge: str) -> int:
         fig = strip(best, narrow=True)
         widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="judge")
     if many:
-        left_out = f" of {len(state.ranked)}" + (f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else "")
+        left_out = f" of {len(state.ranked)}" + (
+            f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else ""
+        )
         # A phone has no room for rows of all, whatever is asked for.
         with st.container(key="wide-all"):
             st.toggle(f"Show all judges{left_out}", key="all_judges", bind=widgets.URL)
@@ -225,7 +267,10 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     st.caption(LEGEND)
     people = frozenset(state.people)
     credits = {one.judge: one.direction.credit for one in state.found.judges if one.direction}
-    said = (answer(state.found.verdicts, state.found.overall), best_supported(credits, people=people))
+    said = (
+        answer(state.found.verdicts, state.found.overall),
+        best_supported(credits, people=people),
+    )
     st.text(" ".join(filter(None, said)))
 
 

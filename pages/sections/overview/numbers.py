@@ -1,4 +1,6 @@
-"""Below the first screen: every check of one judge in words, its categories, and the table of all raters."""
+"""Below the first screen: every check of one judge in words, its categories, and the table of all
+raters.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,17 @@ def every_check(state: Screen, judge: str) -> None:
             sentence.text(verdict.sentence)
             with link:
                 check, page = verdict.check, PAGES[verdict.check]
-                widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judges=[judge])
+                widgets.goto(
+                    f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judges=[judge]
+                )
 
     folded("Every check in words, with its numbers", draw, key="checks")
 
 
 def categories(state: Screen, judge: str) -> None:
-    """Accuracy of the chosen judge by category, the weakest first; nothing where there are not two."""
+    """Accuracy of the chosen judge by category, the weakest first; nothing where there are
+    not two.
+    """
     of = cached.vote_counts_by(state.selection, "category")
     mine = {name: counts[judge] for name, counts in of.items() if name and judge in counts}
     rules = state.options.rules
@@ -49,7 +55,9 @@ def categories(state: Screen, judge: str) -> None:
     rows = series("right", shown, "", "{0.n:,} items")
     fig = forest([rows], "share right", reference=0.5, styles=state.styles[judge], theme=state.look)
     marks = {name: Mark(judge=judge, category=name) for name in shown}
-    chosen = widgets.figure(fig, "weak", alt="Share right by category, the weakest first", marks=marks)
+    chosen = widgets.figure(
+        fig, "weak", alt="Share right by category, the weakest first", marks=marks
+    )
     left = f"; the weakest {len(shown)} of {len(found)}" if len(found) > len(shown) else ""
     st.caption(f"Intervals are Bonferroni's for {len(found)} categories{left}")
     cards.votes_behind(chosen, name="weak")
@@ -60,13 +68,18 @@ def table(state: Screen) -> None:
     of = {judge.judge: judge for judge in state.found.judges}
     rows = [_judge_row(of[name], state) for name in state.raters]
     baselines = dummies(cached.vote_counts(state.selection), cached.length_counts(state.selection))
-    rows += [_row(name, "dummy", "baseline", one.n) | {"exact": one.value} for name, one in baselines.items()]
+    rows += [
+        _row(name, "dummy", "baseline", one.n) | {"exact": one.value}
+        for name, one in baselines.items()
+    ]
     # Of a baseline the items are not known, which would make them fractions.
     frame = pd.DataFrame(rows).astype({"items": "Int64"})
     numbers.table(frame, "raters", alt="Raters and their verdicts")
 
 
-def _row(name: str, kind: str, verdict: str, votes: int, credit: Estimate | None = None) -> dict[str, object]:
+def _row(
+    name: str, kind: str, verdict: str, votes: int, credit: Estimate | None = None
+) -> dict[str, object]:
     row: dict[str, object] = {"rater": name, "kind": kind, "verdict": verdict, "votes": votes}
     ends = (credit.value, credit.low, credit.high, credit.n) if credit else (None,) * 4
     return row | dict(zip(("right", "low", "high", "items"), ends, strict=True))
@@ -87,26 +100,43 @@ def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
 def reading() -> None:
     """How grades, verdicts and figures are read."""
     widgets.how_to_read(
-        "**Picture.** One row per judge, best first by the low end of its interval; the chosen judge is in "
-        "colour, the band is where people lie. Shaded zones are beyond a limit: *!* caution, *✗* failure.\n\n"
-        "Every check estimates one number with a 95 % interval by item and grades the **whole interval** by "
-        "two limits: ✓ ok, all of it is within *caution*; ! warn, all of it is beyond *caution* (of a "
-        "difference: it leaves out 0); ✗ fail, all of it is beyond *failure*; ~ unclear, none of these, with "
-        "the number of items that would decide; ? unknown says what is missing. No grade turns on the "
+        "**Picture.** One row per judge, best first by the low end of its interval; the chosen "
+        "judge is in "
+        "colour, the band is where people lie. Shaded zones are beyond a limit: *!* caution, *✗* "
+        "failure.\n\n"
+        "Every check estimates one number with a 95 % interval by item and grades the **whole "
+        "interval** by "
+        "two limits: ✓ ok, all of it is within *caution*; ! warn, all of it is beyond *caution* "
+        "(of a "
+        "difference: it leaves out 0); ✗ fail, all of it is beyond *failure*; ~ unclear, none of "
+        "these, with "
+        "the number of items that would decide; ? unknown says what is missing. No grade turns on "
+        "the "
         "estimate alone.\n\n"
-        "**Verdict**, the first that holds. *Do not trust*: accuracy or position fails (without gold: "
-        "agreement with people, or position), or too many outputs have no verdict. *Cannot say*: accuracy is "
-        "unknown or may be below 60 % (without gold: agreement is not ok). *Trust*: accuracy, position and "
-        "stability are ok and nothing warns or fails. *Trust with limits*: everything else. Confidence has a "
+        "**Verdict**, the first that holds. *Do not trust*: accuracy or position fails (without "
+        "gold: "
+        "agreement with people, or position), or too many outputs have no verdict. *Cannot say*: "
+        "accuracy is "
+        "unknown or may be below 60 % (without gold: agreement is not ok). *Trust*: accuracy, "
+        "position and "
+        "stability are ok and nothing warns or fails. *Trust with limits*: everything else. "
+        "Confidence has a "
         "line of its own and never causes *do not trust*.\n\n"
-        "Of many checks some warn by chance. Where there are several judges, warnings are counted beside the "
-        "number that judges without any fault would get, and a judge is named for a warning only if it "
-        "survives a false discovery rate of 5 %. The best supported judge has the highest low end of its "
+        "Of many checks some warn by chance. Where there are several judges, warnings are counted "
+        "beside the "
+        "number that judges without any fault would get, and a judge is named for a warning only "
+        "if it "
+        "survives a false discovery rate of 5 %. The best supported judge has the highest low end "
+        "of its "
         "interval; people are no candidates.\n\n"
-        "**Numbers.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with *low* and "
+        "**Numbers.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with "
+        "*low* and "
         "*high* of its interval; guessing gets .5. *Exact*: share of votes with gold's very label. "
-        "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right verdict is "
-        "surer than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the "
-        "responses swap places. The baselines judge without looking: always the commonest gold label, at "
+        "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right "
+        "verdict is "
+        "surer than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change "
+        "when the "
+        "responses swap places. The baselines judge without looking: always the commonest gold "
+        "label, at "
         "random, or for the longest answer."
     )

@@ -56,21 +56,29 @@ def compared_tab(state: PageState) -> None:
         st.caption("All judges are compared; the judge above is whose votes other columns divide.")
     values, code = _values(state, column)
     most = max(values, key=lambda value: len(values[value].labelled()))
-    baseline = widgets.select("Against", values, start=most, key="against", place=controls, width=320)
+    baseline = widgets.select(
+        "Against", values, start=most, key="against", place=controls, width=320
+    )
     found = cached.computed(
-        "comparison", (*state.key, column, baseline), lambda: compare(values, rng=widgets.seeded(), baseline=baseline)
+        "comparison",
+        (*state.key, column, baseline),
+        lambda: compare(values, rng=widgets.seeded(), baseline=baseline),
     )
     whose = "" if column == JUDGE else f" ({state.judge})"
     widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")
     _drawn(found, state, column)
     widgets.how_to_read(
-        "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are 95 % "
+        "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are "
+        "95 % "
         "intervals by item, of each value on all its labelled comparisons. *MAE minus "
-        "reference*: the difference in error on the comparisons that both judged, the same items to "
-        "calibrate on; its interval is often much narrower than the bars, which share their items. Each "
+        "reference*: the difference in error on the comparisons that both judged, the same items "
+        "to "
+        "calibrate on; its interval is often much narrower than the bars, which share their "
+        "items. Each "
         "interval is of one difference: of many values the best is partly luck."
     )
-    # The values are headed by the column that they are of, unless the table has such a head already.
+    # The values are headed by the column that they are of, unless the table has such a head
+    # already.
     heads = COLUMNS | ({} if column in COLUMNS.values() else {"value": column})
     numbers.table(found.to_frame(), "compared", alt="Error and ties of each value", heads=heads)
     reasons = {name: one.reason for name, one in found.values.items() if one.reason}
@@ -89,7 +97,11 @@ def _values(state: PageState, column: str) -> tuple[dict[str, VoteCounts], str]:
         values, code = state.counts, "values = queries.vote_counts(store, selection)"
     else:
         by_value = cached.vote_counts_by(state.selection, column)
-        values = {value: judges[state.judge] for value, judges in by_value.items() if state.judge in judges}
+        values = {
+            value: judges[state.judge]
+            for value, judges in by_value.items()
+            if state.judge in judges
+        }
         code = (
             f"by_value = queries.vote_counts_by(store, selection, {column!r})\n"
             f"values = {{name: judges[{state.judge!r}] for name, judges in by_value.items() "
@@ -120,7 +132,9 @@ def _drawn(found: Comparison, state: PageState, column: str) -> None:
             fig = compared_figure(found, styles=styles, theme=state.look)
             widgets.figure(fig, "compared", alt="MAE of each value")
         else:
-            widgets.not_applicable("no value has 20 labelled comparisons to calibrate on and others.")
+            widgets.not_applicable(
+                "no value has 20 labelled comparisons to calibrate on and others."
+            )
     with ties:
         fig = ties_figure(found, styles=styles, theme=state.look)
         widgets.figure(fig, "compared-ties", alt="Share of ties of each value")

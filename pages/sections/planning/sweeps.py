@@ -1,4 +1,6 @@
-"""The judge of the page Planning; error against the number of votes, and against the number of labels."""
+"""The judge of the page Planning; error against the number of votes, and against the number of
+labels.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,10 @@ COLUMNS = {
     "mae_all_labels": "BTD, all labels",
 }
 MARKS = (
-    "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the opposite. "
-    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The dotted line "
+    "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
+    "opposite. "
+    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The "
+    "dotted line "
     "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
     "how far the mean varies over "
 )
@@ -61,8 +65,10 @@ class PageState(widgets.View):
         found = self.counts[self.judge].labelled()
         if not len(found):
             raise NoUsableVotes(
-                f"Needs gold: {self.judge} judged no comparison with a gold label, so its error is unknown. "
-                "Load true or human labels: a column gold with the votes, or a second file on the Data page."
+                f"Needs gold: {self.judge} judged no comparison with a gold label, so its error "
+                "is unknown. "
+                "Load true or human labels: a column gold with the votes, or a second file on the "
+                "Data page."
             )
         return found
 
@@ -90,11 +96,16 @@ def read_controls() -> PageState:
 def votes_tab(state: PageState) -> None:
     """How many votes per comparison are enough."""
     state.labelled()
-    counts = votes_source(state.counts[state.judge], cached.order_counts(state.selection).get(state.judge))
-    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded()))
+    counts = votes_source(
+        state.counts[state.judge], cached.order_counts(state.selection).get(state.judge)
+    )
+    found = cached.computed(
+        "vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded())
+    )
     if len(found.sizes) < 2:
         widgets.not_applicable(
-            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or more."
+            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are "
+            "two or more."
         )
         return
     widgets.answer(votes_answer(state.judge, found), part="votes")
@@ -103,16 +114,21 @@ def votes_tab(state: PageState) -> None:
     order = "half from each order shown" if found.balanced else "whatever the order shown"
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
-        f"{found.draws} draws of votes without replacement, {order}; {found.n_splits} calibration splits "
-        f"each, of {found.calibration:.0f} labelled comparisons on average. {found.n:,} comparisons of "
+        f"{found.draws} draws of votes without replacement, {order}; {found.n_splits} calibration "
+        "splits "
+        f"each, of {found.calibration:.0f} labelled comparisons on average. {found.n:,} "
+        "comparisons of "
         f"{found.n_items:,} items.{left_out}"
     )
     widgets.how_to_read(
         f"{MARKS}draws of the votes and calibration sets. *Added error*: the rise in error above "
-        "that at the largest number of votes, on the same items. Where the most votes are the votes there "
+        "that at the largest number of votes, on the same items. Where the most votes are the "
+        "votes there "
         "are, more might pay further: the curve says how steeply."
     )
-    numbers.table(found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS)
+    numbers.table(
+        found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS
+    )
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
         f"""counts = queries.{source}(store, selection)[{state.judge!r}]
@@ -123,22 +139,28 @@ print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
 def labels_tab(state: PageState) -> None:
     """How many labelled comparisons are enough."""
     labelled = state.labelled()
-    found = cached.computed("label sweep", state.key, lambda: label_sweep(labelled, rng=widgets.seeded()))
+    found = cached.computed(
+        "label sweep", state.key, lambda: label_sweep(labelled, rng=widgets.seeded())
+    )
     widgets.answer(labels_answer(state.judge, found), part="labels")
     fig = sweep_figure(found, theme=state.look)
     widgets.figure(fig, "labels-sweep", alt="MAE of each rule by the number of labels")
     st.caption(
-        f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on what lies "
+        f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on "
+        "what lies "
         f"outside the largest set. {found.n:,} labelled comparisons."
     )
     if found.not_possible:
         sizes = ", ".join(str(size) for size in found.not_possible)
         st.caption(f"Left out: {sizes}. {next(iter(found.not_possible.values()))}.")
     widgets.how_to_read(
-        f"{MARKS}random calibration sets; those overlap, so that is split variability, not sampling error. "
+        f"{MARKS}random calibration sets; those overlap, so that is split variability, not "
+        "sampling error. "
         "The labels of one item are drawn together."
     )
-    numbers.table(found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS)
+    numbers.table(
+        found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS
+    )
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""

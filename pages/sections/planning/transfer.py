@@ -1,4 +1,6 @@
-"""BTD's parameters by task: do labels of one calibrate another, and could that be known beforehand?"""
+"""BTD's parameters by task: do labels of one calibrate another, and could that be known
+beforehand?
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import streamlit as st
 from core.aggregation.btd import PARAMETERS, decision_map
 from core.errors import NoUsableVotes
 from core.experiments.comparison import parameter_grid
-from core.experiments.parameter_transfer import Transfer, task_distances, transfer, transfer_prediction
+from core.experiments.parameter_transfer import (
+    Transfer,
+    task_distances,
+    transfer,
+    transfer_prediction,
+)
 from core.interpretation.planning import parameters_answer, prediction_answer, transfer_answer
 from core.plots import experiments as plots
 from core.plots.aggregation import MOST_VOTES
@@ -64,26 +71,37 @@ def parameters_tab(state: PageState) -> None:
     """β, ν, γ of every category and judge of the selection."""
     by_category = cached.vote_counts_by(state.selection, "category")
     groups: dict[tuple[str, str], VoteCounts] = {
-        (category, judge): counts for category, judges in by_category.items() for judge, counts in judges.items()
+        (category, judge): counts
+        for category, judges in by_category.items()
+        for judge, counts in judges.items()
     } or {("", judge): counts for judge, counts in state.counts.items()}
-    found = cached.computed("parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded()))
+    found = cached.computed(
+        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded())
+    )
     widgets.answer(parameters_answer(found), part="parameters")
     if found.tables:
         everything = len(found.tables) <= SHOWN or st.toggle(
             f"Draw all {len(found.tables)} groups", key="all_groups", bind=widgets.URL
         )
-        drawn = [key for key in found.tables if everything or key[1] == state.judge][: plots.MOST_GROUPS]
+        drawn = [key for key in found.tables if everything or key[1] == state.judge][
+            : plots.MOST_GROUPS
+        ]
         fig = plots.parameters_figure(found, groups=drawn, styles=state.styles, theme=state.look)
         widgets.figure(fig, "nu", alt="ν by category and judge")
         if len(drawn) < len(found.tables):
             whose = f"The first {plots.MOST_GROUPS}" if everything else f"Those of {state.judge}"
             st.text(f"{whose}; the table has all {len(found.tables)} groups.")
         widgets.how_to_read(
-            "ν is the odds of a gold tie against a win of one side where every vote is a tie; β weighs the "
-            "margin of the votes, γ the share of tie votes. Bars go from the first to the third quartile "
-            f"over {found.n_splits} random calibration sets of 5 % of the items; the mark is their geometric "
-            "middle, as the mean of so skewed a number can lie outside them. Correction towards ties is "
-            "high if Q1 of ν is 100 or more, low if Q3 is 10 or less (dotted lines), else mismatched: the "
+            "ν is the odds of a gold tie against a win of one side where every vote is a tie; β "
+            "weighs the "
+            "margin of the votes, γ the share of tie votes. Bars go from the first to the third "
+            "quartile "
+            f"over {found.n_splits} random calibration sets of 5 % of the items; the mark is "
+            "their geometric "
+            "middle, as the mean of so skewed a number can lie outside them. Correction towards "
+            "ties is "
+            "high if Q1 of ν is 100 or more, low if Q3 is 10 or less (dotted lines), else "
+            "mismatched: the "
             "labels do not settle it."
         )
         frame = found.to_frame()
@@ -99,11 +117,14 @@ def parameters_tab(state: PageState) -> None:
         },
         key="parameters-left-out",
     )
-    make = "{(task, judge): one for task, judges in by_value.items() for judge, one in judges.items()}"
+    make = (
+        "{(task, judge): one for task, judges in by_value.items() for judge, one in judges.items()}"
+    )
     widgets.copy_as_python(
         f"""by_value = queries.vote_counts_by(store, selection, "category")
 groups = {make}
-groups = groups or {{("", judge): one for judge, one in queries.vote_counts(store, selection).items()}}
+votes = queries.vote_counts(store, selection)
+groups = groups or {{("", judge): counts for judge, counts in votes.items()}}
 print(parameter_grid(groups, rng=default_rng(0)).to_frame().to_string())"""
     )
 
@@ -113,7 +134,8 @@ def transfer_tab(state: PageState) -> None:
     offered = _offered(state)
     if not offered:
         widgets.not_applicable(
-            "labels can be carried over between categories, data sets or judges; here there is one of each."
+            "labels can be carried over between categories, data sets or judges; here there is "
+            "one of each."
         )
         return
     between = widgets.choice("Between", offered, key="between")
@@ -126,17 +148,22 @@ def transfer_tab(state: PageState) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         fig = plots.transfer_figure(found, theme=state.look, chosen=chosen)
-        pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=marks, prompt="Compare the two fits")
+        pair = widgets.figure(
+            fig, "pair", alt="Transfer matrix", marks=marks, prompt="Compare the two fits"
+        )
     with measured:
         alt = "Error on each task with the labels of each"
         numbers.table(found.to_frame(), "transfer", alt=alt, heads=COLUMNS)
     widgets.left_out(found.not_possible, key="transfer-left-out")
     widgets.how_to_read(
-        "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
+        "BTD is fitted on labels of the row and used on the column: the number is the rise in "
+        "error (MAE) "
         "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "
-        "excludes 0. That counts the luck of both tasks' labels and of the column's items, and the intervals "
+        "excludes 0. That counts the luck of both tasks' labels and of the column's items, and "
+        "the intervals "
         f"of all pairs hold at once ({found.n_splits} splits per task). Each task is calibrated on "
-        "5 % of its items, so a task with more labels can serve another better than its own few: a cell "
+        "5 % of its items, so a task with more labels can serve another better than its own few: "
+        "a cell "
         "below 0."
     )
     if pair:
@@ -147,7 +174,8 @@ def transfer_tab(state: PageState) -> None:
 found = transfer(tasks, rng=default_rng(0))
 print(found.to_frame().to_string())
 if len(found.tasks) > 3:
-    print(transfer_prediction(found, task_distances(tasks), rng=default_rng(0)).to_frame().to_string())"""
+    predicted = transfer_prediction(found, task_distances(tasks), rng=default_rng(0))
+    print(predicted.to_frame().to_string())"""
     )
 
 
@@ -176,14 +204,19 @@ def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
     by_value = cached.vote_counts_by(selection, column)
     tasks = {value: judges[judge] for value, judges in by_value.items() if judge in judges}
     if len(tasks) < 2:
-        raise NoUsableVotes(f"{judge} voted in {len(tasks)} of the {between}; a transfer needs two.")
+        raise NoUsableVotes(
+            f"{judge} voted in {len(tasks)} of the {between}; a transfer needs two."
+        )
     return tasks, (
         f"{lines}by_value = queries.vote_counts_by(store, selection, {column!r})\n"
-        f"tasks = {{name: judges[{judge!r}] for name, judges in by_value.items() if {judge!r} in judges}}"
+        "tasks = "
+        f"{{name: judges[{judge!r}] for name, judges in by_value.items() if {judge!r} in judges}}"
     )
 
 
-def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], state: PageState) -> None:
+def _pair(
+    found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], state: PageState
+) -> None:
     """Both fits of a pair: parameters, errors both ways, and where their decisions differ."""
     one, other = pair
     row, column = found.tasks.index(one), found.tasks.index(other)
@@ -209,13 +242,17 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
                 )
         numbers.table(pd.DataFrame(parameters), "pair-parameters", alt="Parameters of both fits")
         frame = found.to_frame()
-        both = frame[frame["fitted_on"].isin((one, other)) & frame["evaluated_on"].isin((one, other))]
+        both = frame[
+            frame["fitted_on"].isin((one, other)) & frame["evaluated_on"].isin((one, other))
+        ]
         numbers.table(both, "pair-errors", alt="Error of both fits on both tasks", heads=COLUMNS)
     with right:
         cells = tasks[other].cells()[0]
         sizes = np.bincount(cells.n, weights=cells.weight)[: MOST_VOTES + 1]
         if not sizes.any():
-            widgets.not_applicable(f"every comparison has over {MOST_VOTES} votes, too many to draw each way.")
+            widgets.not_applicable(
+                f"every comparison has over {MOST_VOTES} votes, too many to draw each way."
+            )
             return
         n = int(sizes.argmax())
         fig = plots.transferred_figure(
@@ -226,8 +263,10 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
         )
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(
-            f"A square is one way in which {n} votes can fall, its letter the label by the task's own fit on "
-            "all its labels. Two letters, own then transferred, and a heavy outline: the fit on the other "
+            f"A square is one way in which {n} votes can fall, its letter the label by the task's "
+            "own fit on "
+            "all its labels. Two letters, own then transferred, and a heavy outline: the fit on "
+            "the other "
             "task's labels decides otherwise. Pale squares have no comparison here."
         )
 
@@ -244,21 +283,31 @@ def _prediction(
         distances = cached.computed(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
-        tried = cached.computed("prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded()))
+        tried = cached.computed(
+            "prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded())
+        )
         st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:
-            fig = plots.distance_figure(found, distances, theme=state.look, chosen=widgets.in_url("pair"))
+            fig = plots.distance_figure(
+                found, distances, theme=state.look, chosen=widgets.in_url("pair")
+            )
             widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
         with measured:
             alt = "What predicts the loss"
             numbers.table(tried.to_frame(), "transfer-prediction", alt=alt, heads=PREDICTED)
         widgets.how_to_read(
-            "A mark is one pair of tasks. The distance compares how votes fall, and gold with them, whatever "
-            "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
-            "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
-            f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the tasks, as "
-            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the "
-            "pairs of the task left out; *mean off by*: their mean instead. Only the distance of votes alone "
+            "A mark is one pair of tasks. The distance compares how votes fall, and gold with "
+            "them, whatever "
+            "the names of the models; it is 0 for tasks alike. The loss is that of fits on all "
+            "labels, in "
+            "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank "
+            "correlation; p: "
+            f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the "
+            "tasks, as "
+            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated "
+            "on the "
+            "pairs of the task left out; *mean off by*: their mean instead. Only the distance of "
+            "votes alone "
             "is known before there are labels."
         )

@@ -1,4 +1,6 @@
-"""What the order does to every judge, where, whether the longer response wins, and what other changes do."""
+"""What the order does to every judge, where, whether the longer response wins, and what other
+changes do.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,10 @@ def read_controls() -> PageState:
     positions = cached.positions(selection)
     if not positions:
         raise NoUsableVotes(
-            "No vote here says which response was shown first, so position bias cannot be tested. Ask the "
-            "judge about each comparison in both orders and load the votes with a column position: ab where "
+            "No vote here says which response was shown first, so position bias cannot be tested. "
+            "Ask the "
+            "judge about each comparison in both orders and load the votes with a column "
+            "position: ab where "
             "A was shown first, ba where B was."
         )
     results = cached.of_each("position", (selection,), positions, position_bias)
@@ -105,17 +109,28 @@ def order_section(state: PageState) -> None:
 
 def _slot_biases(state: PageState) -> Mark | None:
     slots = {name: plots.favoured_slot(one) for name, one in state.results.items()}
-    marks = {plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
-    fig = plots.slot_biases(state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean"))
+    marks = {
+        plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()
+    }
+    fig = plots.slot_biases(
+        state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
+    )
     chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
-        "Right of the line a judge favours the response shown first, left of it the one shown second. "
-        "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
-        "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
-        "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
-        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in.\n\n"
-        "**Verdict.** *Position* is the mean slot vote within pairs, items alike: fine if its whole 95 % "
-        "interval is within ±10 points (caution), a warning if the interval leaves out 0, a failure if all "
+        "Right of the line a judge favours the response shown first, left of it the one shown "
+        "second. "
+        "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that "
+        "picks the "
+        "better response each time stands on the line. *All decided votes* (raw) is (first − "
+        "second) / "
+        "(first + second); where orders are unbalanced it also shows where the better response "
+        "sat. In the "
+        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them "
+        "in.\n\n"
+        "**Verdict.** *Position* is the mean slot vote within pairs, items alike: fine if its "
+        "whole 95 % "
+        "interval is within ±10 points (caution), a warning if the interval leaves out 0, a "
+        "failure if all "
         "of it is beyond ±20 points, else unclear. Limits can be changed on the Overview."
     )
     return chosen
@@ -123,21 +138,36 @@ def _slot_biases(state: PageState) -> Mark | None:
 
 def _flips(state: PageState) -> Mark | None:
     results = state.results
-    marks = {plots.flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
-    marks |= {
-        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
+    marks = {
+        plots.flip_key(name, "flip"): Mark(judge=name, flip="flip")
+        for name in results
+        if results[name].flips
     }
-    fig = plots.flips(state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
+    marks |= {
+        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard")
+        for name in results
+        if results[name].hard_flips
+    }
+    fig = plots.flips(
+        state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip")
+    )
     alt = "Share of verdicts that change with the order"
     chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
-        "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
-        "only those that go from one response to the other. The small bar is how often repeats in the *same* "
-        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*).\n\n"
-        "**Verdict.** *Stability* is the share of pairs that go from one response to the other: fine if its "
-        "whole interval is at most 20 %, a warning if all of it is above. Without repeats in one order this "
-        "may be noise, so it never fails. With repeats, what swapping changes beyond them is fine up to 5 "
-        "points and fails if its whole interval is above 15. The page's verdict is the worse of position "
+        "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow "
+        "marks count "
+        "only those that go from one response to the other. The small bar is how often repeats in "
+        "the *same* "
+        "order differ: the judge's own noise. What lies beyond it is what order adds "
+        "(*excess*).\n\n"
+        "**Verdict.** *Stability* is the share of pairs that go from one response to the other: "
+        "fine if its "
+        "whole interval is at most 20 %, a warning if all of it is above. Without repeats in one "
+        "order this "
+        "may be noise, so it never fails. With repeats, what swapping changes beyond them is fine "
+        "up to 5 "
+        "points and fails if its whole interval is above 15. The page's verdict is the worse of "
+        "position "
         "and stability."
     )
     return chosen
@@ -159,12 +189,19 @@ def balance_section(state: PageState) -> None:
         fig = plots.order_errors(balance, style=state.styles[state.judge], theme=state.look)
         widgets.figure(fig, "orders", alt="Error by order")
         widgets.how_to_read(
-            "Mean absolute error of the majority label against gold, with the number of votes a label is "
-            "made from in brackets. Compare orders at the same number of votes; the gain in the sentence "
-            "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
+            "Mean absolute error of the majority label against gold, with the number of votes a "
+            "label is "
+            "made from in brackets. Compare orders at the same number of votes; the gain in the "
+            "sentence "
+            "does, comparison by comparison. It is the exact mean over all ways to draw that many "
+            "votes."
         )
     with listed:
-        numbers.table(sentences.orders(state.order.all(balances)), "orders", alt="Error by order of each judge")
+        numbers.table(
+            sentences.orders(state.order.all(balances)),
+            "orders",
+            alt="Error by order of each judge",
+        )
 
 
 CAPTIONS: dict[Literal["category", "margin"], str] = {
@@ -174,8 +211,11 @@ CAPTIONS: dict[Literal["category", "margin"], str] = {
 UNKNOWN = {"category": "", "margin": "no other judge"}
 """The group of comparisons that have no category, or no other judge."""
 WHY_NOT = {
-    "category": "no comparison judged in both orders has a category. Load a column category with the votes.",
-    "margin": "no other judge voted on the comparisons judged in both orders, so how decided others are is "
+    "category": (
+        "no comparison judged in both orders has a category. Load a column category with the votes."
+    ),
+    "margin": "no other judge voted on the comparisons judged in both orders, "
+    "so how decided others are is "
     "unknown. Load or select votes of another judge.",
 }
 
@@ -191,8 +231,10 @@ def change_section(state: PageState) -> None:
             st.caption(CAPTIONS[by])
             _by_group(state, by)
     widgets.how_to_read(
-        "Filled: share of pairs whose verdict changed with the order; hollow: from one response to the "
-        "other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 unanimous. A "
+        "Filled: share of pairs whose verdict changed with the order; hollow: from one response "
+        "to the "
+        "other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 "
+        "unanimous. A "
         "judge that flips where others agree is not merely unsure."
     )
 
@@ -201,7 +243,9 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
     """One figure, and the votes behind the chosen group's flips."""
     counts, key = state.positions[state.judge], f"flips_by_{by}"
     table = flips_by(counts, by)
-    with_pairs = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if pairs}
+    with_pairs = {
+        name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if pairs
+    }
     if with_pairs <= {UNKNOWN[by]}:
         widgets.not_applicable(WHY_NOT[by])
         return
@@ -230,14 +274,22 @@ def length_section(state: PageState) -> None:
     rules = current_options().rules
     verdict = verdicts.length(state.judge, counts.get(state.judge), rules=rules)
     st.text(unless_own_gold(verdict, widgets.current_people(), gold=state.selection.gold).sentence)
-    numbers.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
+    numbers.table(
+        frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response"
+    )
     widgets.how_to_read(
-        "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
-        "better, so it is compared with how often gold prefers the longer one on the same comparisons. The "
-        "table's *difference* takes these votes as they are. The verdict gives items where gold prefers the "
-        "longer response as much weight as those where it prefers the shorter one: otherwise a judge that "
-        "merely errs seems to prefer what gold rejects. It is fine if its whole interval is within caution "
-        "(±10 points), a warning if the interval leaves out 0, and a failure if all of it is beyond ±20."
+        "Prefers longer: share of decided votes that went to the longer response. Longer "
+        "responses are often "
+        "better, so it is compared with how often gold prefers the longer one on the same "
+        "comparisons. The "
+        "table's *difference* takes these votes as they are. The verdict gives items where gold "
+        "prefers the "
+        "longer response as much weight as those where it prefers the shorter one: otherwise a "
+        "judge that "
+        "merely errs seems to prefer what gold rejects. It is fine if its whole interval is "
+        "within caution "
+        "(±10 points), a warning if the interval leaves out 0, and a failure if all of it is "
+        "beyond ±20."
     )
 
 
@@ -257,11 +309,16 @@ def robustness_section(state: PageState) -> None:
     if not mine:
         return
     numbers.table(
-        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"), "robustness", alt="What each change does"
+        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"),
+        "robustness",
+        alt="What each change does",
     )
     widgets.how_to_read(
-        "The same comparisons were judged as they are and with a change. Flips by it: how much more often "
-        "the changed response is preferred, a tie counting half; of a change of both sides, how many more "
-        "verdicts change than on a repeat. Noise flips both ways alike and adds nothing. Of an attack only a "
+        "The same comparisons were judged as they are and with a change. Flips by it: how much "
+        "more often "
+        "the changed response is preferred, a tie counting half; of a change of both sides, how "
+        "many more "
+        "verdicts change than on a repeat. Noise flips both ways alike and adds nothing. Of an "
+        "attack only a "
         "gain is a fault."
     )

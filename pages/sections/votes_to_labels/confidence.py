@@ -1,13 +1,15 @@
-"""Do votes that the judge is sure of deserve more weight? Confidence-weighted counts on held-out items."""
+"""Do votes that the judge is sure of deserve more weight? Confidence-weighted counts on held-out
+items.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
+from core.interpretation.tables import Column, frame_of
 from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges
 from core.interpretation.votes_to_labels import confidence_weighted as weighed
-from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure, weights_figure
 from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, numbers, widgets
@@ -33,7 +35,9 @@ def confidence_tab(state: PageState) -> None:
         "confidence weighted",
         (state.selection, state.options, share),
         {name: (counts, votes[name]) for name, counts in state.of_judge.items()},
-        lambda of: confidence_weighted(*of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share),
+        lambda of: confidence_weighted(
+            *of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share
+        ),
     )
     one = found.get(state.judge)
     if one is None:
@@ -63,7 +67,9 @@ print(found.to_frame().to_string())"""
         )
 
 
-def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None) -> None:
+def _drawn(
+    state: PageState, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None
+) -> None:
     """What weighing changes for every judge, and the weights of the chosen one."""
     st.text(across_judges(found))
     drawn, curve = st.columns([3, 2], gap="medium")
@@ -72,12 +78,17 @@ def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: Confiden
         fig = changes_figure(scores, styles=state.styles, theme=state.look)
         widgets.figure(fig, "weighed", alt="Change of held-out loss by weighing votes")
         widgets.how_to_read(
-            "Left of the line weighing helps. In each of 100 random splits the weights and the fit are "
-            "learned on the calibration comparisons alone; the rest is scored, beside BTD on the same votes "
+            "Left of the line weighing helps. In each of 100 random splits the weights and the "
+            "fit are "
+            "learned on the calibration comparisons alone; the rest is scored, beside BTD on the "
+            "same votes "
             "unweighted. Bars are intervals by item. A vote weighs by the log odds that it is "
-            "right, from a logistic regression of right on stated confidence; where a calibration set does "
-            "not show that confidence tells right from wrong (z below 1.645) all its votes weigh alike. "
-            "Repeated votes that nearly always agree, as at a low temperature, say little by their number: "
+            "right, from a logistic regression of right on stated confidence; where a calibration "
+            "set does "
+            "not show that confidence tells right from wrong (z below 1.645) all its votes weigh "
+            "alike. "
+            "Repeated votes that nearly always agree, as at a low temperature, say little by "
+            "their number: "
             "*unanimous* is how often they all agree."
         )
     with curve:

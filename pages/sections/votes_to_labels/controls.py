@@ -56,21 +56,31 @@ def read_controls() -> PageState:
     answer = st.empty()
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     hardest = cached.computed(
-        "hardest", (selection,), lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name]))
+        "hardest",
+        (selection,),
+        lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name])),
     )
     judge = widgets.select("Judge", of_judge, start=hardest, key="rater", place=controls, width=260)
     counts = of_judge[judge]
     labelled, labelled_cells, cells = cached.computed(
-        "cells", (selection, judge), lambda: (counts.labelled(), counts.labelled().cells()[0], counts.cells()[0])
+        "cells",
+        (selection, judge),
+        lambda: (counts.labelled(), counts.labelled().cells()[0], counts.cells()[0]),
     )
     if not len(labelled):
         raise NoUsableVotes(
-            f"{judge} judged no comparison with a gold label, so which rule errs least is unknown and "
-            "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a column gold "
+            f"{judge} judged no comparison with a gold label, so which rule errs least is unknown "
+            "and "
+            "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a "
+            "column gold "
             "with the votes, or a second file on the Data page."
         )
-    alpha = controls.slider("α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170)
-    kappa = controls.slider("κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170)
+    alpha = controls.slider(
+        "α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170
+    )
+    kappa = controls.slider(
+        "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
+    )
     with controls.popover("Bounds, loss"):
         bounds = _bounds()
         loss: Loss = st.selectbox("Loss to minimise", get_args(Loss), key="loss", bind=widgets.URL)
@@ -97,7 +107,13 @@ def _bounds() -> Bounds:
     for name, limits in LIMITS.items():
         low, high = st.columns(2)
         box[name] = tuple(
-            place.number_input(f"{GREEK[name]} {end}", value=limit, format="%g", key=f"{name}_{end}", bind=widgets.URL)
+            place.number_input(
+                f"{GREEK[name]} {end}",
+                value=limit,
+                format="%g",
+                key=f"{name}_{end}",
+                bind=widgets.URL,
+            )
             for place, end, limit in zip((low, high), ("from", "to"), limits, strict=True)
         )
     return Bounds(**box)

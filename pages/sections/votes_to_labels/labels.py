@@ -1,4 +1,6 @@
-"""What n votes become: each way that they can fall, the shares and errors of labels, and the labels."""
+"""What n votes become: each way that they can fall, the shares and errors of labels, and the
+labels.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import streamlit as st
 from core.aggregation.btd import BTDFit, decision_map, held_out_labels
 from core.aggregation.rules import label_shares, label_table, rule_labels
 from core.agreement.confusion_matrix import confusion
-from core.plots.aggregation import MOST_VOTES, decision_figure, pattern_key, share_key, shares_figure
+from core.plots.aggregation import (
+    MOST_VOTES,
+    decision_figure,
+    pattern_key,
+    share_key,
+    shares_figure,
+)
 from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
@@ -24,10 +32,14 @@ def decisions_section(state: PageState) -> None:
     offered = [int(n) for n in np.flatnonzero(sizes) if n <= MOST_VOTES]
     if offered:
         commonest = offered.index(max(offered, key=lambda n: sizes[n]))
-        n = state.controls.selectbox("Votes", offered, commonest, key="n", bind=widgets.URL, width=90)
+        n = state.controls.selectbox(
+            "Votes", offered, commonest, key="n", bind=widgets.URL, width=90
+        )
         _maps(state, n)
     else:
-        widgets.not_applicable(f"every comparison has over {MOST_VOTES} votes, too many to draw each way.")
+        widgets.not_applicable(
+            f"every comparison has over {MOST_VOTES} votes, too many to draw each way."
+        )
     for note in state.fitted.notes:
         st.text(note)
 
@@ -48,8 +60,10 @@ def _maps(state: PageState, n: int) -> None:
         cell = widgets.figure(fig, "cell", alt="What calibrated aggregation decides", marks=marks)
     with plain:
         widgets.how_to_read(
-            f"A square is one way in which {n} votes can fall: votes for A across, for B up, the rest are "
-            "ties. Its letter is the label that it becomes. Pale squares have no comparison here; a heavy "
+            f"A square is one way in which {n} votes can fall: votes for A across, for B up, the "
+            "rest are "
+            "ties. Its letter is the label that it becomes. Pale squares have no comparison here; "
+            "a heavy "
             "outline marks where the two rules differ."
         )
     cards.votes_behind(cell, name="cell")
@@ -64,7 +78,8 @@ def labels_sections(state: PageState) -> None:
     counts = state.counts
     st.text(
         f"Majority, threshold and calibrated (BTD) labels of all {len(counts):,} comparisons that "
-        f"{state.judge} judged, {len(counts) - state.fitted.n_items:,} of them without gold; both rules that "
+        f"{state.judge} judged, {len(counts) - state.fitted.n_items:,} of them without gold; both "
+        "rules that "
         "learn use every label."
     )
     numbers.downloads(lambda: _download(state), "calibrated-labels")
@@ -82,7 +97,8 @@ def _become(state: PageState) -> None:
         "label shares",
         state.key,
         lambda: label_shares(
-            counts.item[gold], {"gold": counts.gold[gold]} | {name: one[gold] for name, one in labels.items()}
+            counts.item[gold],
+            {"gold": counts.gold[gold]} | {name: one[gold] for name, one in labels.items()},
         ),
     )
     bars = {
@@ -98,14 +114,17 @@ def _become(state: PageState) -> None:
         with place:
             _against_gold(state, name, given)
     widgets.how_to_read(
-        "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not flatter."
+        "Calibrated labels here come from fits on the other nine tenths of the items, so that "
+        "they do not flatter."
     )
 
 
 def _against_gold(state: PageState, name: str, given: IntArray) -> None:
     """Confusion of one source's labels, and the votes behind a cell."""
     counts = state.counts
-    table = cached.computed("confusions", (*state.key, name), lambda: confusion(counts, labels=given))
+    table = cached.computed(
+        "confusions", (*state.key, name), lambda: confusion(counts, labels=given)
+    )
     st.caption(f"{name.capitalize()} against gold")
     mark = f"cell_{name}"
 
@@ -125,7 +144,9 @@ def _download(state: PageState) -> pd.DataFrame:
 
 
 def named_labels(counts: VoteCounts, fitted: BTDFit, selection: Selection) -> pd.DataFrame:
-    """Majority and calibrated label of each comparison, by name; codes are those of the selection."""
+    """Majority and calibrated label of each comparison, by name; codes are those of the
+    selection.
+    """
     names = cached.comparison_names(selection).to_pandas().iloc[counts.comparison]
     frame = label_table(counts, fitted).to_frame().drop(columns="comparison")
     named: pd.DataFrame = pd.concat([names.reset_index(drop=True), frame], axis=1)

@@ -53,7 +53,10 @@ def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
         "given labels",
         (state.selection, state.judge),
         lambda: given_labels(
-            state.labelled, cached.weighed_votes(state.selection)[state.judge], judge=state.judge, judges=state.of_judge
+            state.labelled,
+            cached.weighed_votes(state.selection)[state.judge],
+            judge=state.judge,
+            judges=state.of_judge,
         ),
     )
 
@@ -129,10 +132,14 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
     numbers.table(rules_frame(found), "rules", alt="Error of each rule", heads=COLUMNS)
     if wrong:
         given = _given(state)[0]
-        labels = given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
+        labels = (
+            given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
+        )
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
-            cards.votes_behind(state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong")
+            cards.votes_behind(
+                state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong"
+            )
 
 
 def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
@@ -142,17 +149,24 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
         widgets.figure(fig, "wrong-first", alt="MAE of each rule")
         return None
     keys = {score.name: score.key for score in found.scores.values() if score.key != "random"}
-    wrong = widgets.figure(fig, "wrong", alt="MAE of each rule", marks=keys, prompt="Comparisons labelled wrongly by")
+    wrong = widgets.figure(
+        fig, "wrong", alt="MAE of each rule", marks=keys, prompt="Comparisons labelled wrongly by"
+    )
     widgets.how_to_read(
-        "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
-        "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean vote "
-        "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from the "
+        "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for "
+        "the "
+        "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean "
+        "vote "
+        "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from "
+        "the "
         "calibration set, as *constant*, always one label, does. *Soft-SC* and *CI-SC* weigh votes "
         "by confidence. Hollow marks use no vote.\n\n"
         "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
         f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
-        "variability, not sampling error. *Top cluster*: not significantly different from the best by sign "
-        "flips of the difference by item (p > .05; tested down to the first that differs), which leaves "
+        "variability, not sampling error. *Top cluster*: not significantly different from the "
+        "best by sign "
+        "flips of the difference by item (p > .05; tested down to the first that differs), which "
+        "leaves "
         "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
         "label. *PA*: share of labels equal to gold."
     )

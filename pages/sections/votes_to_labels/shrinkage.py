@@ -13,7 +13,14 @@ from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
 from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
-from core.interpretation.votes_to_labels import bound, helps, prior_use, shrinkage_answer, some, weighed
+from core.interpretation.votes_to_labels import (
+    bound,
+    helps,
+    prior_use,
+    shrinkage_answer,
+    some,
+    weighed,
+)
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
@@ -60,7 +67,9 @@ class Task:
 
 
 def read_task(state: PageState) -> Task:
-    """Draw the controls of the task; all records have the codes of the selection without its category."""
+    """Draw the controls of the task; all records have the codes of the selection without its
+    category.
+    """
     given = dict(state.selection.where).get("category")
     rest = tuple(pair for pair in state.selection.where if pair[0] != "category")
     selection = replace(state.selection, where=rest)
@@ -71,7 +80,13 @@ def read_task(state: PageState) -> Task:
     if given is None and by_category:
         own = [name for name, voters in by_category.items() if state.judge in voters]
         category = widgets.select(
-            "Task", own, start=None, key="lean_task", place=state.controls, placeholder="all categories", width=180
+            "Task",
+            own,
+            start=None,
+            key="lean_task",
+            place=state.controls,
+            placeholder="all categories",
+            width=180,
         )
     share = widgets.share_slider(state.controls, "lean_share")
     if category is None or category not in by_category:
@@ -82,14 +97,22 @@ def read_task(state: PageState) -> Task:
         of_judge = by_category[category]
     if state.judge not in of_judge or not len(of_judge[state.judge].labelled()):
         raise NoUsableVotes(
-            f"{state.judge} judged no comparison of this task with a gold label; choose another task or judge."
+            f"{state.judge} judged no comparison of this task with a gold label; choose another "
+            "task or judge."
         )
     return Task(
-        state=state, selection=selection, category=category, share=share, of_judge=of_judge, by_category=by_category
+        state=state,
+        selection=selection,
+        category=category,
+        share=share,
+        of_judge=of_judge,
+        by_category=by_category,
     )
 
 
-def _alike(state: PageState, found: dict[str, dict[str, VoteCounts]]) -> dict[str, dict[str, VoteCounts]]:
+def _alike(
+    state: PageState, found: dict[str, dict[str, VoteCounts]]
+) -> dict[str, dict[str, VoteCounts]]:
     """Only raters of the judge's type: humans may be where gold is from."""
     kinds = cached.raters(widgets.current_dataset())
     wanted = kinds.get(state.judge)
@@ -127,7 +150,12 @@ def gain_of(task: Task, candidate: shrinkage.CandidatePrior, share: float) -> Sh
         "shrinkage gain",
         (*task.key, candidate.kind, share),
         lambda: shrinkage_gain(
-            task.counts, prior, task.state.options, rng=widgets.seeded(), share=share, n_splits=SPLITS
+            task.counts,
+            prior,
+            task.state.options,
+            rng=widgets.seeded(),
+            share=share,
+            n_splits=SPLITS,
         ),
     )
 
@@ -149,14 +177,17 @@ def code_of(task: Task, candidate: shrinkage.CandidatePrior) -> str:
         lines += [
             f"whole = replace(selection, where={task.selection.where!r})",
             'by_category = queries.vote_counts_by(store, whole, "category")',
-            "by_category = {c: {j: v for j, v in of.items() if j in alike} for c, of in by_category.items()}",
+            "by_category = {c: {j: v for j, v in of.items() if j in alike} for c, of in "
+            "by_category.items()}",
         ]
     else:
         lines.append("by_category = {}")
     if task.category is not None and task.by_category:
         lines.append(f"task = by_category[{task.category!r}]")
     else:
-        lines.append("task = {j: v for j, v in queries.vote_counts(store, selection).items() if j in alike}")
+        lines.append(
+            "task = {j: v for j, v in queries.vote_counts(store, selection).items() if j in alike}"
+        )
     if candidate.kind == "datasets":
         lines += [
             f"wide = Selection(judges=(judge,), gold={task.selection.gold!r})",
@@ -184,26 +215,34 @@ def shrinkage_tab(state: PageState) -> None:
     task = read_task(state)
     found = cached.computed("priors", task.key, lambda: all_priors(task))
     at_hand = {one.name: one for one in found.values() if one.prior is not None}
-    name = state.controls.selectbox("Prior", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
+    name = state.controls.selectbox(
+        "Prior", list(at_hand), key="lean_on", bind=widgets.URL, width=280
+    )
     prior = at_hand[name]
     gain, few = gain_of(task, prior, task.share), gain_of_few(task, prior)
     with state.answer.container():
         better = helps(gain) or (few is not None and helps(few))
         sentence = shrinkage_answer(state.judge, prior, gain, few)
         widgets.answer(sentence, "finding" if better else "warning", part="-shrinkage")
-    own, shrunken = cached.computed("shrunken fit", (*task.key, prior.kind), lambda: _both(task, prior))
+    own, shrunken = cached.computed(
+        "shrunken fit", (*task.key, prior.kind), lambda: _both(task, prior)
+    )
     drawn, compared = st.columns([3, 2], gap="medium")
     with drawn:
         st.caption("Error of each rule on the same splits")
         fig = errors_figure(gain.evaluation, theme=state.look)
         widgets.figure(fig, "shrinkage-errors", alt="MAE of four rules")
     widgets.how_to_read(
-        "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling error "
+        "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling "
+        "error "
         "(by item), narrow bars how far the mean varies over random calibration sets. Right: error "
         "of shrunken BTD minus that of BTD on the same splits, with its interval by item; left of "
-        "the line the prior helps. Filled: calibrated on the chosen share of the items, hollow: on 20 "
-        "comparisons, or what whole items make of 20. A prior from other tasks has seen all labels there, "
-        "and none of an item of this task; one from other judges sees the calibration comparisons of each "
+        "the line the prior helps. Filled: calibrated on the chosen share of the items, hollow: "
+        "on 20 "
+        "comparisons, or what whole items make of 20. A prior from other tasks has seen all "
+        "labels there, "
+        "and none of an item of this task; one from other judges sees the calibration comparisons "
+        "of each "
         "split and no others, so nothing leaks. A click on a row chooses it."
     )
     st.text(bound(few or gain, state.options.bounds, own))
@@ -219,7 +258,8 @@ def shrinkage_tab(state: PageState) -> None:
     st.subheader("Apply and download", anchor=False)
     counts = task.counts
     st.text(
-        f"Labels of all {len(counts):,} comparisons that {state.judge} judged in this task, by majority and "
+        f"Labels of all {len(counts):,} comparisons that {state.judge} judged in this task, by "
+        "majority and "
         f"by BTD shrunk towards {prior.name}, which uses all {shrunken.n_items:,} labels."
     )
     numbers.downloads(lambda: labels_frame(counts, shrunken, task.selection), "shrunken-labels")
@@ -239,12 +279,17 @@ def _compared(task: Task, at_hand: dict[str, shrinkage.CandidatePrior], chosen: 
                 size = f"{gain.evaluation.calibration:.0f} labels"
                 sizes.setdefault(size, {})[name] = gain
     fig = priors_figure(sizes, theme=task.state.look, chosen=chosen)
-    widgets.figure(fig, "shrinkage-priors", alt="Change of error by each prior", marks=at_hand, into="lean_on")
+    widgets.figure(
+        fig, "shrinkage-priors", alt="Change of error by each prior", marks=at_hand, into="lean_on"
+    )
 
 
 def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     both = [one for one in (gain, few) if one is not None]
-    rules = [rules_frame(one.evaluation).assign(calibration=round(one.evaluation.calibration)) for one in both]
+    rules = [
+        rules_frame(one.evaluation).assign(calibration=round(one.evaluation.calibration))
+        for one in both
+    ]
     heads = {"name": "rule", "calibration": "to calibrate on"} | COLUMNS
     shown = pd.concat(rules, ignore_index=True)
     numbers.table(shown, "shrinkage-rules", alt="Error of four rules", heads=heads)
@@ -257,14 +302,20 @@ def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     numbers.table(changes, "shrinkage-changes", alt=alt, heads=CHANGES)
 
 
-def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
+def _fits(
+    prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit
+) -> None:
     """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
     fits, whole = gain.evaluation.shrunken, prior.whole
     assert fits is not None  # a gain has always compared it
     assert whole is not None  # only available priors are used
-    donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
+    donors = (
+        f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
+    )
     st.text(f"The prior: {prior.name}{donors}.")
-    numbers.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
+    numbers.table(
+        _theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit"
+    )
     for note in shrunken.notes[1:]:
         st.text(f"On all {shrunken.n_items:,} labels: {note}")
     st.text(prior_use(gain))
@@ -285,12 +336,17 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
             )
             numbers.table(frame, "shrinkage-weighed", alt="Weight and held-out error of each λ")
     widgets.how_to_read(
-        "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. *Few "
-        "labels*: medians over the random calibration sets of the chosen share; *all labels*: one fit on "
-        "every label of the task, as in the labels to download; the prior shown is the one of that fit. "
+        "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. "
+        "*Few "
+        "labels*: medians over the random calibration sets of the chosen share; *all labels*: one "
+        "fit on "
+        "every label of the task, as in the labels to download; the prior shown is the one of "
+        "that fit. "
         "λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
-        "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part left out, and "
-        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all of it. "
+        "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part "
+        "left out, and "
+        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all "
+        "of it. "
         "Bars run from the first to the third quartile over the sets."
     )
 
@@ -298,7 +354,9 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
 def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrinkage.shrunken_fit(task.counts, prior.whole, options=task.state.options, rng=widgets.seeded())
+    shrunken = shrinkage.shrunken_fit(
+        task.counts, prior.whole, options=task.state.options, rng=widgets.seeded()
+    )
     try:
         return fit(task.counts.labelled().cells()[0], task.state.options), shrunken
     except AppellateError:
@@ -306,7 +364,11 @@ def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, B
 
 
 def _theta(
-    gain: ShrinkageGain, fits: shrinkage.ShrunkenFits, own: BTDFit | None, whole: shrinkage.Prior, shrunken: BTDFit
+    gain: ShrinkageGain,
+    fits: shrinkage.ShrunkenFits,
+    own: BTDFit | None,
+    whole: shrinkage.Prior,
+    shrunken: BTDFit,
 ) -> pd.DataFrame:
     """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
 
