@@ -72,7 +72,7 @@ class There:
 
 def run(votes: int, names: tuple[str, ...] = ENGINES) -> Iterator[There]:
     """Audit a table of random votes with 100 splits on each engine."""
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "warehouse"))
     from warehouses import absent, running
 
     table = random_votes(votes, judges=JUDGES, rng=np.random.default_rng(0))

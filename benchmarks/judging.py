@@ -33,7 +33,7 @@ from core.judging.protocols import stages
 from core.judging.registry import start
 from core.store import Store
 
-SERVER = REPOSITORY / "tests" / "judging_server.py"
+SERVER = REPOSITORY / "tests" / "judging" / "judging_server.py"
 IN_FLIGHT = 32
 MANY = 256
 DELAY = 0.05

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 from patience import LONG
+from places import REPOSITORY
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -21,7 +22,6 @@ settings.register_profile("appellate", deadline=None, suppress_health_check=[Hea
 settings.register_profile("ci", settings.get_profile("appellate"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate")
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")]
 
 
@@ -50,13 +50,13 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def golden() -> Path:
     """Folder of published tables."""
-    return Path(__file__).parent / "data" / "published"
+    return REPOSITORY / "tests" / "data" / "published"
 
 
 @pytest.fixture(scope="session")
 def native() -> Path:
     """Folder of made-up files in the forms of other tools; `expected.csv` has their votes."""
-    return Path(__file__).parent / "data" / "native"
+    return REPOSITORY / "tests" / "data" / "native"
 
 
 @pytest.fixture(scope="session", autouse=True)

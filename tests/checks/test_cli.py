@@ -1,0 +1,573 @@
+"""The command line on real files: figures computed independently, exit codes, and
+identical bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from places import REPOSITORY
+
+from core.__main__ import main
+
+SIX = 5e-7
+"""Reference figures are printed with six digits."""
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    code, out, err = run(capsys, "audit", *arguments, "--json", "-")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["schema"] == "appellate.audit/2"
+    return dict(found)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small file of simulated votes, written by the command."""
+    out = tmp_path_factory.mktemp("simulated") / "demo.csv.gz"
+    assert main(["simulate", str(out), "--items", "8"]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def audited(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    out = tmp_path_factory.mktemp("audit") / "audit.json"
+    assert main(["audit", str(demo), "--splits", "20", "--json", str(out)]) == 0
+    return dict(json.loads(out.read_text(encoding="utf-8")))
+
+
+def judge(found: dict[str, Any], part: str) -> dict[str, Any]:
+    matches = [name for name in found["judges"] if part in name]
+    assert len(matches) == 1, matches
+    return dict(found["judges"][matches[0]])
+
+
+def check_o1_mini(judgebench: dict[str, Any]) -> None:
+    found = judge(judgebench, "o1-mini")
+    assert found["accuracy"]["value"] == pytest.approx(0.727143, abs=SIX)
+    assert found["accuracy"]["n"] == 700
+    position = found["position"]
+    assert (position["first"], position["second"], position["tie"]) == (367, 289, 44)
+    assert position["bias_decided"] == pytest.approx(0.118902, abs=SIX)
+    assert position["bias_all"] == pytest.approx(0.111429, abs=SIX)
+    assert position["pairs"] == 350
+    assert position["flip_rate"] == pytest.approx(0.314286, abs=SIX)
+    assert position["hard_flip_rate"] == pytest.approx(0.217143, abs=SIX)
+    assert found["btd"]["drps"] <= 0.305604
+
+
+def check_calibration_of_skywork(judgebench: dict[str, Any]) -> None:
+    found = judge(judgebench, "Skywork-Reward-Gemma-2-27B")["calibration"]
+    expected = {
+        "ece": 0.294954,
+        "mce": 0.330571,
+        "ace": 0.294954,
+        "brier": 0.311194,
+        "nll": 2.408601,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=SIX)
+    th = {score["epsilon"]: score for score in found["th"]}[0.10]
+    assert th["th"] == pytest.approx(15.785862, abs=SIX)
+    assert th["share"] == pytest.approx(0.814286, abs=SIX)
+
+
+def check_both_orders(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = shared_data / "votes/judgebench.csv.gz"
+    found = judge(document(capsys, file, "--correctness", "both_orders", "--splits", 0), "o1-mini")
+    assert found["accuracy"]["value"] == pytest.approx(0.657143, abs=SIX)
+    assert found["accuracy"]["n"] == 350
+
+
+def check_native_o1_mini(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (native,) = (shared_data / "native/judgebench").glob("*o1-mini*")
+    items = {
+        json.loads(line)["pair_id"] for line in native.read_text(encoding="utf-8").splitlines()
+    }
+    with gzip.open(shared_data / "votes/judgebench.csv.gz", "rt", encoding="utf-8") as file:
+        header, *rows = file.readlines()
+    same = tmp_path / "JudgeBench.csv"
+    same.write_text(
+        header + "".join(row for row in rows if "o1-mini" in row and row.split(",")[1] in items)
+    )
+    from_native, from_rows = (
+        document(capsys, native, "--splits", 20),
+        document(capsys, same, "--splits", 20),
+    )
+    assert judge(from_native, "o1-mini") == judge(from_rows, "o1-mini")
+    assert from_native["input"]["items"] == len(items)
+
+
+def check_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)["judges"][
+        "gpt-3.5-turbo"
+    ]
+    assert found["accuracy"]["value"] == pytest.approx(0.715606, abs=SIX)
+    assert found["accuracy"]["n"] == 974
+    assert found["confusion"]["labels"] == [-1, 0, 1]
+    assert found["confusion"]["counts"] == [[360, 20, 86], [45, 5, 42], [71, 13, 332]]
+
+
+def check_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, shared_data / "votes/faireval.csv.gz", "--splits", 0)
+    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(
+        0.818182, abs=SIX
+    )
+
+
+def check_judgeconf_is_calibrated_and_not_biased(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, shared_data / "votes/judgeconf.csv.gz", "--splits", 0)
+    mini = found["judges"]["gpt-4o-mini"]
+    expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
+    assert {name: mini["calibration"][name] for name in expected} == pytest.approx(
+        expected, abs=SIX
+    )
+    position = mini["position"]
+    assert position["bias_decided"] == pytest.approx(0.406593, abs=SIX)
+    assert (position["pairs"], position["flip_rate"]) == (78, 0)
+    (verdict,) = [
+        v for v in found["verdicts"] if v["judge"] == "gpt-4o-mini" and v["check"] == "position"
+    ]
+    assert verdict["verdict"] == "ok"
+    assert "biased" not in verdict["sentence"]
+
+
+def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
+    assert list(audited) == [
+        *("schema", "input", "options", "judges", "agreement", "leaderboards"),
+        *("anchor_swap", "verdicts", "overall", "notes"),
+    ]
+    found = judge(audited, "sim-judge-decisive")
+    assert list(found) == [
+        *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
+        *("direction", "discrimination", "length", "own_family", "robustness"),
+    ]
+    assert judge(audited, "sim-person-1")["calibration"] is None
+    assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])
+    assert [v["check"] for v in audited["verdicts"] if v["judge"] == "sim-judge-decisive"] == [
+        *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
+        *("repeatability", "agreement", "ties", "length", "own_family", "robustness", "data"),
+    ]
+    assert {v["verdict"] for v in audited["verdicts"]} <= {
+        "ok",
+        "warn",
+        "fail",
+        "unclear",
+        "unknown",
+    }
+    assert list(audited["verdicts"][0]) == [
+        *("judge", "check", "verdict", "sentence", "estimate", "low", "high", "caution", "failure"),
+        "needed_items",
+    ]
+    assert set(audited["overall"]) == set(audited["judges"])
+    assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
+    assert set(found["direction"]) == {
+        *("value", "low", "high", "n_items", "among_decided", "decided_share")
+    }
+    assert set(found["discrimination"]) == {"auroc", "low", "high", "n_items", "constant"}
+    assert set(found["length"]) == {"longer", "gold_longer", "difference", "low", "high", "n"}
+    assert set(found["btd"]) == {
+        *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits")
+    }
+    assert set(found["btd"]["splits"]) == {
+        *(
+            "n",
+            "calibration",
+            "mae_btd",
+            "mae_majority",
+            "pa_btd",
+            "pa_majority",
+            "mae_btd_low",
+            "mae_btd_high",
+        )
+    }
+
+
+def test_same_input_and_seed_same_bytes(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "audit", demo, "--json", "-", "--splits", 20)
+    assert first == run(capsys, "audit", demo, "--json", "-", "--splits", 20)
+    other = run(capsys, "audit", demo, "--json", "-", "--splits", 20, "--seed", 1)
+    assert other[1] != first[1]
+
+
+def test_splits_zero_is_null(
+    demo: Path, audited: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, demo, "--splits", 0)
+    assert found["judges"]["sim-judge-careful"]["btd"]["splits"] is None
+    assert audited["judges"]["sim-judge-careful"]["btd"]["splits"] is not None
+
+
+def test_native_files_give_the_figures_of_their_rows(
+    native: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = (native / "judgebench").glob("*judge-1*")
+    with (native / "expected.csv").open(encoding="utf-8", newline="") as made:
+        header, *rows = csv.reader(made)
+    same = tmp_path / "JudgeBench.csv"
+    with same.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows(
+            [
+                header[1:-1],
+                *(
+                    row[1:-1]
+                    for row in rows
+                    if "judge-1" in row[0] and row[0].startswith("judgebench")
+                ),
+            ]
+        )
+    from_native, from_rows = document(capsys, file), document(capsys, same)
+    # Only the native file has the responses.
+    without = {"length": None}
+    assert judge(from_native, "judge-1") | without == judge(from_rows, "judge-1") | without
+    assert from_native["input"]["items"] == 8
+
+
+def test_figures_of_real_files(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
+) -> None:
+    judgebench = document(capsys, shared_data / "votes/judgebench.csv.gz")
+    with subtests.test("o1-mini"):
+        check_o1_mini(judgebench)
+    with subtests.test("Skywork"):
+        check_calibration_of_skywork(judgebench)
+    with subtests.test("both orders"):
+        check_both_orders(shared_data, capsys)
+    with subtests.test("native"):
+        check_native_o1_mini(shared_data, tmp_path, capsys)
+    with subtests.test("PandaLM"):
+        check_pandalm(shared_data, capsys)
+    with subtests.test("FairEval"):
+        check_faireval(shared_data, capsys)
+    with subtests.test("JudgeConf"):
+        check_judgeconf_is_calibrated_and_not_biased(shared_data, capsys)
+
+
+SMALL = """item_id,judge,vote,confidence,gold,position
+1,strict,1,0.9,1,ab
+2,strict,-1,0.8,1,ab
+3,strict,0,0.6,0,ba
+4,plain,1,,,
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    file = tmp_path / "small.csv"
+    file.write_text(SMALL, encoding="utf-8")
+    return file
+
+
+def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "audit", small, "--judge", "strict", "--fail-if", "ece>0.9")[0] == 0
+    code, _, err = run(capsys, "audit", small, "--judge", "strict", "--fail-if", "accuracy<0.9")
+    assert code == 1
+    assert "accuracy<0.9: strict has accuracy 0.666667." in err
+    # A null fails too, and is named.
+    code, _, err = run(capsys, "audit", small, "--fail-if", "ece>0.9")
+    assert code == 1
+    assert "plain has no ece" in err
+
+
+def test_several_values_together_or_one_by_one(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    together = document(capsys, small, "--judge", "strict", "plain", "--splits", 0)
+    one_by_one = document(capsys, small, "--judge", "strict", "--judge", "plain", "--splits", 0)
+    assert together == one_by_one
+    assert list(together["judges"]) == ["plain", "strict"]
+
+
+def test_a_file_after_such_an_option_is_told_where_it_belongs(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "audit", "--judge", "strict", small)
+    assert code == 2
+    assert "Files come first" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--judge", "nobody"), "nobody"),
+        (("--anchor", "nobody"), "nobody"),
+        (("--where", "category=none"), "category"),
+        (("--where", "category"), "NAME=VALUE"),
+        (("--fail-if", "beauty>1"), "choose from ece"),
+        (("--fail-if", "ece>much"), "not a number"),
+        (("--level", "1.5"), "1.5"),
+        (("--bins", "0"), "bins"),
+        (("--epsilon", "0.7"), "0.7"),
+        (("--alpha", "0"), "alpha"),
+        (("--calibration-share", "1.5"), "calibration share"),
+        (("--splits", "-1"), "splits"),
+        (("--seed", "-1"), "seed"),
+        (("--format", "nonsense"), "nonsense"),
+    ],
+)
+def test_unusable_options_exit_2_and_say_what_is_allowed(
+    small: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    code, out, err = run(capsys, "audit", small, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_file_without_a_usable_vote_exits_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text("item_id,judge,vote,confidence\n1,a,1,1.7\n", encoding="utf-8")
+    code, _, err = run(capsys, "audit", file)
+    assert code == 2
+    assert "row 1" in err
+    assert "confidence" in err
+    assert "1.7" in err
+
+
+def test_import_export_round_trip(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, copy = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
+    assert run(capsys, "import", small, "--store", store)[0] == 0
+    once, twice = tmp_path / "once.csv", tmp_path / "twice.csv"
+    assert run(capsys, "export", once, "--store", store)[0] == 0
+    assert run(capsys, "import", once, "--store", copy)[0] == 0
+    assert run(capsys, "export", twice, "--store", copy)[0] == 0
+    assert once.read_bytes() == twice.read_bytes()
+    code, out, _ = run(capsys, "import", small, "--store", store)
+    assert code == 0
+    assert "loaded before" in out
+    assert "nothing to do" in out
+
+
+def test_export_without_a_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "export", tmp_path / "out.csv", "--store", tmp_path / "none.duckdb")
+    assert code == 2
+    assert "no store here" in err
+    assert not (tmp_path / "none.duckdb").exists()
+
+
+def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "demo.csv"
+    assert run(capsys, "simulate", out, "--items", 20, "--seed", 3)[0] == 0
+    found = document(capsys, out, "--splits", 5)
+    assert found["leaderboards"]
+    assert found["anchor_swap"]
+
+
+@pytest.mark.slow
+def test_the_summary_shows_the_pooled_board(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "demo.csv"
+    assert run(capsys, "simulate", out, "--items", 20)[0] == 0
+    code, _, said = run(
+        capsys, "audit", out, "--splits", 0, "--json", "-", "--anchor", "sim-anchor-one"
+    )
+    assert code == 0
+    found = document(capsys, out, "--splits", 0, "--anchor", "sim-anchor-one")
+    pooled, *of_judges = found["leaderboards"]["sim-anchor-one"]
+    assert pooled["judge"] is None
+    assert [board["judge"] for board in of_judges] == list(found["judges"])
+    best = pooled["rows"][0]
+    (line,) = [line for line in said.splitlines() if best["model"] in line.split()[1:2]]
+    assert f"{best['p']:.3f}" in line
+
+
+def test_hostile_names_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "hostile.csv"
+    file.write_text("item_id,judge,vote\n1,\x1b[31mred,1\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", file)
+    assert code == 0
+    assert "\x1b" not in out
+
+
+def test_gates_on_magnitudes_and_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
+    demo = REPOSITORY / "data" / "demo_votes.csv.gz"
+    slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
+    assert run(capsys, *slot, "abs(bias_decided)>0.1")[0] == 1
+    turned = tmp_path / "turned.csv"
+    with gzip.open(demo, "rt", encoding="utf-8", newline="") as made:
+        rows = list(csv.DictReader(made))
+    with turned.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows(
+            row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows
+        )
+    backwards = ("audit", turned, *slot[2:])
+    assert run(capsys, *backwards, "bias_decided>0.1")[0] == 0
+    code, _, err = run(capsys, *backwards, "abs(bias_decided)>0.1")
+    assert (
+        code,
+        "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err,
+    ) == (1, True)
+    code, _, err = run(capsys, *slot, "position=fail")
+    assert (code, "position=fail: sim-judge-first-slot is fail." in err) == (1, True)
+    assert run(capsys, *slot, "overall=do_not_trust")[0] == 1
+    careful = ("audit", demo, "--splits", 0, "--judge", "sim-judge-careful")
+    assert (
+        run(
+            capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust"
+        )[0]
+        == 0
+    )
+    assert run(capsys, *careful, "--limit", "position=.0001,.0002", "--strict")[0] == 1
+
+
+def test_strict_lets_unclear_and_cannot_say_fail(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loose = ("audit", small, "--splits", 0, "--fail-if", "overall=do_not_trust")
+    assert run(capsys, *loose)[0] == 0
+    code, _, err = run(capsys, *loose, "--strict")
+    assert (code, "overall=do_not_trust: strict is cannot_say." in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "wanted"),
+    [
+        (("--fail-if", "beauty=fail"), "choose from overall"),
+        (("--fail-if", "position=terrible"), "none of unclear, unknown, warn, fail"),
+        (("--fail-if", "abs(ece>1"), "abs(bias_decided)>0.1"),
+        (("--limit", "beauty=1,2"), "there is no such check"),
+        (("--limit", "position=.2,.1"), "at least caution"),
+        (("--limit", "accuracy=.6,.7"), "at most caution"),
+        (("--limit", "position=.2"), "give CAUTION,FAILURE"),
+        (("--limit", "position=a,b"), "not two numbers"),
+        (("--limit", "position=nan,nan"), "finite"),
+        (("--limit", "ties=.1,.2"), "never fails"),
+        (("--family", "gpt="), "FAMILY=PREFIX"),
+    ],
+)
+def test_options_of_verdicts_are_checked(
+    small: Path, option: tuple[str, str], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "audit", small, *option)
+    assert code == 2
+    assert wanted in err
+
+
+def test_junit_and_markdown_of_hostile_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = tmp_path / "hostile.csv"
+    name = "<b>|`x`@team & [y](z)"
+    hostile.write_text(
+        "item_id,judge,vote,gold\n" + "".join(f'{i},"{name}",1,1\n' for i in range(40)),
+        encoding="utf-8",
+    )
+    junit, markdown = tmp_path / "checks.xml", tmp_path / "audit.md"
+    code, _, _ = run(
+        capsys, "audit", hostile, "--splits", 0, "--junit", junit, "--markdown", markdown
+    )
+    assert code == 0
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert suite.get("name") == name
+    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 14
+    assert int(suite.get("skipped", 0)) == len(suite.findall("testcase/skipped"))
+    text = markdown.read_text(encoding="utf-8")
+    assert "&lt;b&gt;" in text
+    for raw in ("<b>", "@team", "`x`", "[y](z)"):
+        assert raw not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({re.sub(r"\\.", "", row).count("|") for row in rows}) == 1
+
+
+def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A judge that gives half of its votes to its own family, with gold and with other judges
+    beside it.
+    """
+    rng = np.random.default_rng(0)
+    lines = ["item_id,judge,vote,gold,model_a,model_b"]
+    for item in range(400):
+        gold = rng.choice([-1, 1])
+        a, b = rng.permutation(["gpt-model", "other-model"])
+        own = 1 if a == "gpt-model" else -1
+        vote = own if rng.random() < 0.5 else gold
+        lines += [f"{item},gpt-judge,{vote},{gold},{a},{b}", f"{item},fair,{gold},{gold},{a},{b}"]
+    file = tmp_path / "family.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    found = document(capsys, file, "--splits", 0, "--family", "OpenAI=gpt-")
+    grade = {v["judge"]: v["verdict"] for v in found["verdicts"] if v["check"] == "own_family"}
+    assert grade == {"gpt-judge": "fail", "fair": "unknown"}
+    own = found["judges"]["gpt-judge"]["own_family"]
+    assert own["against"] == "gold"
+    assert own["low"] < 0.25 < own["high"]
+    no_gold = [
+        ",".join([*cells[:3], "", *cells[4:]]) for cells in (line.split(",") for line in lines[1:])
+    ]
+    file.write_text("\n".join([lines[0], *no_gold]), encoding="utf-8")
+    found = document(capsys, file, "--splits", 0, "--family", "OpenAI=gpt-")
+    own = found["judges"]["gpt-judge"]["own_family"]
+    assert own["against"] == "judges"
+    assert own["low"] < 0.25 < own["high"]
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_how_far_an_import_is(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
+    lines = re.findall(r"\x1b\[K *(\d+)%  ([^\r]+)", screen.getvalue())
+    shares = [int(share) for share, _ in lines]
+    assert shares == sorted(shares)
+    assert shares[0] == 0 < shares[-1] < 100
+    doing = " ".join(said for _, said in lines)
+    assert re.search(r"Reading.*Checking \d+ rows.*Storing \d+ rows.*Counting", doing)
+    # The line is gone afterwards.
+    assert re.search(r"\r\x1b\[K(?!\s*\d+%)", screen.getvalue())
+
+
+def test_a_pipe_sees_no_progress(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
+    assert "%" not in capfd.readouterr().err
+
+
+def test_one_of_a_thing_is_written_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "three.csv"
+    rows = ("q1,m1,m2,j1,ab,1,1,.9", "q1,m1,m2,j1,ba,-1,1,.8", "q1,m1,m2,j2,ab,,1,.9")
+    file.write_text(
+        "\n".join(["item_id,model_a,model_b,judge,position,vote,gold,confidence", *rows]) + "\n"
+    )
+    assert main(["audit", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert not re.search(r"\b1 (items|votes|comparisons|prompts|judges|outputs|rejects)\b", said)

@@ -1,0 +1,335 @@
+"""The HTML report: the audit's own figures, names that stay names, and nothing fetched or run
+besides.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from places import REPOSITORY
+from readings import reading
+
+from core.__main__ import main
+from core.audit_results import Audit, AuditOptions
+from core.auditing import audit
+from core.interpretation.card import card, ranked
+from core.plots.base import drawing_library
+from core.reporting.document import to_document
+from core.reporting.html import number, p_value, report, text
+from core.schema import Selection
+from core.store import Store
+
+VOID = {"meta"}
+KNOWN = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "nav",
+        "a",
+        "section",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+    ),
+    *(
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "data",
+        "small",
+        "span",
+        "ul",
+        "li",
+    ),
+    *("figure", "script", "details", "summary"),
+}
+ATTRIBUTES = {
+    "html": {"lang"},
+    "meta": {"charset", "http-equiv", "content", "name"},
+    "a": {"href"},
+    "section": {"id"},
+    "data": {"value"},
+    "div": {"class", "role", "aria-label", "hidden"},
+    "script": {"type"},
+    "th": {"scope", "class"},
+    "td": {"class"},
+    "p": {"class"},
+    "h3": {"class"},
+    "span": {"class"},
+}
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "</table></title></style><iframe src=//evil.example>",
+    "[click](javascript:alert(3)) **bold** <!-- <script>",
+    "' onmouseover='alert(4)' &lt;b&gt; \x00\x1b[31m\n<b>",
+)
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, text outside of scripts, scripts by themselves, and exact
+    numbers.
+    """
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.numbers: list[float] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "data":
+            self.numbers.append(float(str(dict(attrs)["value"])))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append((self.elements[-1][1], data))
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data[:80]}")
+
+    @property
+    def said(self) -> str:
+        return " ".join(self.words)
+
+
+def written(*arguments: object, out: Path) -> str:
+    assert main(["report", *(str(argument) for argument in arguments), "--html", str(out)]) == 0
+    return out.read_text(encoding="utf-8")
+
+
+def hostile_audit() -> Audit:
+    rows = [
+        {
+            "item_id": f"{item} {HOSTILE[0]}",
+            "judge": judge,
+            "vote": (item * (k + 1) + turn) % 3 - 1,
+            "gold": item % 3 - 1,
+            "confidence": 0.5 + (item % 5) / 10,
+            "position": position,
+            "model_a": HOSTILE[item % 4],
+            "model_b": HOSTILE[4] if item % 2 else HOSTILE[(item + 1) % 4],
+        }
+        for item in range(120)
+        for k, judge in enumerate(HOSTILE)
+        for turn, position in enumerate(("ab", "ba"))
+    ]
+    for row in rows:
+        if row["model_a"] > row["model_b"]:
+            row["model_a"], row["model_b"] = row["model_b"], row["model_a"]
+    votes = reading(rows, name=HOSTILE[1])
+    with Store.open() as store:
+        store.load(votes)
+        return audit(store, Selection(), AuditOptions(splits=5), readings=[votes])
+
+
+@pytest.fixture(scope="module")
+def hostile() -> tuple[Audit, str]:
+    made = hostile_audit()
+    return made, report(made)
+
+
+def check_figures(votes: Path, folder: Path) -> tuple[str, set[float]]:
+    """That every figure and sentence of the audit is in the report; the report and its numbers."""
+    source = written(votes, "--splits", 5, out=folder / "report.html")
+    out = folder / "audit.json"
+    assert main(["audit", str(votes), "--splits", "5", "--json", str(out)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    page = Page(source)
+    numbers = set(page.numbers)
+    for name, judge in found["judges"].items():
+        assert name in page.said
+        calibration, position, btd = judge["calibration"], judge["position"], judge["btd"]
+        expected = [judge["accuracy"][end] for end in ("value", "low", "high")]
+        expected += [
+            position[key] for key in ("bias_decided", "bias_all", "flip_rate", "hard_flip_rate")
+        ]
+        expected += [btd[key] for key in ("beta", "nu", "gamma", "drps")]
+        expected += [
+            btd["splits"][key] for key in ("mae_btd", "mae_majority", "pa_btd", "pa_majority")
+        ]
+        if calibration:
+            expected += [calibration[key] for key in ("ece", "ace", "mce", "brier", "nll")]
+            expected += [score["th"] for score in calibration["th"]]
+            expected += [one["accuracy"] for one in calibration["bins"] if one["n"]]
+        assert {value for value in expected if value is not None} <= numbers
+    for verdict in found["verdicts"]:
+        assert verdict["sentence"] in page.said
+    for note in found["notes"]:
+        assert note in page.said
+    assert found["input"]["files"][0]["sha256"] in page.said
+    return source, numbers
+
+
+def test_the_figures_of_a_file_are_there_to_the_digit(tmp_path: Path) -> None:
+    votes = tmp_path / "demo.csv.gz"
+    assert main(["simulate", str(votes), "--items", "8"]) == 0
+    check_figures(votes, tmp_path)
+
+
+def test_the_figures_of_a_real_file_are_there_to_the_digit(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    source, numbers = check_figures(shared_data / "votes/judgebench.csv.gz", tmp_path)
+    # Published with the data: accuracy and flip rate of o1-mini (0.727143, 0.314286).
+    assert {round(value, 6) for value in numbers} >= {0.727143, 0.314286}
+    assert ">0.727</data>" in source
+
+
+def test_every_board_and_swap_of_the_demo_is_there() -> None:
+    from core.importers import read
+
+    (demo,) = read([("demo.csv.gz", REPOSITORY / "data" / "demo_votes.csv.gz")])
+    with Store.open() as store:
+        store.load(demo, simulated=True)
+        made = audit(store, Selection(), AuditOptions(splits=0))
+    page = Page(report(made))
+    numbers = set(page.numbers)
+    found = to_document(made)
+    for boards in found["leaderboards"].values():
+        for board in boards:
+            for row in board["rows"]:
+                assert {
+                    float(row[key]) for key in ("p", "p_low", "p_high", "elo", "elo_low")
+                } <= numbers
+    assert {row["mean_abs_centred_shift"] for row in found["anchor_swap"]} <= numbers
+    assert {pair["kappa"] for pair in found["agreement"]} <= numbers
+    assert "Simulated demo data" in page.said
+    assert "Data sets of the store" in page.said
+
+
+def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
+    hostile: tuple[Audit, str],
+) -> None:
+    made, source = hostile
+    best = next(judge for judge in made.judges if judge.judge == ranked(made.verdicts)[0])
+    own = [verdict for verdict in made.verdicts if verdict.judge == best.judge]
+    assert best.position
+    said = card(best.judge, made.overall[best.judge], own, best.position.flip_rate)
+    part = source.partition('<section id="first">')[2].partition("</section>")[0]
+    assert 0 < source.index('<section id="first">') < source.index('<section id="verdicts">')
+    for words in (f"{said.word}: {best.judge}", said.sentence, " ".join(said.advice)):
+        assert str(text(words)) in part
+    assert part.count('class="plot"') == 1
+
+
+def test_hostile_names_are_text_and_nothing_else(hostile: tuple[Audit, str]) -> None:
+    made, source = hostile
+    page = Page(source)
+    assert page.open == []
+    for tag, attributes in page.elements:
+        assert tag in KNOWN
+        assert set(attributes) <= ATTRIBUTES.get(tag, set()), (tag, attributes)
+        assert re.fullmatch(r"#[a-z]+", attributes["href"] or "") if tag == "a" else True
+    for judge in made.judges:
+        shown = "".join(c if c.isprintable() else " " for c in judge.judge)
+        assert shown in page.said
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", "".join(page.words))
+
+
+def test_hostile_names_in_figures_stay_names(hostile: tuple[Audit, str]) -> None:
+    """Plotly reads a little HTML in hover texts, legends and ticks."""
+    figures = [json.loads(code) for how, code in Page(hostile[1]).scripts if how]
+    assert len(figures) >= 10
+    for drawn in figures:
+        assert set(drawn) == {"light", "dark"}
+        for trace in drawn["light"]["data"]:
+            shown = [
+                trace.get("name") or "",
+                *(trace.get("hovertext") or ()),
+                *(trace.get("text") or ()),
+            ]
+            ticks = drawn["light"]["layout"].get("yaxis", {}).get("ticktext") or ()
+            for words in (*shown, *ticks):
+                assert set(re.findall(r"<[^>]*>?", words)) <= {"<b>", "</b>", "<br>"}, words
+
+
+def test_only_the_two_scripts_named_by_their_hashes_may_run(hostile: tuple[Audit, str]) -> None:
+    page = Page(hostile[1])
+    (policy,) = [
+        str(how["content"]) for tag, how in page.elements if how.get("http-equiv") and tag == "meta"
+    ]
+    running = [code for how, code in page.scripts if not how]
+    assert [code == drawing_library() for code in running] == [True, False]
+    named = {
+        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+        for code in running
+    }
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert set(rules["script-src"].split()) == named
+    assert rules["img-src"] == "data:"
+    assert "http" not in policy
+    assert {how.get("type") for tag, how in page.elements if tag == "script" and how} == {
+        "application/json"
+    }
+
+
+@pytest.mark.slow
+def test_the_same_audit_gives_the_same_bytes(hostile: tuple[Audit, str], tmp_path: Path) -> None:
+    assert report(hostile_audit()) == hostile[1]
+    votes = tmp_path / "votes.csv"
+    votes.write_text(
+        "item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8"
+    )
+    assert written(votes, out=tmp_path / "1.html") == written(votes, out=tmp_path / "2.html")
+
+
+def test_bare_votes_give_a_report_without_figures_or_scripts(tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text(
+        "item_id,judge,vote\n" + "".join(f"{k},j,{k % 3 - 1}\n" for k in range(40)), "utf-8"
+    )
+    source = written(votes, out=tmp_path / "report.html")
+    page = Page(source)
+    assert page.scripts == []
+    assert "script-src 'none'" in source
+    assert "Accuracy is unknown" in page.said
+    assert "#calibration" not in source
+
+
+def test_a_report_needs_somewhere_to_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("item_id,judge,vote\n1,j,A\n", "utf-8")
+    assert main(["report", str(votes), "--html", str(tmp_path / "no" / "report.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["report", str(votes)])
+
+
+def test_numbers_keep_all_digits_and_never_read_minus_nought() -> None:
+    assert number(1 / 3) == f'<data value="{1 / 3!r}">0.333</data>'
+    assert ">0.000<" in number(-1e-9)
+    assert p_value(0.0) == '<data value="0.0">&lt; .001</data>'
+    assert p_value(0.0421) == '<data value="0.0421">0.0421</data>'
+    assert number(None) == number(float("nan")) == number(float("inf")) == "–"
+    assert text("a\u202e<b>\ud800") == "a &lt;b&gt; "

@@ -1,0 +1,74 @@
+"""Simulated direct scores and rankings: what is planted is found, and files load as they were
+written.
+"""
+
+import numpy as np
+import pytest
+from places import REPOSITORY
+
+from core.consensus.listwise import improvement
+from core.consensus.listwise_orders import order_sensitivity
+from core.errors import InvalidOption
+from core.importers import read
+from core.schema import Selection
+from core.simulate.tables import write_demo_rankings, write_demo_scores
+from core.simulate.votes import demo_world
+from core.store import Store
+from core.store import vote_queries as queries
+
+DATA = REPOSITORY / "data"
+
+
+def loaded(path):
+    store = Store.open(None)
+    for reading in read([(path.name, path)]):
+        store.load(reading)
+    return store
+
+
+def test_the_demo_is_what_the_simulation_writes(tmp_path):
+    for name, write in (("demo_rankings", write_demo_rankings), ("demo_scores", write_demo_scores)):
+        write(tmp_path / f"{name}.csv.gz", seed=0)
+        assert (tmp_path / f"{name}.csv.gz").read_bytes() == (DATA / f"{name}.csv.gz").read_bytes()
+
+
+@pytest.mark.slow
+def test_planted_slot_preference_is_found_and_no_other(tmp_path):
+    write_demo_rankings(tmp_path / "lists.csv", seed=3, items=200)
+    with loaded(tmp_path / "lists.csv") as store:
+        found = queries.list_rankings(store, Selection())
+    assert set(found) == {judge.name for judge in demo_world().judges if judge.rater_type == "llm"}
+    slots = {name: order_sensitivity(one).to_frame() for name, one in found.items()}
+    pulled = slots["sim-judge-first-slot"]
+    assert pulled.low[0] > pulled.expected[0]
+    assert (np.diff(pulled.win - pulled.expected) < 0).all()
+    for name in ("sim-judge-careful", "sim-judge-boaster"):
+        assert abs(slots[name].win - slots[name].expected).max() < 0.05
+    careful, noisy = (
+        improvement(found[f"sim-judge-{name}"]).overall for name in ("careful", "boaster")
+    )
+    assert careful.direct.value > noisy.direct.value
+    assert noisy.improved > noisy.regressed
+
+
+@pytest.mark.slow
+def test_scores_follow_strength(tmp_path):
+    write_demo_scores(tmp_path / "scores.csv.gz", seed=1, items=100)
+    with loaded(tmp_path / "scores.csv.gz") as store:
+        found = queries.direct_scores(store, Selection())
+    strengths = dict(demo_world().strengths)
+    one = found["sim-judge-careful"]
+    means = [one.score[one.model == code].mean() for code in range(len(one.models))]
+    assert np.corrcoef(means, [strengths[name] for name in one.models])[0, 1] > 0.95
+    assert set(np.unique(one.score)) <= set(range(1, 11))
+    assert (len(one), len(found["sim-person-1"])) == (2400, 800)
+
+
+def test_bad_options_are_named(tmp_path):
+    with pytest.raises(InvalidOption, match="seed"):
+        write_demo_scores(tmp_path / "x.csv", seed=-1)
+    with pytest.raises(InvalidOption, match=r"\.csv"):
+        write_demo_rankings(tmp_path / "x.parquet", seed=0)
+    for write in (write_demo_scores, write_demo_rankings):
+        with pytest.raises(InvalidOption, match="items 0"):
+            write(tmp_path / "x.csv", seed=0, items=0)

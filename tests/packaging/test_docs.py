@@ -1,0 +1,309 @@
+"""The documents keep up with the code: what they show runs, what they name exists, links lead
+somewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from patience import LONG
+from places import REPOSITORY
+
+import core
+
+DOCUMENTS = [
+    REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
+] + sorted((REPOSITORY / "docs").glob("*.md"))
+TEXTS = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
+README = TEXTS["README.md"]
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"`([^`\n]+)`")
+# Commands that serve until they are stopped, or that do what other tests and the build server do.
+NOT_RUN = ("make ", "cp ", ".venv/bin/streamlit ", "appellate app", "python -m benchmarks")
+PLACEHOLDER = re.compile(r"(?<![\w/.\-])(?:FILE|OUT|HOST|NAME|URL|FOLDER)\b|…")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return [body for kind, body in BLOCK.findall(TEXTS[name]) if kind == language]
+
+
+def prose(name: str) -> str:
+    return BLOCK.sub("", TEXTS[name])
+
+
+def headings(name: str) -> list[str]:
+    return re.findall(r"^#+ (.*)$", prose(name), flags=re.MULTILINE)
+
+
+def site_anchor(heading: str) -> str:
+    """As the site makes it (Python-Markdown): ASCII letters only."""
+    plain = (
+        unicodedata.normalize("NFKD", heading.replace("`", "")).encode("ascii", "ignore").decode()
+    )
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+
+
+def repository_anchor(heading: str) -> str:
+    """As code hosts make it: letters of every script, a hyphen for each blank."""
+    return re.sub(r"[^\w\s-]", "", heading.replace("`", "").lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_link_and_anchor_resolves(name: str) -> None:
+    for link in LINK.findall(prose(name)):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (REPOSITORY / name).parent / path if path else REPOSITORY / name
+        assert target.exists(), f"{name}: {link}"
+        if anchor:
+            known = headings(str(target.resolve().relative_to(REPOSITORY)))
+            assert anchor in map(site_anchor, known), f"{name}: {link}: the site has no such anchor"
+            assert anchor in map(repository_anchor, known), (
+                f"{name}: {link}: the repository has no such anchor"
+            )
+
+
+def test_the_site_lists_every_document() -> None:
+    listed = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    for path in (REPOSITORY / "docs").glob("*.md"):
+        assert re.search(rf"^ +- {re.escape(path.name)}$", listed, flags=re.MULTILINE), path.name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_file_that_is_named_exists(name: str) -> None:
+    made = {"data/votes.duckdb"}
+    for code in CODE.findall(prose(name)):
+        if re.fullmatch(r"(?:core|pages|tests|data|docs|benchmarks)/[\w/.]+", code):
+            assert code in made or (REPOSITORY / code).exists(), f"{name}: {code}"
+
+
+def shown_commands(name: str) -> Iterator[str]:
+    """Commands of console blocks that can run here: nothing to fill in, and no server."""
+    for block in blocks(name, "console"):
+        for line in block.splitlines():
+            command = re.sub(r"\s+#.*", "", line).strip()
+            if not command or PLACEHOLDER.search(command) or command.startswith(NOT_RUN):
+                continue
+            yield command
+
+
+COMMANDS = [(name, command) for name in TEXTS for command in shown_commands(name)]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the documents speak of: votes, items to judge, and stores."""
+    made = tmp_path_factory.mktemp("files")
+    (votes,) = blocks("README.md", "csv")
+    (items,) = blocks("docs/collecting.md", "csv")
+    (made / "votes.csv").write_text(votes, encoding="utf-8")
+    (made / "items.csv").write_text(items, encoding="utf-8")
+    (made / "data").mkdir()
+    assert run("python -m core import votes.csv --store my.duckdb", made).returncode == 0
+    for store in ("backup.duckdb", "other.duckdb", "votes.duckdb"):
+        shutil.copy(made / "my.duckdb", made / store)
+    return made
+
+
+@pytest.fixture
+def folder(files: Path, tmp_path: Path) -> Path:
+    """A copy of the files, so that commands do not depend on each other."""
+    shutil.copytree(files, tmp_path / "files")
+    return tmp_path / "files"
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    words = shlex.split(re.sub(r"^(?:\.venv/bin/)?(?:python -m core|appellate) ", "", command))
+    return subprocess.run(
+        [sys.executable, "-m", "core", *words],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "APPELLATE_STORE": str(folder / "own.duckdb"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{n}: {c}" for n, c in COMMANDS])
+def test_every_command_that_is_shown_runs(name: str, command: str, folder: Path) -> None:
+    assert re.match(r"(?:\.venv/bin/)?(?:python -m core|appellate) ", command), f"{name}: {command}"
+    done = run(command, folder)
+    assert done.returncode == (1 if "--fail-if" in command else 0), (command, done.stderr)
+
+
+def test_the_documents_show_commands() -> None:
+    assert {"audit", "report", "import", "export", "collect"} <= {
+        word for _, command in COMMANDS for word in command.split()
+    }
+
+
+def helped(command: str) -> str:
+    """What `--help` prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *command.split(), "--help"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_every_option_that_is_named_exists() -> None:
+    """Options in the prose of documents are options of some command, or of the servers named beside
+    them.
+    """
+    known = {
+        "--server.address",
+        "--server.allowedHosts",
+        "--votes",
+        "--judges",
+        "--repeats",
+        "--only",
+        "--kept",
+        "--file",
+        "--large",
+        "--results",
+    }
+    known |= {"--temperature", "--strict"}
+    for command in re.findall(r"^    (\w+) +\w", helped(""), flags=re.MULTILINE):
+        known |= set(re.findall(r"--[\w-]+", helped(command)))
+    for name, text in TEXTS.items():
+        for code in CODE.findall(BLOCK.sub("", text)):
+            for option in re.findall(r"(?<!\S)--\w[\w.-]*", code):
+                assert option in known, f"{name}: {option}"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")]
+)
+def test_python_that_is_shown_runs(name: str) -> None:
+    for code in blocks(name, "python"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=REPOSITORY,
+            env={**os.environ, "APPELLATE_STORE": os.devnull},
+            capture_output=True,
+            text=True,
+            timeout=LONG,
+            check=False,
+        )
+        assert done.returncode == 0, (name, done.stderr)
+        assert done.stdout
+
+
+def test_the_python_of_the_readme_is_short() -> None:
+    (code,) = blocks("README.md", "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 6
+
+
+def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CONTRIBUTING's metric: its tests pass on its function, and the pages' part is Python."""
+    golden, function, law, *pages = blocks("CONTRIBUTING.md", "python")
+    assert pages
+    for block in pages:
+        ast.parse(block)
+    home = re.search(r"^from (core\.[\w.]+) import confident_errors$", golden, flags=re.MULTILINE)
+    assert home
+    module = importlib.import_module(home[1])
+    inside = dict(vars(module))
+    exec(compile(function, "CONTRIBUTING.md", "exec", dont_inherit=True), inside)  # noqa: S102
+    monkeypatch.setattr(module, "confident_errors", inside["confident_errors"], raising=False)
+    tests: dict[str, object] = {"__name__": "worked_example"}
+    for block in (golden, law):
+        exec(compile(block, "CONTRIBUTING.md", "exec", dont_inherit=True), tests)  # noqa: S102
+    found = [test for name, test in tests.items() if name.startswith("test_")]
+    assert len(found) == 2
+    for test in found:
+        assert callable(test)
+        test()
+
+
+def test_every_public_name_is_in_the_api() -> None:
+    listed = re.findall(r"^::: core\.(\w+)$", TEXTS["docs/api.md"], flags=re.MULTILINE)
+    assert sorted(listed) == sorted(set(core.__all__) - {"__version__"})
+
+
+def test_every_page_is_in_the_readme() -> None:
+    for page in (REPOSITORY / "pages").glob("*.py"):
+        if page.stem == "overview":
+            assert "| Overview |" in README
+        elif page.stem not in ("__init__", "main"):
+            title = re.search(r'widgets\.title\("([^"]+)"', page.read_text(encoding="utf-8"))[1]
+            assert f"| {title} |" in README
+
+
+def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
+    assert len(README.encode()) <= 8000
+    results = TEXTS["docs/results.md"]
+    table = README[README.index("| rule |") : README.index("Regret is")]
+    rows = [line.strip("| ").split(" | ") for line in table.strip().splitlines()[2:]]
+    assert len(rows) == 4
+    for rule, *figures in rows:
+        short = re.split(", | on ", rule)[0]
+        mae, accuracy, regret, top = map(re.escape, figures)
+        cells = rf"{mae} \| {accuracy} \| {regret} \| [^|]+ \| {top}"
+        assert re.search(rf"^\| {short}[^|]* \| {cells} \|", results, flags=re.MULTILINE), rule
+
+
+def test_every_section_that_the_code_cites_exists() -> None:
+    """Docstrings cite the methods by section: `docs/methods.md §5`, `docs/methods.md §9.3`."""
+    sections = {
+        re.match(r"[\d.]*\d", heading)[0]
+        for heading in headings("docs/methods.md")
+        if heading[0].isdigit()
+    }
+    cited = {}
+    for folder in ("core", "pages", "tests", "benchmarks"):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            for section in re.findall(
+                r"methods(?:\.md)? §(\d+(?:\.\d+)?)", path.read_text(encoding="utf-8")
+            ):
+                cited.setdefault(section, path)
+    assert len(cited) > 5
+    assert cited.keys() <= sections, {
+        section: cited[section] for section in cited.keys() - sections
+    }
+
+
+def test_every_dependency_has_its_reason() -> None:
+    text = TEXTS["docs/architecture.md"]
+    table = text[text.index("## Dependencies") :]
+    for file in REPOSITORY.glob("requirements*.txt"):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith(("#", "-")):
+                assert re.split(r"[<>=!~\[; ]", line)[0] in table, f"{file.name}: {line}"
+
+
+def test_nothing_names_a_machine_or_a_registry() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    for name in listed.stdout.splitlines():
+        path = REPOSITORY / name
+        if path.suffix in (".py", ".md", ".toml", ".txt", ".lock", ".yml", "") and path.is_file():
+            text = path.read_text(encoding="utf-8")
+            found = re.search(
+                r"(/work/main|/root/|/home/\w+/|https?://[\w.]*(pypi|pythonhosted)[\w.]*)", text
+            )
+            assert found is None or name == "tests/packaging/test_docs.py", (name, found)

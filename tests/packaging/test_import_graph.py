@@ -1,0 +1,210 @@
+"""Who may import whom: data moves one way (votes → counts → methods → verdicts and figures →
+pages).
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+from places import REPOSITORY
+
+# A part of `core`, a module or a folder of it, imports parts of lower tiers only.
+TIERS = (
+    # Where the program runs from.
+    ("installation",),
+    ("errors",),
+    ("files",),
+    ("schema",),
+    ("records", "labels"),
+    ("stats",),
+    # Where votes come from and what is asked of them.
+    ("importers", "store", "simulate"),
+    # The same questions, asked of other engines.
+    ("warehouse",),
+    # Methods on counts, which never know the store.
+    ("aggregation",),
+    ("agreement", "confidence", "experiments"),
+    ("bias", "leaderboard"),
+    ("consensus",),
+    # What is said and drawn of results.
+    ("interpretation",),
+    ("plots",),
+    ("audit_results",),
+    ("auditing",),
+    ("reporting",),
+    ("judging",),
+    ("__main__",),
+)
+TIER = {part: tier for tier, parts in enumerate(TIERS) for part in parts}
+METHODS = {
+    "aggregation",
+    "bias",
+    "agreement",
+    "confidence",
+    "experiments",
+    "consensus",
+    "leaderboard",
+}
+VOTES_SIDE = {"importers", "store", "simulate", "warehouse"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name. `lazy`: inside a function. `typing`: for type checkers only."""
+
+    name: str
+    lazy: bool
+    typing: bool
+
+
+@cache
+def imports(path: Path) -> tuple[Import, ...]:
+    """All that a module imports, relative names resolved."""
+    package = path.relative_to(REPOSITORY).parts[:-1]
+    found: list[Import] = []
+
+    def walk(node: ast.AST, lazy: bool, typing: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                found.extend(Import(name.name, lazy, typing) for name in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                above = package[: len(package) - child.level + 1] if child.level else ()
+                base = ".".join([*above, *([child.module] if child.module else [])])
+                found.extend(Import(f"{base}.{name.name}", lazy, typing) for name in child.names)
+            else:
+                checking = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+                function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                walk(child, lazy or function, typing or checking)
+
+    walk(ast.parse(path.read_text(encoding="utf-8")), False, False)
+    return tuple(found)
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted((REPOSITORY / folder).rglob("*.py"))
+
+
+def part(path: Path) -> str:
+    """`core/importers/wide.py` → `importers`."""
+    return path.relative_to(REPOSITORY / "core").parts[0].removesuffix(".py")
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+
+
+CORE = [path for path in modules("core") if part(path) != "__init__"]
+MODULES = {dotted(path): path for path in CORE}
+
+
+def module_of(name: str) -> str | None:
+    """The module of ours that an imported name is, or is in."""
+    return next((found for found in (name, name.rpartition(".")[0]) if found in MODULES), None)
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_core_imports_only_downwards(path: Path) -> None:
+    name = part(path)
+    for imported in imports(path):
+        parts = imported.name.split(".")
+        other = parts[1] if parts[0] == "core" and len(parts) > 1 else name
+        if other == name or imported.typing or other not in TIER:
+            continue
+        assert TIER[other] < TIER[name], f"core.{name} imports core.{other}, which is not below it"
+        assert not (name in METHODS and other in VOTES_SIDE), (
+            f"the method core.{name} knows the store"
+        )
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = {
+        name: {found for one in imports(path) if (found := module_of(one.name)) and found != name}
+        for name, path in MODULES.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError, with the circle
+
+
+def test_core_imports_itself_relatively() -> None:
+    for path in modules("core"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = [
+            n.module
+            for n in ast.walk(tree)
+            if isinstance(n, ast.ImportFrom) and not n.level and n.module
+        ]
+        assert not [name for name in named if name.split(".")[0] == "core"], path
+
+
+def test_every_part_has_a_tier() -> None:
+    assert {part(path) for path in CORE} == set(TIER)
+
+
+@pytest.mark.parametrize(
+    ("library", "homes"),
+    [
+        ("streamlit", set()),
+        ("plotly", {"core/plots/base.py"}),
+        ("duckdb", {"core/store/connection.py", "core/warehouse/engines.py"}),
+        ("litellm", {"core/judging/client.py"}),
+    ],
+)
+def test_library_has_one_home(library: str, homes: set[str]) -> None:
+    users = {
+        str(path.relative_to(REPOSITORY))
+        for path in CORE
+        for imported in imports(path)
+        if imported.name.split(".")[0] == library and not imported.typing
+    }
+    assert users == homes
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "plotly", "litellm", "scipy", "jinja2"])
+def test_heavy_libraries_are_imported_where_used(library: str) -> None:
+    eager = [
+        str(path.relative_to(REPOSITORY))
+        for path in CORE
+        for imported in imports(path)
+        if imported.name.split(".")[0] == library and not (imported.lazy or imported.typing)
+    ]
+    assert eager == []
+
+
+def test_sections_belong_to_one_page() -> None:
+    """A page uses `core`, `pages.shared` and its own sections; sections use no other page's."""
+    for path in modules("pages"):
+        own = path.parent.name if "sections" in path.parts else path.stem
+        for imported in imports(path):
+            name = imported.name
+            if not imported.typing:
+                assert not name.startswith(("duckdb", "plotly", "scipy")), (
+                    f"{path.name} imports {name}"
+                )
+            if name.startswith("pages."):
+                allowed = ("pages.shared.", f"pages.sections.{own}.")
+                assert f"{name}.".startswith(allowed), f"{path} imports {name}"
+            if path.parent.name == "shared":
+                assert not name.startswith(("core.reporting", "pages.sections")), (
+                    f"{path.name} imports {name}"
+                )
+
+
+def test_only_cached_caches() -> None:
+    for path in modules("pages"):
+        if path.name != "cached.py":
+            assert "st.cache_" not in path.read_text(encoding="utf-8"), path.name
+
+
+def test_importing_the_audit_stays_light() -> None:
+    heavy = ("scipy.stats", "pandas", "plotly", "litellm", "streamlit")
+    code = f"import core.auditing, sys; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,428 @@
+"""Every page through the real app (AppTest), from its first start on."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import tomllib
+
+import pytest
+import streamlit as st
+from patience import LONG
+from places import REPOSITORY
+from readings import reading
+from starlette.requests import Request
+from streamlit.testing.v1 import AppTest
+
+from core.confidence.calibration_error import calibration
+from core.plots.base import COLOURS
+from core.schema import Selection
+from core.store import Store
+from core.store.vote_queries import Mark, outcomes, votes_behind
+from pages.shared import first_picture
+
+PAGES = REPOSITORY / "pages"
+TITLES = {
+    "overview": "Overview",
+    "data": "Data",
+    "collect": "Collect",
+    "calibration": "Calibration",
+    "votes_to_labels": "Votes to labels",
+    "errors": "Errors",
+    "position_bias": "Position bias",
+    "agreement": "Agreement",
+    "listwise": "Listwise",
+    "juries": "Juries",
+    "planning": "Planning",
+    "leaderboard": "Leaderboard",
+}
+SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
+DEMO = "demo (simulated)"
+HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ :red[r] =1+1"
+
+
+def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
+    """The app on a page, come to by its URL."""
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page != "overview":
+        app.switch_page(f"{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> list[str]:
+    return [element.value for element in app.text]
+
+
+def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "new" / "votes.duckdb"))
+    opened(AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG), "overview")
+    st.cache_resource.clear()
+    with Store.open(tmp_path / "new" / "votes.duckdb") as store:
+        (found,) = store.datasets()
+    assert (found.name, found.simulated) == (DEMO, True)
+    assert min(found.votes, found.scores, found.rankings) > 0
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_page_opens_with_the_demo(app, page):
+    opened(app, page)
+    assert [title.value for title in app.title] == [TITLES[page]]
+    assert any("Simulated demo data" in element.value for element in app.markdown)
+
+
+def test_navigation_lists_every_page_file():
+    files = {path.stem for path in PAGES.glob("*.py")} - {"main", "__init__"}
+    assert files == set(SHOWN)
+
+
+def test_selection_comes_from_the_url(app):
+    opened(app, "overview", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
+    chosen = app.session_state["selection"]
+    assert chosen == Selection(
+        datasets=(DEMO,),
+        judges=("sim-judge-careful",),
+        rater_types=("llm",),
+        where=(("category", "Math"),),
+    )
+
+
+def test_names_in_the_url_that_do_not_exist_are_dropped(app):
+    opened(app, "overview", dataset="gone", category="gone", raters="gone", judges="gone")
+    assert app.session_state["selection"] == Selection(datasets=(DEMO,))
+
+
+def test_a_selection_without_votes_says_so(app):
+    opened(app, "overview", raters="human")
+    opened(app, "calibration")
+    assert any("confidence" in text and "none" in text for text in texts(app))
+
+
+def test_gold_can_be_formed_from_the_human_votes(app):
+    opened(app, "overview", gold="humans")
+    assert app.session_state["selection"].gold == "humans"
+    # What people voted for most is not called gold that somebody gave.
+    assert any("gold by people's majority" in box.proto.popover.label for box in app.get("popover"))
+
+
+def test_what_is_folded_is_drawn_when_it_is_opened(app, monkeypatch):
+    monkeypatch.setattr("pages.shared.folds.OPEN_AT_FIRST", False)
+    opened(app, "overview")
+    assert not app.main.dataframe
+    assert not app.main.code
+    app.session_state["fold-raters"] = True
+    app.run()
+    assert len(app.main.dataframe) == 1
+    assert not app.main.code
+    assert "verdict" in app.main.dataframe[0].value
+
+
+def test_a_button_opens_another_page_and_keeps_the_filters(app):
+    opened(app, "overview", category="Math", judge="sim-judge-careful")
+    app.button(key="go-calibration").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Calibration"
+    chosen = app.session_state["selection"]
+    assert chosen.where == (("category", "Math"),)
+    assert chosen.judges == ("sim-judge-careful",)
+
+
+def test_calibration_shows_the_numbers_of_core(app, store_path):
+    opened(app, "calibration", bins="7")
+    with Store.open(store_path) as store:
+        expected = {
+            judge: calibration(found, bins=7).ece
+            for judge, found in outcomes(store, Selection(datasets=(DEMO,))).items()
+            if found.with_confidence().n.any()
+        }
+    table = app.dataframe[0].value.set_index("judge")
+    assert table["ECE"].to_dict() == expected
+    worst = max(expected, key=expected.get)
+    assert texts(app)[0].startswith(f"{worst}: ")
+    assert f"{100 * expected[worst]:.1f}" in texts(app)[0]
+
+
+def test_a_bin_leads_to_its_votes(app, store_path):
+    opened(app, "calibration")
+    app.selectbox(key="bin").set_value("sim-judge-boaster: 0.7 to 0.8").run()
+    assert not app.exception
+    with Store.open(store_path) as store:
+        mark = Mark(judge="sim-judge-boaster", confidence=(0.7, 0.8))
+        expected = votes_behind(
+            store, Selection(datasets=(DEMO,)), mark=mark, limit=200
+        ).to_pandas()
+    shown = app.dataframe[0].value
+    assert shown["item_id"].tolist() == expected["item_id"].tolist()
+    assert set(shown["judge"]) == {"sim-judge-boaster"}
+    assert shown["confidence"].between(0.7, 0.8, inclusive="right").all()
+
+
+def test_copied_python_runs_and_gives_the_number_shown(app, store_path, capsys):
+    opened(app, "calibration", judges="sim-judge-careful")
+    shown = app.dataframe[0].value["ECE"].iloc[0]
+    st.cache_resource.clear()
+    exec(app.code[0].value, {})  # noqa: S102 - this is what the reader is told to do
+    assert capsys.readouterr().out.splitlines()[0] == f"sim-judge-careful {shown}"
+
+
+@pytest.mark.slow
+def test_hostile_names_reach_no_markup(own_store_path, monkeypatch):
+    monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
+    rows = [
+        {
+            "dataset": HOSTILE,
+            "item_id": f"i{k}",
+            "category": f"{HOSTILE} {k % 2}",
+            "judge": f"{HOSTILE} {k % 3}",
+            "vote": k % 3 - 1,
+            "gold": 1,
+            "confidence": 0.1 * (k % 10),
+            "prompt": HOSTILE,
+        }
+        for k in range(120)
+    ]
+    with Store.open(own_store_path) as store:
+        store.load(reading(rows))
+    for page in SHOWN:
+        fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+        opened(fresh, page, dataset=HOSTILE)
+        assert fresh.session_state["selection"].datasets == (HOSTILE,)
+        marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
+        marked_up += [*fresh.info, *fresh.warning, *fresh.error, *fresh.success]
+        assert not [element.value for element in marked_up if "pixel" in element.value], page
+        labels = [
+            element.label
+            for kind in ("button", "metric", "expander")
+            for element in fresh.get(kind)
+        ]
+        assert not [label for label in labels if "pixel" in label], page
+
+
+def launched(address: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Import the launcher as a server bound to `address` would."""
+    code = (
+        f"from streamlit import config; config.set_option('server.address', "
+        f"{address!r}); import app"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PAGES.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "", "example.org"])
+def test_an_open_address_without_sign_in_is_refused(address):
+    refused = launched(address)
+    assert refused.returncode == 1
+    assert "open to anyone" in refused.stderr
+    assert "APPELLATE_ALLOW_REMOTE=1" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")]
+)
+def test_this_machine_or_the_flag_is_served(address, flag):
+    assert launched(address, APPELLATE_ALLOW_REMOTE=flag).returncode == 0
+
+
+def test_page_and_charts_have_the_same_colours():
+    settings = tomllib.loads(
+        (PAGES.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    )
+    for theme, colours in COLOURS.items():
+        assert settings["theme"][theme]["backgroundColor"] == colours.page
+        assert settings["theme"][theme]["textColor"] == colours.text
+        assert settings["theme"][theme]["primaryColor"] == colours.accent
+
+
+def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
+    class Watched(threading.Event):
+        def wait(self, timeout=None):
+            found.append((self.is_set(), timeout))
+            return super().wait(timeout)
+
+    def page() -> None:
+        from pages.shared import first_picture
+
+        first_picture.rest_follows()
+
+    def says_so(visit: str) -> bytes:
+        request = Request({"type": "http", "path_params": {"visit": visit}})
+        return first_picture.ROUTE.endpoint(request).body
+
+    monkeypatch.setattr(first_picture, "PATIENCE", 0.1)
+    found: list[tuple[bool, float]] = []
+    fresh = AppTest.from_function(page)
+    fresh.run()
+    assert found == []  # a page that is not served has no browser to wait for
+    event = Watched()
+    fresh.session_state[first_picture.VISIT] = "visit", event
+    fresh.run()
+    fresh.run()
+    assert found == [(False, 0.1), (True, 0.1)]  # a browser that says nothing is waited for once
+    event.clear()
+    monkeypatch.setitem(first_picture._visits, "visit", event)
+    assert says_so("nobody") == first_picture.PIXEL
+    assert not event.is_set()
+    assert says_so("visit") == first_picture.PIXEL
+    assert event.is_set()
+
+
+def test_a_key_means_one_thing_on_every_page() -> None:
+    """State follows a visitor by its key: one that two pages use differently breaks the second."""
+    used: dict[str, set[str]] = {}
+    for path in sorted(PAGES.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        for widget, key in re.findall(r'\.(\w+)\((?:[^()]|\([^()]*\))*?key="([\w-]+)"', source):
+            used.setdefault(key, set()).add(f"{path.relative_to(PAGES)}: {widget}")
+    shared = {key: places for key, places in used.items() if len(places) > 1}
+    # The rater whose checks, labels, errors or flips are shown is chosen once for all pages.
+    assert set(shared) <= {"rater"}, shared
+
+
+def audited(options=None):
+    from core.audit_results import AuditOptions
+    from core.auditing import audit
+    from pages.shared.cached import get_store
+
+    return audit(get_store(), Selection(datasets=(DEMO,)), options or AuditOptions(splits=0))
+
+
+def test_the_overview_says_what_the_audit_says(app):
+    from core.interpretation.card import card
+    from core.interpretation.summary import answer, because, best_supported, confidence_line
+
+    page = opened(app, "overview", judge="sim-judge-boaster")
+    found = audited()
+    people = [judge.judge for judge in found.judges if judge.rater_type == "human"]
+    of = {judge.judge: judge for judge in found.judges}
+    credits = {name: judge.direction.credit for name, judge in of.items() if judge.direction}
+    shown = texts(page)
+    assert (
+        f"{answer(found.verdicts, found.overall)} {best_supported(credits, people=people)}" in shown
+    )
+    checks = [verdict for verdict in found.verdicts if verdict.judge == "sim-judge-boaster"]
+    overall = found.overall["sim-judge-boaster"]
+    said = card("sim-judge-boaster", overall, checks, of["sim-judge-boaster"].position.flip_rate)
+    assert {f"! {said.word}", said.sentence, f"What to do: {' '.join(said.advice)}"} <= set(shown)
+    assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
+    for verdict in checks:
+        assert verdict.sentence in shown
+        assert (
+            page.button(key=f"go-{verdict.check}").label == f"See {verdict.check.replace('_', ' ')}"
+        )
+    frames = [frame.value for frame in page.dataframe if "rater" in frame.value]
+    rows = frames[0].set_index("rater")
+    for name, credit in credits.items():
+        assert rows.loc[name, "verdict"].endswith(found.overall[name].verdict.replace("_", " "))
+        assert tuple(rows.loc[name, ["right", "low", "high", "items"]]) == (
+            *(credit.value, credit.low, credit.high, credit.n),
+        )
+
+
+def test_the_overview_starts_with_the_best_judge_and_keeps_earlier_links(app):
+    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
+    other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == (
+        "sim-judge-careful"
+    )
+
+
+def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
+    from pages.sections.overview import first_screen
+
+    page = opened(app, "overview")
+    for check, file in first_screen.PAGES.items():
+        assert (PAGES / file).exists(), check
+    asked = {}
+    monkeypatch.setattr(
+        first_screen.widgets, "open_page", lambda page, state: asked.update({page: state})
+    )
+    points = [{"customdata": ["j: position"]}]
+    monkeypatch.setattr(first_screen.st, "session_state", {"m": {"selection": {"points": points}}})
+    first_screen._open_cell("m", {"j: position": ("j", "position")})
+    assert asked == {"position_bias.py": {"judges": ["j"]}}
+    assert not page.exception
+
+
+def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
+    from pages.sections.overview import first_screen
+
+    monkeypatch.setattr(first_screen, "MOST_JUDGES", 3)
+    page = opened(app, "overview")
+    assert any(
+        "7 judges are selected, and this page audits at most 3" in text for text in texts(page)
+    )
+
+
+def test_limits_set_on_the_overview_grade_every_page(app):
+    from core.audit_results import AuditOptions
+    from core.interpretation.position_bias import order
+    from core.interpretation.summary import answer
+    from core.store.vote_queries import positions
+    from pages.shared.cached import get_store
+
+    page = opened(app, "overview")
+    before = texts(page)
+    page.number_input(key="limit-position-caution").set_value(70.0)
+    page.number_input(key="limit-position-failure").set_value(80.0)
+    page.text_input(key="family_names").set_value("sim=sim-judge,sim-model; other=x")
+    page.button(key="limits_keep").click().run()
+    assert not page.exception
+    options = AuditOptions(
+        splits=0,
+        limits={"position": (0.7, 0.8)},
+        families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
+    )
+    found = audited(options)
+    assert any(text.startswith(answer(found.verdicts, found.overall)) for text in texts(page))
+    assert not any(text.startswith(answer(found.verdicts, found.overall)) for text in before)
+    page.switch_page("position_bias.py").run()
+    judge = page.selectbox(key="rater").value
+    said = order(
+        judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules
+    )
+    assert any(text.startswith(f"{judge}: {said.sentence}") for text in texts(page))
+    page.switch_page("overview.py").run()
+    assert page.number_input(key="limit-position-caution").value == 70
+    page.button(key="limits_forget").click().run()
+    assert texts(page) == before
+
+
+def test_limits_in_the_wrong_order_are_refused_and_change_nothing(app):
+    page = opened(app, "overview")
+    before = texts(page)
+    page.number_input(key="limit-position-caution").set_value(90.0)
+    page.button(key="limits_keep").click().run()
+    assert not page.exception
+    assert set(before) <= set(texts(page))
+    assert any("failure 0.2 has to be at least caution 0.9" in text for text in texts(page))
+
+
+def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypatch):
+    from core.importers import ReadOptions, read
+    from core.store import Store
+
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    models = {"x": 1, "y": 4, "z": 7}
+    rows = "".join(
+        f"{i},{model},j,{score + i % 2}\n" for i in range(8) for model, score in models.items()
+    )
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        scores = f"item_id,model,judge,score\n{rows}".encode()
+        store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])
+    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
+    page.button(key="elsewhere-scores").click().run()
+    assert not page.exception
+    assert page.title[0].value == "Leaderboard"
+    # Against the best model nobody wins, so the middling one is the anchor to start from.
+    assert page.selectbox(key="scores_anchor").value == "y"
+    st.cache_resource.clear()

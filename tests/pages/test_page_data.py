@@ -1,0 +1,614 @@
+"""The Data page through the real app: drop, answer, read back, load, rename, export, delete."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit as st
+from patience import LONG
+from places import REPOSITORY
+from streamlit.testing.v1 import AppTest
+
+from core.importers import ReadOptions, inspect, read, read_back, template
+from core.schema import Selection
+from core.store import Store
+from core.store.browse import describe_import, reject_reasons, stored
+
+PAGES = REPOSITORY / "pages"
+HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
+SPREADSHEET = """prompt_id;Judge model;Winner;first shown;human label
+p1;gpt-4o;A;A;A
+p1;gpt-4o;A;B;A
+p2;gpt-4o;tie;A;B
+p2;gpt-4o;B;B;B
+p3;claude;A;A;A
+p3;claude;maybe;B;A
+"""
+# As model names, judge gpt-4o said A, A on p1; as slots, the A shown with B first is a vote for B.
+PLAIN = "item_id,judge,vote,gold\n1,j,1,1\n2,j,-1,1\n3,j,0,-1\n"
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        store.set_flag("demo deleted", "yes")
+        store.load(read([("first.csv", PLAIN.encode())])[0])
+    yield opened()
+    st.cache_resource.clear()
+
+
+def opened() -> AppTest:
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
+    app.switch_page("data.py").run()
+    assert [title.value for title in app.title] == ["Data"]
+    return calm(app)
+
+
+def calm(app: AppTest) -> AppTest:
+    assert not app.exception
+    return app
+
+
+def drop(app: AppTest, *files: tuple[str, bytes | str | Path]) -> AppTest:
+    given = []
+    for name, data in files:
+        content = data.read_bytes() if isinstance(data, Path) else data
+        given.append((name, content.encode() if isinstance(content, str) else content, "text/csv"))
+    app.file_uploader(key="files").set_value(given)
+    return calm(app.run())
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def widget(app: AppTest, kind: str, label: str):
+    (found,) = [each for each in app.get(kind) if each.label == label]
+    return found
+
+
+def frame(app: AppTest, first_column: str) -> pd.DataFrame:
+    (found,) = [each.value for each in app.dataframe if each.value.columns[0] == first_column]
+    return found
+
+
+def can_load(app: AppTest) -> bool:
+    return any(button.key == "load" for button in app.button)
+
+
+def load(app: AppTest) -> AppTest:
+    return calm(app.button(key="load").click().run())
+
+
+def exported(path: Path, *names: str) -> pd.DataFrame:
+    with Store.open(path) as store:
+        return store.export(Selection(datasets=names or None)).to_pandas()
+
+
+def store_path(app: AppTest) -> Path:
+    from core.store import default_path
+
+    return default_path()
+
+
+def means(app: AppTest, label: str):
+    """The box of a label that is not understood."""
+    (found,) = [each for each in app.selectbox if str(each.key).endswith(f"-{label}")]
+    return found
+
+
+def test_labels_that_no_vocabulary_has_are_explained_one_by_one(app) -> None:
+    says = ("the x", "the y", "draw", "timeout")
+    rows = "".join(f"q{i},j,x,y,{says[i % 4]}\n" for i in range(8))
+    drop(app, ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
+    assert not can_load(app)
+    assert means(app, "draw").value == "tie"
+    for label, meaning in (("the x", "A"), ("the y", "B"), ("timeout", "failed")):
+        assert not can_load(app)
+        calm(means(app, label).set_value(meaning).run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    found = exported(store_path(app), "words")
+    assert found["vote"].fillna(9).tolist() == [1, -1, 0, 9] * 2
+    assert found["status"].tolist() == ["ok", "ok", "ok", "unparsed"] * 2
+
+
+def test_a_label_outside_the_vocabulary_is_rejected_or_explained(app) -> None:
+    drop(
+        app, ("ours.csv", "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,model_a\n4,j,skip\n")
+    )
+    assert "1 rejected" in texts(app)
+    calm(means(app, "skip").set_value("failed").run())
+    assert "nothing was rejected" in texts(app)
+    load(app)
+    assert exported(store_path(app), "ours")["status"].tolist() == ["ok"] * 3 + ["unparsed"]
+
+
+SIDES = (
+    "grader,question_no,annotator_says,certainty_pct,order_shown,left_system,right_system\n"
+    "g1,q1,left,90,AB,m1,m2\ng1,q1,right,80,BA,m1,m2\ng1,q2,draw,55,AB,m1,m2\ng2,q1,left,70,BA,m1,m2\n"
+)
+
+
+@pytest.mark.parametrize(("refers", "votes"), [("model", [1, -1, 0, 1]), ("slot", [1, 1, 0, -1])])
+def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(
+    app, refers, votes
+) -> None:
+    drop(app, ("sides.csv", SIDES))
+    assert "Suggested from names and values" in texts(app)
+    assert not can_load(app)
+    assert widget(app, "selectbox", "Judge").value == "grader"
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
+    assert not can_load(app)
+    calm(widget(app, "radio", "The labels name").set_value(refers).run())
+    load(app)
+    found = exported(store_path(app), "sides")
+    assert found["vote"].tolist() == votes
+    assert found["position"].tolist() == ["ab", "ba", "ab", "ba"]
+    assert found["confidence"].tolist() == [0.9, 0.8, 0.55, 0.7]
+    assert found[["judge", "item_id", "model_a", "model_b"]].iloc[3].tolist() == [
+        "g2",
+        "q1",
+        "m1",
+        "m2",
+    ]
+
+
+def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) -> None:
+    drop(app, ("sides.csv", SIDES))
+    assert "This file is not in yet" in texts(app)
+    assert "3 votes of 1 rater" not in texts(app)
+    drop(app)
+    assert "3 votes of 1 rater" in texts(app)
+
+
+def test_says_what_is_in_and_what_is_missing(app):
+    assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
+    assert (
+        "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %"
+        in texts(app)
+    )
+    assert "position bias cannot be tested" in texts(app)
+    assert frame(app, "data set")["votes, failed too"].tolist() == [3]
+
+
+def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_is_chosen(app):
+    with Store.open(store_path(app)) as store:
+        store.load(read([("second.csv", PLAIN.encode())])[0])
+    linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    linked.query_params["dataset"] = "gone"
+    said = "The link asks for the data set gone, which is not here. This is second."
+    assert said in texts(calm(linked.run()))
+    assert said in texts(calm(linked.switch_page("errors.py").run()))
+    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("first").run()))
+    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
+
+
+def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
+    drop(app, ("mine.csv", template()))
+    reading = read([("mine.csv", template().encode())])[0]
+    for sentence in (*read_back(reading), describe_import(reading)):
+        assert sentence in texts(app)
+    load(app)
+    assert app.session_state["selection"] == Selection(datasets=("my-data",))
+    assert "4 votes loaded into my-data." in texts(app)
+    assert exported(store_path(app), "my-data")["vote"].tolist() == [1, -1, 0, -1]
+
+
+def test_a_spreadsheet_is_asked_what_its_labels_name(app):
+    drop(app, ("ours.csv", SPREADSHEET))
+    assert not can_load(app)
+    assert "nothing is guessed" in texts(app)
+    refers = widget(app, "radio", "The labels name")
+    assert refers.value is None
+    calm(refers.set_value("slot").run())
+    assert "judge gpt-4o saw B first and said B is better; gold says A" in texts(app)
+    rejects = frame(app, "row")
+    assert rejects[["row", "column", "value"]].to_numpy().tolist() == [[6, "Winner", "maybe"]]
+    assert frame(app, "n")["n"].tolist() == [1]
+    assert not [text.value for text in app.text if "--" in text.value]
+    load(app)
+    expected = read([("ours.csv", SPREADSHEET.encode())], ReadOptions(label_refers="slot"))[0]
+    found = exported(store_path(app), "ours")
+    assert found["vote"].tolist() == [1, -1, 0, 1, 1] == expected.votes["vote"].to_pylist()
+    assert found["position"].tolist() == ["ab", "ba", "ab", "ba", "ab"]
+    assert found["gold"].tolist() == [1, 1, -1, -1, 1]
+
+
+def test_copied_python_reads_the_file_as_the_page_did(app, tmp_path, monkeypatch, capsys):
+    (tmp_path / "ours.csv").write_text(SPREADSHEET, encoding="utf-8")
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    calm(widget(app, "selectbox", "True or human label (gold)").set_value("").run())
+    st.cache_resource.clear()
+    monkeypatch.chdir(tmp_path)
+    exec(app.code[0].value, {})  # noqa: S102 - this is what the reader is told to do
+    assert capsys.readouterr().out == "5 votes loaded into ours, 1 rejected\n"
+    found = exported(tmp_path / "votes.duckdb", "ours")
+    assert found["vote"].tolist() == [1, -1, 0, 1, 1]
+    assert found["gold"].isna().all()
+
+
+def test_a_file_whose_data_set_was_deleted_can_be_loaded_again(app):
+    drop(app, ("second.csv", PLAIN))
+    load(app)
+    assert not can_load(app)
+    calm(app.button(key="delete").click().run())
+    assert "Deleted second: 3 votes." in texts(app)
+    load(app)
+    assert "3 votes loaded into second." in texts(app)
+
+
+def test_the_other_answer_gives_the_other_votes(app):
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [1, 1, 0, -1, 1]
+
+
+def test_labels_are_asked_for_even_where_no_column_says_what_was_shown_first(app):
+    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,A\n2,j,B\n"))
+    assert not can_load(app)
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    assert not can_load(app)
+    assert "always A first" in texts(app)
+    calm(widget(app, "selectbox", "Shown first (position)").set_value("=ab").run())
+    load(app)
+    assert exported(store_path(app), "ours")["position"].tolist() == ["ab", "ab"]
+
+
+def test_numbers_that_can_be_read_in_several_ways_are_asked_about(app):
+    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,1\n2,j,0\n"))
+    assert not can_load(app)
+    labels = widget(app, "selectbox", "Labels are written as")
+    assert labels.value is None
+    calm(labels.set_value("0/1").run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [-1, 1]
+
+
+def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
+    drop(app, ("ours.csv", "case,who said so,pick,gold\n1,j,1,1\n2,j,-1,yes\n"))
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
+    assert "which column is" in texts(app)
+    calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("case").run())
+    calm(widget(app, "selectbox", "Judge").set_value("who said so").run())
+    calm(widget(app, "selectbox", "Verdict (vote)").set_value("pick").run())
+    calm(widget(app, "selectbox", "True or human label (gold)").set_value("").run())
+    load(app)
+    found = exported(store_path(app), "ours")
+    assert found["vote"].tolist() == [1, -1]
+    assert found["gold"].isna().all()
+    assert found["gold (in the file)"].tolist() == ["1", "yes"]
+
+
+def test_a_leaderboard_file_is_asked_for_its_models_and_then_settles_by_itself(app):
+    rows = "1,llama,base,gpt-4o,llama\n2,llama,base,gpt-4o,tie\n1,qwen,base,gpt-4o,base\n"
+    drop(app, ("ours.csv", f"Prompt,Model,Baseline,Judge,Winner\n{rows}"))
+    calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("Prompt").run())
+    assert "If they are names of models, choose under “Columns”" in texts(app)
+    assert "Not used: Model, Baseline." in texts(app)
+    calm(widget(app, "selectbox", "Author of A (model_a)").set_value("Model").run())
+    calm(widget(app, "selectbox", "Author of B (model_b)").set_value("Baseline").run())
+    assert "Not used" not in texts(app)
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [1, 0, -1]
+
+
+def test_a_file_of_one_judge_says_that_its_name_can_be_typed(app):
+    drop(app, ("ours.csv", "Prompt ID;Winner;Human says;Score confidence\n1;A;B;80%\n2;B;B;91%\n"))
+    assert "If one judge gave every verdict, type its name there." in texts(app)
+    assert widget(app, "selectbox", "True or human label (gold)").value == "Human says"
+    assert widget(app, "selectbox", "Confidence").value == "Score confidence"
+
+
+def test_a_column_a_judge_with_one_of_them_as_gold(app):
+    drop(app, ("wide.csv", "item_id,gpt,claude,human\n1,A,B,A\n2,tie,A,B\n"))
+    calm(widget(app, "checkbox", "These columns are right").check().run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    calm(widget(app, "text_input", "Data set").set_value("mine").run())
+    load(app)
+    found = exported(store_path(app), "mine")
+    assert found["judge"].tolist() == ["gpt", "claude"] * 2
+    assert found["vote"].tolist() == [1, -1, 0, 1]
+    assert found["gold"].tolist() == [1, 1, -1, -1]
+
+
+def test_two_scores_with_a_tie_margin(app):
+    drop(app, ("scores.csv", "item_id,judge,score_a,score_b\n1,j,8,7\n2,j,8,7.5\n3,j,1,9\n"))
+    calm(widget(app, "number_input", "Tie margin").set_value(0.5).run())
+    load(app)
+    assert exported(store_path(app), "scores")["vote"].tolist() == [1, 0, -1]
+
+
+def test_the_scale_of_confidence_can_be_corrected(app):
+    drop(app, ("scale.csv", "item_id,judge,vote,confidence\n1,j,1,1\n2,j,-1,0.5\n"))
+    assert "with confidence 100%" in texts(app)
+    calm(widget(app, "selectbox", "Confidence is").set_value(100).run())
+    assert "with confidence 1%" in texts(app)
+
+
+def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
+    latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
+    drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
+    assert "latin.csv" in texts(app)
+    assert "UTF-8" in texts(app)
+    assert "the file is empty" in texts(app)
+    assert "2 of 3 not ready to load" in texts(app)
+    load(app)
+    assert "3 votes loaded into good." in texts(app)
+    with Store.open(store_path(app)) as store:
+        assert [found.name for found in store.datasets()] == ["first", "good"]
+
+
+def test_the_same_file_twice_says_so_and_changes_nothing(app):
+    before = exported(store_path(app))
+    drop(app, ("first.csv", PLAIN))
+    load(app)
+    assert "Loaded before as first: nothing to do." in texts(app)
+    pd.testing.assert_frame_equal(exported(store_path(app)), before)
+
+
+def test_conflicts_are_kept_until_the_user_replaces_them(app):
+    other = PLAIN.replace("1,j,1,1", "1,j,-1,1")
+    drop(app, ("first.csv", other))
+    load(app)
+    assert "1 conflict (kept as stored)" in texts(app)
+    assert exported(store_path(app))["vote"].tolist() == [1, -1, 0]
+    (button,) = [each for each in app.button if each.label.startswith("Replace")]
+    calm(button.click().run())
+    assert exported(store_path(app)).set_index("item_id")["vote"].to_dict() == {
+        "1": -1,
+        "2": -1,
+        "3": 0,
+    }
+    assert not [each for each in app.button if each.label.startswith("Replace")]
+
+
+def test_gold_from_a_second_file(app):
+    drop(app, ("votes.csv", "item_id,judge,vote\n1,j,1\n9,j,-1\n"))
+    load(app)
+    assert "No vote has gold" in texts(app)
+    drop(app, ("gold.csv", "item_id,model_a,model_b,gold\n1,A,B,1\n9,A,B,1\n"))
+    calm(widget(app, "selectbox", "Gold for data set").set_value("votes").run())
+    load(app)
+    assert "2 comparisons given gold" in texts(app)
+    assert exported(store_path(app), "votes")["gold"].tolist() == [1, 1]
+
+
+def test_rename_delete_and_an_empty_store(app):
+    app.text_input(key="new-name").set_value("renamed").run()
+    calm(app.button(key="rename").click().run())
+    assert "first is now named renamed." in texts(app)
+    assert app.session_state["selection"] == Selection(datasets=("renamed",))
+    calm(app.button(key="delete").click().run())
+    assert "Deleted renamed: 3 votes." in texts(app)
+    assert "No votes are in yet" in texts(app)
+    assert "Load a file above" in texts(app)
+    drop(app, ("first.csv", PLAIN))
+    load(app)
+    assert "3 votes loaded into first." in texts(app)
+    assert app.session_state["selection"] == Selection(datasets=("first",))
+
+
+def test_a_name_that_is_taken_is_refused_in_words(app):
+    drop(app, ("second.csv", PLAIN))
+    load(app)
+    app.text_input(key="new-name").set_value("first").run()
+    calm(app.button(key="rename").click().run())
+    assert "There is already a data set named 'first'" in texts(app)
+
+
+def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "demo.duckdb"))
+    app = opened()
+    assert any("Simulated demo data" in element.value for element in app.markdown)
+    calm(app.button(key="delete").click().run())
+    st.cache_resource.clear()
+    assert "No votes are in yet" in texts(opened())
+    st.cache_resource.clear()
+
+
+def test_hostile_names_reach_no_markup(app):
+    text = f'item_id,judge,"{HOSTILE}",vote\n1,"{HOSTILE}",x,A\n2,"{HOSTILE}",x,"{HOSTILE}"\n3,j,y,B\n4,j,y,B\n'
+    drop(app, (f"{HOSTILE}.csv", text), (f"bad {HOSTILE}.csv", b"x"))
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    marked_up = [*app.markdown, *app.caption, *app.title, *app.subheader]
+    assert not [element.value for element in marked_up if "pixel" in element.value]
+    labelled = [
+        each for kind in ("button", "expander", "selectbox", "radio") for each in app.get(kind)
+    ]
+    assert not [each.label for each in labelled if "pixel" in each.label]
+    assert HOSTILE in exported(store_path(app))["judge"].tolist()
+
+
+def test_own_export_gives_the_same_store(app, tmp_path):
+    from core.store.export import write_file
+
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    load(app)
+    with Store.open(store_path(app)) as store:
+        table = store.export()
+        write_file(table, tmp_path / "out.csv")
+        for name in ("first", "ours"):
+            store.delete_dataset(name)
+    app = opened()
+    drop(app, ("out.csv", tmp_path / "out.csv"))
+    load(app)
+    with Store.open(store_path(app)) as store:
+        assert store.export().equals(table)
+
+
+def test_native_files(app, native):
+    (path,) = (native / "judgebench").glob("*judge-1*")
+    drop(app, (path.name, path))
+    assert "JudgeBench" in "\n".join(each.value for each in app.caption)
+    load(app)
+    with Store.open(store_path(app)) as store:
+        assert "JudgeBench" in [found.name for found in store.datasets()]
+
+
+def test_the_baseline_of_arena_hard_can_be_named(app, native):
+    (path,) = (native / "arenahard").glob("*v0.1*")
+    drop(app, (path.name, path))
+    assert "name it with “Name of the baseline”" in texts(app)
+    calm(widget(app, "text_input", "Name of the baseline").set_value("gpt-4-0314").run())
+    assert "B is gpt-4-0314" in texts(app)
+    load(app)
+    assert set(exported(store_path(app), "tiny-arena-v0.1")["model_b"]) == {"gpt-4-0314"}
+
+
+def test_pandalm_results_ask_for_the_test_set(app, native):
+    folder = native / "pandalm"
+    result, test_set = folder / "judge-1-testset-v1.json", folder / "testset-v1.json"
+    drop(app, (result.name, result))
+    assert "Give the test set (testset-v1.json) together with this file" in texts(app)
+    assert not can_load(app)
+    drop(app, (result.name, result), (test_set.name, test_set))
+    load(app)
+    found = exported(store_path(app), "PandaLM")
+    assert found.groupby("rater_type")["judge"].nunique().to_dict() == {"human": 3, "llm": 1}
+
+
+def test_a_large_packed_canonical_file(app):
+    path = PAGES.parent / "data" / "demo_votes.csv.gz"
+    drop(app, (path.name, path))
+    load(app)
+    assert (
+        len(exported(store_path(app), "demo (simulated)"))
+        == 57120
+        == gzip.decompress(path.read_bytes()).count(b"\n") - 1
+    )
+
+
+def test_receipt_counts_rejects_by_reason_whatever_item_they_name():
+    rows = "".join(f"{k},j,{k % 2 or -1},0\n{k},j,0,0\n" for k in range(3))
+    reading = read([("x.csv", f"item_id,judge,vote,run\n{rows}".encode())])[0]
+    counted = reject_reasons(reading)
+    assert counted["n"].sum() == reading.rejects.num_rows == 6
+    assert counted["n"].tolist() == [3, 3]
+    assert (
+        describe_import(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+    )
+
+
+def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
+    rows = [f"{k},j,1,{'1' if k else ''},{'0.5' if not k else ''}" for k in range(300)]
+    text = "item_id,judge,vote,gold,confidence\n" + "\n".join(rows)
+    with Store.open(None) as store:
+        store.load(read([("x.csv", text.encode())])[0])
+        from core.store.vote_queries import summary
+
+        said = stored(summary(store, Selection()))
+    assert "Gold is known for 99 % of the votes" in said.sentence
+    assert "a confidence for under 1 %" in said.sentence
+    assert len(said.gaps) == 1
+
+
+def test_a_column_can_be_left_out_and_the_first_shown_named_in_words():
+    options = ReadOptions(mapping=(("gold", ""),), label_refers="slot")
+    assert "gold" not in inspect(SPREADSHEET.encode(), "x.csv", options).mapping
+    votes = read([("x.csv", SPREADSHEET.encode())], options)[0].votes
+    assert votes["gold"].null_count == votes.num_rows
+    assert votes["position"].to_pylist() == ["ab", "ba", "ab", "ba", "ab"]
+
+
+def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_path):
+    from core.store.vote_queries import summary
+
+    for empty, said in (
+        (1, "1 more without a verdict is not"),
+        (2, "2 more without a verdict are not"),
+    ):
+        rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))
+        reading = read([("x.csv", f"item_id,judge,vote\n{rows}".encode())])[0]
+        assert f", {empty} of them without a verdict;" in describe_import(reading)
+        with Store.open(None) as store:
+            store.load(reading)
+            assert said in stored(summary(store, Selection())).sentence
+
+
+NAMED = "item_id,judge,model_a,model_b,vote\n" + "".join(
+    f"q{i},j,Qwen,Llama 3,{said}\n"
+    for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
+)
+
+
+def test_labels_that_name_no_model_of_the_file_are_shown_as_rejected(app):
+    drop(app, ("named.csv", NAMED))
+    if widget(app, "selectbox", "Labels are written as").value is None:
+        calm(widget(app, "selectbox", "Labels are written as").set_value("names").run())
+    told = frame(app, "label").set_index("label")["read as"].to_dict()
+    better = "that model is better"
+    assert told == {
+        "Qwen": better,
+        "llama 3": better,
+        "tie": "tie",
+        "Llama": "rejected",
+        "n/a": "rejected",
+    }
+    assert set(frame(app, "row")["value"]) == {
+        label for label, said in told.items() if said == "rejected"
+    }
+    assert any("row 2 of a spreadsheet" in caption.value for caption in app.caption)
+
+
+def test_only_pages_that_can_say_something_are_offered_after_loading(app):
+    drop(app, ("plain.csv", "item_id,judge,vote\n1,j,1\n2,j,\n"))
+    load(app)
+    assert {button.label for button in app.button if button.label.startswith("To ")} == {
+        "To the Overview"
+    }
+    assert "1 of the 2 votes read holds no verdict" in texts(app)
+    drop(app, ("mine.csv", template()))
+    load(app)
+    assert {button.label for button in app.button if button.label.startswith("To ")} == {
+        "To the Overview",
+        "To Calibration",
+    }
+
+
+def test_items_of_scores_are_told_from_those_of_votes(app):
+    assert "items" in frame(app, "data set")
+    with Store.open(store_path(app)) as store:
+        scores = "item_id,model,judge,score\n9,x,j,3\n8,y,j,5\n"
+        store.load(read([("first.csv", scores.encode())], ReadOptions(format="direct_scores"))[0])
+    listed = frame(opened(), "data set")
+    assert listed["items of all kinds"].tolist() == [5]
+    assert "items" not in listed
+
+
+def linked(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return calm(app.run())
+
+
+def test_a_link_to_a_judge_who_is_not_here_says_so_until_another_is_chosen(app):
+    found = linked(judges="nobody")
+    said = "The link asks for nobody, not among the raters of first. All are shown."
+    assert said in texts(found)
+    assert said in texts(calm(found.switch_page("data.py").run()))
+    assert "nobody" not in texts(calm(found.multiselect(key="judges").set_value(["j"]).run()))
+    assert "not among" not in texts(linked(judges="j"))
+
+
+def test_a_bare_address_opens_the_newest_data_set_and_stays_there(app):
+    with Store.open(store_path(app)) as store:
+        store.load(read([("second.csv", PLAIN.encode())])[0])
+    bare = linked()
+    assert bare.selectbox(key="dataset").value == "second"
+    with Store.open(store_path(app)) as store:
+        store.load(read([("a third.csv", PLAIN.encode())])[0])
+    assert linked().selectbox(key="dataset").value == "a third"
+    assert calm(bare.run()).selectbox(key="dataset").value == "second"
+    assert linked(dataset="first").selectbox(key="dataset").value == "first"

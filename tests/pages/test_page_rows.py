@@ -1,0 +1,109 @@
+"""Direct scores and rankings in the app: dropped, read back, loaded; pages about votes say where
+they are.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from patience import LONG
+from places import REPOSITORY
+from streamlit.testing.v1 import AppTest
+
+from core.importers import read, read_back
+from core.schema import Selection
+from core.store import Store, default_path
+from pages.shared import cached
+
+PAGES = REPOSITORY / "pages"
+ABOUT_VOTES = ("overview", "calibration", "aggregation", "confusion", "position", "agreement")
+SCORES = "item_id,model,judge,score,category\n" + "".join(
+    f"q{i},{model},{judge},{1 + (i + k) % 10},{'math' if i % 2 else 'code'}\n"
+    for i in range(12)
+    for k, model in enumerate(("x", "y", "![z](u)"))
+    for judge in ("j", "k")
+)
+LISTS = "item,candidate,judge,slot,rank\ni,a,j,0,1\ni,b,j,1,2\n"
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        store.set_flag("demo deleted", "yes")
+        for name, text in (("scores.csv", SCORES), ("lists.csv", LISTS)):
+            store.load(read([(name, text.encode())])[0])
+    yield AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
+    st.cache_resource.clear()
+
+
+def texts(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(element.value for element in app.text)
+
+
+@pytest.mark.parametrize("page", ABOUT_VOTES)
+def test_a_page_about_votes_says_what_the_data_set_holds_instead(app, page):
+    if page != "overview":
+        app.switch_page(f"{page}.py").run()
+    app.selectbox(key="dataset").set_value("scores").run()
+    assert "There are 72 direct scores, which the page Leaderboard shows." in texts(app)
+    assert app.title[0].value
+    assert app.multiselect(key="judges").options == ["j", "k"]
+    app.selectbox(key="dataset").set_value("lists").run()
+    assert "There is 1 listwise ranking, which the page Listwise shows." in texts(app)
+
+
+def test_scores_are_shown_where_votes_rank_nobody(app):
+    """Two models met, which is no board; the same data set's direct scores are still there."""
+    votes = "dataset,item_id,judge,model_a,model_b,vote\n" + "".join(
+        f"scores,q{i},j,x,y,{1 if i % 3 else -1}\n" for i in range(12)
+    )
+    store = cached.get_store()
+    store.load(read([("votes.csv", votes.encode())])[0])
+    app.switch_page("leaderboard.py").run()
+    app.selectbox(key="dataset").set_value("scores").run()
+    assert "Of the votes: Only two models met" in texts(app)
+    assert app.selectbox(key="scores_anchor").options == ["![z](u)", "x", "y"]
+    assert app.dataframe
+
+
+def test_scores_are_dropped_read_back_loaded_and_listed(app):
+    app.switch_page("data.py").run()
+    mine = SCORES.replace("q1,", "r1,")
+    app.file_uploader(key="files").set_value([("mine.csv", mine.encode(), "text/csv")])
+    app.run()
+    for sentence in read_back(read([("mine.csv", mine.encode())])[0]):
+        assert sentence in texts(app)
+    assert (
+        "72 direct scores of 2 raters on 12 items read from 72 rows; nothing was rejected."
+        in texts(app)
+    )
+    app.button(key="load").click().run()
+    assert "72 direct scores loaded into mine." in texts(app)
+    assert "72 direct scores of 2 raters are in: see the page Leaderboard." in texts(app)
+    (frame,) = [each.value for each in app.dataframe if each.value.columns[0] == "data set"]
+    assert frame.set_index("data set")[["scores", "rankings"]].to_dict("index") == {
+        "lists": {"scores": 0, "rankings": 1},
+        "mine": {"scores": 72, "rankings": 0},
+        "scores": {"scores": 72, "rankings": 0},
+    }
+    with Store.open(default_path()) as store:
+        assert len(store.export(Selection(datasets=("mine",)), kind="scores")) == 72
+
+
+def test_a_missing_column_is_asked_for(app):
+    app.switch_page("data.py").run()
+    text = "item_id,who,judge,score\n1,m,j,4\n2,m,j,5\n"
+    app.file_uploader(key="files").set_value([("who.csv", text.encode(), "text/csv")])
+    app.run()
+    (format,) = [each for each in app.selectbox if each.label == "Format"]
+    format.set_value("direct_scores").run()
+    assert "Choose under “Columns” which column is: model." in texts(app)
+    (model,) = [each for each in app.selectbox if each.label == "model"]
+    model.set_value("who").run()
+    assert "2 direct scores of 1 rater on 2 items" in texts(app)
+    app.button(key="load").click().run()
+    assert "2 direct scores loaded into who." in texts(app)

@@ -1,0 +1,642 @@
+"""The audit of a table on another engine is that of the same rows in a file, and fails with a
+remedy.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from places import REPOSITORY
+from warehouses import PASSWORD, Running, absent, free_port, running
+
+from core.__main__ import main
+from core.audit_results import AuditOptions
+from core.auditing import audit
+from core.errors import InvalidOption, NoUsableVotes, WarehouseError
+from core.importers import ReadOptions, read
+from core.reporting.document import to_json
+from core.schema import COLUMN_NAMES, Selection
+from core.store import Store, browse
+from core.store import vote_queries as queries
+from core.store.marks import Mark
+from core.warehouse import Warehouse
+
+NAMES = ("parquet", "postgresql", "clickhouse", "spark", "s3")
+HERE = [name for name in NAMES if absent(name) is None]
+SERVERS = [name for name in HERE if name not in ("parquet", "s3")]
+DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
+OPTIONS = AuditOptions(splits=5)
+REAL = ("pba_repeat", "judgebench", "ko_arena_hard", "rewardbench2_pairs")
+"""Real files; Spark, which needs seconds for each statement however few the votes, takes the first.
+"""
+
+ODD = ReadOptions(
+    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")),
+    labels="A/B",
+    label_refers="slot",
+)
+
+
+def odd_votes() -> str:
+    """Votes as people write them, with what cannot be read among them, and `lang` besides."""
+    rng = np.random.default_rng(3)
+    lines = [
+        "Prompt no.,model_a,model_b,who,run,position,says,confidence,gold,status,rater_type,lang"
+    ]
+    for i in range(60):
+        for judge in ("Jü's", "k\\2", "mensch"):
+            for run in range(3):
+                for place in ("ab", "ba"):
+                    says = rng.choice(["A", "[[B]]", "tie", "a "])
+                    sure = rng.choice(["50%", "90 %", "87.5%", ""])
+                    about = f" q{i},m{i % 3},m{3 + i % 2},{judge},{run},{place},{says},{sure},{'AB'[i % 2]}"
+                    kind = "human" if judge == "mensch" else "llm"
+                    lines.append(f"{about},,{kind},{'de' if i % 2 else 'en'}")
+    first = lines[1].split(",")
+
+    def changed(**cells: str) -> str:
+        names = lines[0].split(",")
+        named = zip((name.replace(" ", "_").strip(".") for name in names), first, strict=True)
+        return ",".join(cells.get(name, cell) for name, cell in named)
+
+    bad = [
+        changed(run="9", says="maybe"),
+        changed(run="9", confidence="140%"),
+        changed(run="9", confidence=".9"),
+        changed(run="9", position=""),
+        changed(run="9", position="up"),
+        changed(run="nine"),
+        changed(run="10", Prompt_no=""),
+        changed(run="10", status="ok", says=""),
+        changed(run="11", status="refused"),
+        changed(run="12", says=""),
+        changed(run="13", rater_type="robot"),
+        changed(run="14", says="A"),
+        changed(run="14", says="B"),
+        lines[2],
+    ]
+    golds = [
+        "q99,m0,m3,k\\2,0,ab,A,50%,A,,llm,de",
+        "q99,m0,m3,k\\2,1,ab,A,50%,B,,llm,de",
+        "q99,m0,m3,k\\2,2,ab,A,,,,llm,de",
+    ]
+    return "\n".join([*lines, *bad, *golds, ""])
+
+
+def as_text(data: bytes) -> pa.Table:
+    """A file of votes as a table of text, as it would lie on an engine."""
+    import pyarrow.csv as pa_csv
+
+    names = data.partition(b"\n")[0].decode().strip().replace('"', "").split(",")
+    types = dict.fromkeys(names, pa.string())
+    convert = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
+    return pa_csv.read_csv(io.BytesIO(data), convert_options=convert)
+
+
+def typed(table: pa.Table) -> pa.Table:
+    """The same table with numbers as numbers, as most tables of an engine have them."""
+    types = {"run": pa.int32(), "vote": pa.int16(), "gold": pa.int64(), "confidence": pa.float64()}
+    for name, kind in types.items():
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(kind))
+    return table
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Name of a table → the file of the same rows."""
+    shared = DEMO.parent.parent.parent / "shared" / "data" / "votes"
+    paths = {"demo": DEMO} | {name: shared / f"{name}.csv.gz" for name in REAL}
+    return {"odd": odd_votes().encode()} | {
+        name: gzip.decompress(path.read_bytes()) for name, path in paths.items() if path.exists()
+    }
+
+
+@pytest.fixture(scope="module")
+def tables(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Parquet file for each; numbers are numbers in some."""
+    import pyarrow.parquet as pq
+
+    folder = tmp_path_factory.mktemp("tables")
+    for name, data in files.items():
+        table = as_text(data)
+        pq.write_table(
+            typed(table) if name in ("demo", "judgebench") else table, folder / f"{name}.parquet"
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engines(tables: Path) -> Iterator[dict[str, Running]]:
+    """Every engine, started when it is first asked for."""
+    with ExitStack() as stack, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+
+        class Started(dict[str, Running]):
+            def __missing__(self, name: str) -> Running:
+                self[name] = stack.enter_context(running(name, tables))
+                return self[name]
+
+        yield Started()
+
+
+@pytest.fixture(scope="module")
+def of_files(files: dict[str, bytes]) -> dict[str, str]:
+    """Table → the audit of its file, made when it is first asked for."""
+
+    class Audited(dict[str, str]):
+        def __missing__(self, name: str) -> str:
+            options = ODD if name == "odd" else ReadOptions()
+            readings = read([(f"{name}.csv", files[name])], options)
+            with Store.open() as store:
+                for reading in readings:
+                    store.load(reading)
+                self[name] = plain(to_json(audit(store, Selection(), OPTIONS, readings=readings)))
+            return self[name]
+
+    return Audited()
+
+
+def plain(document: str) -> str:
+    """An audit without what names its input."""
+    found = json.loads(document)
+    found["input"].pop("files")
+    del found["options"]
+    return json.dumps(found, indent=1, ensure_ascii=False)
+
+
+def opened(
+    engine: Running, name: str, options: ReadOptions | None = None, **given: Selection
+) -> Warehouse:
+    return Warehouse.open(engine.url, engine.table.format(name), options, **given)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in HERE])
+def test_engines_that_are_not_installed(name: str) -> None:
+    pytest.skip(f"{name}: {absent(name)}")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("table", ["odd", "demo", *REAL])
+def test_the_audit_is_that_of_the_file(
+    table: str,
+    name: str,
+    engines: dict[str, Running],
+    files: dict[str, bytes],
+    of_files: dict[str, str],
+) -> None:
+    if table not in files or (
+        name == "spark" and table != (REAL[0] if REAL[0] in files else "odd")
+    ):
+        return
+    if name == "s3" and table not in ("odd", "demo"):
+        # DuckDB reads the same files of a folder.
+        return
+    options = ODD if table == "odd" else ReadOptions()
+    with opened(engines[name], table, options) as warehouse:
+        found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
+        assert plain(to_json(found)) == of_files[table]
+        assert (
+            warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates
+            == warehouse.table.rows
+        )
+
+
+def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]:
+    """What pages ask besides an audit."""
+    yield "summary", browse.summary(source, selection)
+    yield "costs", browse.costs(source, selection)
+    yield "names", browse.comparison_names(source, selection).to_pylist()
+    yield "models", browse.values(source, selection, "model_a", limit=5)
+    yield "columns", browse.filter_columns(source, selection.datasets)
+    for ask in (
+        queries.order_counts,
+        queries.confidence_counts,
+        queries.pair_doubts,
+        queries.outputs,
+    ):
+        yield ask.__name__, ask(source, selection)
+    for column in ("category", "run", "judge"):
+        yield column, queries.vote_counts_by(source, selection, column)
+    for mark in (
+        Mark(judge="k\\2", confidence=(0.4, 0.95), correct=False),
+        Mark(counts=(3, 0, 3), models=("m0", "m3")),
+        Mark(flip="flip", items=("q1", "q2")),
+        Mark(comparisons=(0, 3), category=""),
+        Mark(slot="first", label=1),
+    ):
+        yield f"count {mark}", queries.count_behind(source, selection, mark=mark)
+        try:
+            listed = queries.votes_behind(source, selection, mark=mark, limit=None)
+        except NoUsableVotes:
+            continue
+        rows = listed.select([name for name in COLUMN_NAMES if name not in ("rationale", "prompt")])
+        yield f"votes {mark}", sorted(map(repr, rows.to_pylist()))
+    # Which of equal ones comes first is not said here: engines have no order.
+    yield "errors", sorted(queries.telling_errors(source, selection, "k\\2"))
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two answers are equal, sums of confidences to the last digits."""
+    if is_dataclass(one):
+        return same(*({f.name: getattr(x, f.name) for f in fields(x)} for x in (one, two)))
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+        return bool(np.allclose(one, two, equal_nan=True))
+    if isinstance(one, np.ndarray):
+        return bool((one == two).all())
+    return bool(one == two)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+# Spark takes minutes for so many questions; its audits are compared above.
+@pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
+def test_pages_get_the_answers_of_a_store(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    selection = Selection(judges=("Jü's", "k\\2"))
+    with opened(engines[name], "odd", ODD) as warehouse, Store.open() as store:
+        store.load(read([("odd.csv", files["odd"])], ODD)[0])
+        wanted = dict(questions(store, selection))
+        found = dict(questions(warehouse, selection))
+    assert found.keys() == wanted.keys()
+    for what, answer in found.items():
+        if what != "columns":
+            assert same(answer, wanted[what]), what
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
+def test_selections_and_other_columns(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    for selection in (
+        Selection(where=(("lang", "de"),), gold="humans"),
+        Selection(
+            judges=("Jü's", "k\\2"), rater_types=("llm",), where=(("run", "1"), ("model_a", "m2"))
+        ),
+        Selection(gold="k\\2", where=(("confidence", ""),)),
+    ):
+        with (
+            opened(engines[name], "odd", ODD, selection=selection) as warehouse,
+            Store.open() as store,
+        ):
+            store.load(read([("odd.csv", files["odd"])], ODD)[0])
+            found, wanted = (audit(source, selection, OPTIONS) for source in (warehouse, store))
+            assert plain(to_json(found)) == plain(to_json(wanted))
+
+
+@pytest.mark.slow
+def test_what_cannot_be_read_is_counted_as_in_a_file(
+    engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    (reading,) = read([("odd.csv", files["odd"])], ODD)
+    with opened(engines["parquet"], "odd", ODD) as warehouse:
+        table = warehouse.table
+    assert table.n_rejected == reading.n_rejected == 13
+    assert table.duplicates == reading.duplicates == 1
+    assert table.n_read == reading.n_read
+    assert "13 rejected" in table.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["demo", REAL[0]])
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.filterwarnings("ignore")
+def test_only_counts_cross_the_network(
+    name: str,
+    table: str,
+    engines: dict[str, Running],
+    files: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of every question at most 1.2 rows per judge and comparison, however many confidences were
+    stated.
+    """
+    if name == "spark" or table not in files:
+        return
+    with opened(engines[name], table) as warehouse:
+        seen: list[pa.Table] = []
+        run = warehouse._engine.run
+
+        def noted(sql: str, params: dict[str, str] | None = None) -> pa.Table:
+            seen.append(run(sql, params))
+            return seen[-1]
+
+        monkeypatch.setattr(warehouse._engine, "run", noted)
+        audit(warehouse, Selection(), OPTIONS)
+        queries.confidence_counts(warehouse, Selection())
+    votes = as_text(files[table])
+    pairs = votes.group_by(["item_id", "model_a", "model_b", "judge"]).aggregate([]).num_rows
+    assert pairs * 2 < votes.num_rows
+    assert max(one.num_rows for one in seen) <= 1.2 * pairs
+
+
+def catalogue(name: str, engine: Running, warehouse: Warehouse | None = None) -> set[str]:
+    """Every table and view of an engine, as its owner sees it; of Spark and ClickHouse, in this
+    session.
+    """
+    if name == "postgresql":
+        with owner_of(engine) as cursor:
+            cursor.execute(
+                """select concat(n.nspname, '.', c.relname) from pg_class c join pg_namespace n
+                   on n.oid = c.relnamespace where c.relkind in ('r', 'v', 'm', 'S')
+                   and n.nspname not like 'pg_toast%'"""
+            )
+            return {str(name) for (name,) in cursor.fetchall()}
+    asked = (
+        "select concat(database, '.', name, if(is_temporary, ' temporary', "
+        "'')) as name from system.tables"
+    )
+    if name == "clickhouse":
+        if warehouse is not None:
+            found = warehouse._engine._fetch(asked)
+        else:
+            from core.warehouse.engines import connect
+
+            found = connect(engine.url, "odd")._fetch(asked)
+        return {str(name) for name in found["name"].to_pylist()}
+    assert warehouse is not None
+    tables: Any = warehouse._engine
+    kept = {
+        f"{one.name} temporary" for one in tables._session.catalog.listTables() if one.isTemporary
+    }
+    lasting = {one.name for one in tables._session.catalog.listTables() if not one.isTemporary}
+    return kept | lasting | {str(path) for path in (engine.folder / "warehouse").rglob("*")}
+
+
+@contextmanager
+def owner_of(engine: Running) -> Iterator[Any]:
+    from adbc_driver_postgresql import dbapi
+
+    owner = f"postgresql://owner@{engine.url.rpartition('@')[2]}"
+    with dbapi.connect(owner, autocommit=True) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SERVERS)
+def test_nothing_is_left_on_the_engine(name: str, engines: dict[str, Running]) -> None:
+    engine = engines[name]
+    before = set() if name == "spark" else catalogue(name, engine)
+    with opened(engine, "odd", ODD) as warehouse:
+        during = catalogue(name, engine, warehouse) - before
+        assert during
+        assert all("temp" in one for one in during)
+    if name != "spark":
+        assert catalogue(name, engine) == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("s3" not in HERE, reason="moto is not installed")
+def test_an_object_store_that_fails(
+    tables: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running("s3", tables) as store:
+        for table, wanted in (
+            ("nowhere", "Name one with --table"),
+            ("../odd", "name a file of the folder"),
+        ):
+            assert main(["audit", "--warehouse", store.url, "--table", table]) == 2
+            assert wanted in capsys.readouterr().err
+        assert audited_until("s3", store, monkeypatch, lambda _: store.kill()) == 0
+        monkeypatch.undo()
+        # What was read is here; the engine is asked for nothing more.
+        assert main(["audit", "--warehouse", store.url, "--table", "odd", *ODD_GIVEN]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "lost or never made" in said
+    assert_hidden(said)
+
+
+FAILURES = {
+    "no table": ("{url}", "nowhere", (), "has no table"),
+    "no column": ("{url}", "odd", ("--map", "vote=nope"), "there is no column 'nope'"),
+    "no label": (
+        "{url}",
+        "odd",
+        ("--map", "vote=lang", "judge=who", "item_id=Prompt no."),
+        "--labels",
+    ),
+    "no password": ("{wrong}", "odd", (), "refuses the login"),
+    "no database": ("{elsewhere}", "odd", (), "no such database"),
+    "nobody there": ("{nobody}", "odd", (), "lost or never made"),
+    "no rights": ("{stranger}", "odd", ("{odd}",), "needs SELECT"),
+    "no temporary tables": ("{strict}", "odd", ("{odd}",), "the right to make temporary tables"),
+}
+ODD_GIVEN = (
+    "--map",
+    "item_id=Prompt no.",
+    "vote=says",
+    "judge=who",
+    "--labels",
+    "A/B",
+    "--label-refers",
+    "slot",
+)
+HAVE = {
+    "postgresql": {*FAILURES},
+    "clickhouse": {*FAILURES} - {"no temporary tables"},
+    "spark": {*FAILURES} - {"no temporary tables", "no database", "no rights"},
+}
+"""Failures that an engine has: Spark Connect knows no databases of a URL and no roles, only a
+token.
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for name in SERVERS for case in sorted(HAVE[name])]
+)
+def test_failures_end_with_exit_2_and_a_remedy(
+    case: str, name: str, engines: dict[str, Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = engines[name]
+    place = engine.url.rpartition("@")[2].removeprefix("sc://").partition("/;")[0]
+    host = place.partition("/")[0]
+    scheme = engine.url.partition("://")[0]
+    url, table, more, wanted = FAILURES[case]
+    wrong = (
+        f"sc://{host}/;token=guess1234"
+        if name == "spark"
+        else f"{scheme}://auditor:guess1234@{place}"
+    )
+    signed = engine.url.rpartition("@")[0]
+    urls = {
+        "url": engine.url,
+        "wrong": wrong,
+        "elsewhere": f"{signed}@{host}/nowhere",
+        "strict": f"{signed}@{host}/strict",
+        "nobody": f"{scheme}://127.0.0.1:{free_port()}",
+        "stranger": f"{scheme}://stranger@{place}",
+    }
+    given = ["--warehouse", url.format(**urls), "--table", engine.table.format(table)]
+    assert main(["audit", *given, *(ODD_GIVEN if more == ("{odd}",) else more)]) == 2
+    said = capsys.readouterr().err
+    assert wanted in said
+    assert_hidden(said)
+
+
+def assert_hidden(said: str) -> None:
+    """No password is in what was said."""
+    assert said.count("\n") <= 3
+    assert not any(
+        secret in said for secret in ("guess1234", PASSWORD, PASSWORD.replace(" ", "%20"))
+    )
+
+
+def cut(name: str, engine: Running, warehouse: Any) -> None:
+    """End the session as an administrator, a gateway or a restart would; the engine goes on."""
+    if name == "postgresql":
+        with owner_of(engine) as cursor:
+            cursor.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'auditor'"
+            )
+    elif name == "clickhouse":
+        from core.warehouse.engines import connect
+
+        connect(engine.url, "odd").columns()
+    else:
+        warehouse._engine._session.client.release_session()
+
+
+def audited_until(
+    name: str,
+    engine: Running,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Warehouse], None],
+) -> int:
+    """The command's exit code if something happens as soon as the table was read."""
+    derived = Warehouse.open
+
+    def then(*given: Any, **more: Any) -> Warehouse:
+        warehouse = derived(*given, **more)
+        happens(warehouse)
+        return warehouse
+
+    monkeypatch.setattr(Warehouse, "open", then)
+    given = ["--warehouse", engine.url, "--table", engine.table.format("odd"), *ODD_GIVEN]
+    return main(["audit", *given, "--splits", "0"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_session_that_is_cut_ends_with_exit_2(
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    engine = engines[name]
+    assert audited_until(name, engine, monkeypatch, lambda opened: cut(name, engine, opened)) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "lost or never made" in said
+    assert "start again" in said
+    assert_hidden(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SERVERS if name != "spark"])
+def test_user_and_password_come_from_the_environment(
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    engine = engines[name]
+    scheme, _, rest = engine.url.partition("://")
+    monkeypatch.setenv("APPELLATE_WAREHOUSE_USER", "auditor")
+    monkeypatch.setenv("APPELLATE_WAREHOUSE_PASSWORD", PASSWORD)
+    url = f"{scheme}://{rest.rpartition('@')[2]}"
+    given = ["--warehouse", url, "--table", "odd", *ODD_GIVEN]
+    assert main(["audit", *given, "--splits", "0", "--json", "-"]) == 0
+    found = capsys.readouterr()
+    document = json.loads(found.out)
+    assert document["input"]["files"][0]["rejected"] == 13
+    assert "rows and" in found.err
+    assert PASSWORD not in found.out + found.err
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    for url, table in (
+        ("mysql://somebody:hidden@there/x", "votes"),
+        (f"parquet://{tmp_path}", "../votes"),
+        (f"parquet://{tmp_path}", "votes'; drop"),
+    ):
+        with pytest.raises(InvalidOption) as error:
+            Warehouse.open(url, table)
+        assert "hidden" not in str(error.value)
+    with pytest.raises(WarehouseError, match="no parquet file"):
+        Warehouse.open(f"parquet://{tmp_path}", "votes")
+
+
+def test_files_beside_each_other_are_one_table(tmp_path: Path) -> None:
+    rows = "item_id,model_a,model_b,judge,run,vote\n1,a,b,j,0,1\n2,a,b,j,0,-1\n"
+    for part in range(2):
+        (tmp_path / "votes").mkdir(exist_ok=True)
+        (tmp_path / "votes" / f"{part}.csv").write_text(
+            rows.replace(",0,", f",{part},"), encoding="utf-8"
+        )
+    with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
+        assert warehouse.table.n_read == 4
+        # Nothing but the folder can be read.
+        with pytest.raises(WarehouseError):
+            warehouse.query(f"select * from read_csv('{__file__}')")
+
+
+def test_repeated_votes_without_a_run_are_numbered_and_that_is_said(tmp_path: Path) -> None:
+    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(
+        f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3)
+    )
+    (tmp_path / "votes.csv").write_text(rows, encoding="utf-8")
+    with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
+        assert warehouse.table.n_read == 6
+        assert any("numbered as runs" in note for note in warehouse.table.notes)
+        found = warehouse.rows("select comparison, run from votes order by 1, 2")
+    assert sorted(run for _, run in found) == [0, 0, 0, 1, 2, 3]
+
+
+def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(
+        "item_id,model_a,model_b,gold\n1,a,b,1\n2,a,b,-1\n", encoding="utf-8"
+    )
+    (tmp_path / "bad.csv").write_text(
+        "item_id,judge,vote,run\n1,j,1,x\n2,j,-1,y\n", encoding="utf-8"
+    )
+    with pytest.raises(InvalidOption, match="no votes"):
+        Warehouse.open(f"csv://{tmp_path}", "gold")
+    with pytest.raises(NoUsableVotes, match="not a whole number"):
+        Warehouse.open(f"csv://{tmp_path}", "bad")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SERVERS)
+def test_an_engine_that_dies_in_the_middle(
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # The last test: the engine is gone after it.
+    engine = engines[name]
+    assert audited_until(name, engine, monkeypatch, lambda _: engine.kill()) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "lost or never made" in said
+    assert_hidden(said)
