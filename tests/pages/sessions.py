@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
+from places import PYTHONPATH
 from served import Server, Session
 
 from core.importers import read
