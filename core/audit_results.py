@@ -98,15 +98,58 @@ class AuditOptions:
         return Rules(limits=limits_with(self.limits), level=self.level)
 
     def family(self, name: str) -> str | None:
-        """The family that a judge or model belongs to by the beginning of its name."""
-        return next(
-            (
-                family
-                for family, beginnings in self.families.items()
-                if any(name.startswith(beginning) for beginning in beginnings)
-            ),
-            None,
+        """The family that a judge or model belongs to by the longest beginning of its name.
+
+        >>> AuditOptions(families={"OpenAI": ("gpt",), "Eleuther": ("gpt-j",)}).family("gpt-j-6b")
+        'Eleuther'
+        """
+        fitting = [
+            (len(beginning), family)
+            for family, beginnings in self.families.items()
+            for beginning in beginnings
+            if name.startswith(beginning)
+        ]
+        # The first of several that are equally long, as families are written.
+        return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
+
+    def same_family(self, judge: str, name: str) -> bool:
+        """Whether a model, or another judge, is of a judge's family.
+
+        That is the named family; for a judge without one, whoever bears its name.
+        """
+        family = self.family(judge)
+        return (
+            bare_name(name) == bare_name(judge) if family is None else family == self.family(name)
         )
+
+    def namesakes(self, judges: Iterable[str], models: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Judge without a named family → the models that bear its name, where there are any.
+
+        Models that have no names of their own (`A` and `B`) are nobody's.
+        """
+        of_name: dict[str, list[str]] = {}
+        for model in models:
+            if model not in UNNAMED:
+                of_name.setdefault(bare_name(model), []).append(model)
+        return {
+            judge: tuple(of_name[bare_name(judge)])
+            for judge in judges
+            if self.family(judge) is None and bare_name(judge) in of_name
+        }
+
+
+UNNAMED = frozenset(("A", "B"))
+"""What models are called where a file does not name them."""
+
+
+def bare_name(name: str) -> str:
+    """A name without case and without the organisation before it; of `org/` all of it.
+
+    >>> bare_name("openai/GPT-4o")
+    'gpt-4o'
+    """
+    name = name.strip().casefold()
+    return name.rpartition("/")[2] or name
 
 
 def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:

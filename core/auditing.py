@@ -9,7 +9,7 @@ reason that its result carries.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -91,6 +91,9 @@ def audit(
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         found = summary(moment, selection)
+        namesakes = options.namesakes(
+            (judge.name for judge in found.judges if judge.rater_type == "llm"), found.models
+        )
         pairs = queries.pair_scores(moment, selection, pooled=True)
         anchors = _anchors(pairs[None], options, notes)
         judged = {name: scores for name, scores in pairs.items() if name is not None}
@@ -112,8 +115,11 @@ def audit(
             by_category=queries.vote_counts_by(moment, selection, "category")
             if len(found.categories) > 1
             else {},
-            names=queries.comparison_names(moment, selection) if options.families else None,
+            names=queries.comparison_names(moment, selection)
+            if options.families or namesakes
+            else None,
             changes=changes(queries.perturbed_votes(moment, selection), level=options.level),
+            namesakes=namesakes,
         )
     if counted.ratings and not anchors:
         notes.append(
@@ -136,6 +142,11 @@ def audit(
         if swap
         else []
     )
+    notes += [
+        f"{judge} judged {' and '.join(models)}, which bears its name: read as its own family. "
+        "Its maker's other models are not; name a family to add them."
+        for judge, models in namesakes.items()
+    ]
     own = [judge.judge for judge in judges if makes_gold(judge.judge, humans, selection.gold)]
     if own:
         notes.append(
@@ -230,7 +241,8 @@ class Counted:
 
     outputs : only where some output has no verdict.  by_category : category → judge → votes.
     weighed : only where there are splits.
-    names : models of the comparisons, where families are named.
+    names : models of the comparisons, where families are named or a judge judges its namesake.
+    namesakes : judge without a named family → the models that bear its name.
     changes : what changes of the items did to verdicts.
     """
 
@@ -244,6 +256,7 @@ class Counted:
     by_category: dict[str, dict[str, VoteCounts]]
     names: pa.Table | None
     changes: dict[str, tuple[Change, ...]]
+    namesakes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _judge(
@@ -304,18 +317,20 @@ def _own_family(name: str, counted: Counted, options: AuditOptions) -> OwnFamily
     """Its votes where exactly one response is of its family, with gold, else the other judges'
     label.
     """
-    family = options.family(name)
-    if family is None or counted.names is None:
+    if counted.names is None or (options.family(name) is None and name not in counted.namesakes):
         return None
     votes = counted.votes[name]
-    of_family = [
-        np.array([options.family(model) == family for model in counted.names[column].to_pylist()])
-        for column in ("model_a", "model_b")
-    ]
+    models = [counted.names[column].to_pylist() for column in ("model_a", "model_b")]
+    own = {model for model in {*models[0], *models[1]} if options.same_family(name, model)}
+    of_family = [np.array([model in own for model in side]) for side in models]
     side = (of_family[0].astype(np.int64) - of_family[1].astype(np.int64))[votes.comparison]
     against: Literal["gold", "judges"] = "gold"
     if not (votes.gold[side != 0] != NO_GOLD).any():
-        others = [one for judge, one in counted.votes.items() if options.family(judge) != family]
+        others = [
+            theirs
+            for judge, theirs in counted.votes.items()
+            if not options.same_family(name, judge)
+        ]
         votes, against = replace(votes, gold=estimates.majority_label(others, votes)), "judges"
     found = estimates.side_preference(votes, side, balanced=True, level=options.level)
     return OwnFamily(counts=votes, side=side, against=against, difference=found)

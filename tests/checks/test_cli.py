@@ -18,6 +18,7 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import main
+from core.audit_results import AuditOptions, named_families
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""
@@ -528,6 +529,58 @@ def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     own = found["judges"]["gpt-judge"]["own_family"]
     assert own["against"] == "judges"
     assert own["low"] < 0.25 < own["high"]
+
+
+@pytest.mark.parametrize("judge", ["gpt-4o", "GPT-4o", "openai/gpt-4o"])
+@pytest.mark.parametrize("with_gold", [True, False])
+def test_a_judge_of_its_namesake_needs_no_named_family(
+    judge: str, with_gold: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of its votes go to the model of its own name; gpt-4o-mini is not it."""
+    rng = np.random.default_rng(0)
+    lines = ["item_id,judge,vote,gold,model_a,model_b"]
+    for item in range(600):
+        gold = rng.choice([-1, 1])
+        a, b = rng.permutation(["gpt-4o", "gpt-4o-mini"])
+        own = 1 if a == "gpt-4o" else -1
+        vote, told = (own if rng.random() < 0.5 else gold), gold if with_gold else ""
+        lines += [f"{item},{judge},{vote},{told},{a},{b}", f"{item},fair,{gold},{told},{a},{b}"]
+    file = tmp_path / "namesake.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    result = document(capsys, file, "--splits", 0)
+    grade = {v["judge"]: v["verdict"] for v in result["verdicts"] if v["check"] == "own_family"}
+    assert grade == {judge: "fail", "fair": "unknown"}
+    own_family = result["judges"][judge]["own_family"]
+    assert own_family["against"] == ("gold" if with_gold else "judges")
+    assert own_family["low"] < 0.25 < own_family["high"]
+    assert any(f"{judge} judged gpt-4o, which bears its name" in note for note in result["notes"])
+    # A family that is named is taken at its word.
+    result = document(capsys, file, "--splits", 0, "--family", "Mine=gpt,GPT,openai")
+    assert result["judges"][judge]["own_family"]["difference"] is None
+    assert not any("bears its name" in note for note in result["notes"])
+
+
+def test_the_longest_beginning_of_a_name_is_its_family() -> None:
+    families = named_families(["OpenAI=gpt", "Eleuther=gpt-j", "Other=gpt-neo,x"])
+    for options in (families, dict(reversed(families.items()))):
+        family = AuditOptions(families=options).family
+        assert [*map(family, ("gpt-4", "gpt-j-6b", "gpt-neox", "xgpt", "llama"))] == [
+            "OpenAI", "Eleuther", "Other", "Other", None,
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("judge", "models", "namesakes"),
+    [
+        ("A", ("A", "B"), ()),  # models without names
+        ("org/", ("org/", "org"), ("org/",)),
+        ("o1", ("o1-mini", "x/O1", "o1"), ("x/O1", "o1")),
+    ],
+)
+def test_who_bears_a_judges_name(
+    judge: str, models: tuple[str, ...], namesakes: tuple[str, ...]
+) -> None:
+    assert AuditOptions().namesakes([judge], models).get(judge, ()) == namesakes
 
 
 class Screen(io.StringIO):
