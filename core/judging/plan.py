@@ -7,8 +7,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -16,7 +16,7 @@ from ..errors import InvalidOption, Message
 from ..interpretation.format import count, duration, upwards
 from ..store import Store
 from ..store.batches import waiting
-from ..store.ledger import Ledger, Reply, Spent
+from ..store.ledger import Reply, Spent
 from . import client
 from .endpoint import BATCHING, Destination, destination
 from .job import Budget, Job, Judge
@@ -139,7 +139,7 @@ def plan(
             )
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
-    known = known_replies(ledger, first)
+    known = ledger.answered(request.key for request in first)
     check_free(job, store, first, known, ledger)
     wait = {
         key for batch in waiting(store, [request.key for request in first]) for key in batch.calls
@@ -178,18 +178,6 @@ def plan(
         destinations=where,
         statuses=Counter(known[request.key].status for request in first if request.key in known),
     )
-
-
-def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Reply]:
-    """Replies to these requests by key, those under an earlier key too."""
-    earlier = {request.earlier_key: request.key for request in requests}
-    found = ledger.answered({*earlier, *earlier.values()})
-    renamed = {
-        earlier[key]: replace(reply, key=earlier[key])
-        for key, reply in found.items()
-        if key in earlier
-    }
-    return renamed | {key: reply for key, reply in found.items() if key not in earlier}
 
 
 def job_id(job: Job, first: list[Request]) -> str:

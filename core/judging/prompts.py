@@ -33,8 +33,6 @@ OWN_PLACES = {"prompt", "first", "second", "candidates", "samples", "key"}
 OWN_PLACES |= {"examples", "columns", "fence", "count", "labels"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
-IDENTITY_TOKENS = 1024
-"""Stands in the key where the longest reply once did: stores of then are gone on with."""
 THOUGHTS = "<think>\n{}\n</think>\n\n"
 """How a model's reasoning is kept in front of its reply."""
 
@@ -199,19 +197,13 @@ class Request:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", self._key(IDENTITY_TOKENS))
+        object.__setattr__(self, "key", self._key())
 
-    @property
-    def earlier_key(self) -> str:
-        """The key that it had while the longest reply was a part of it."""
-        return self._key(self.judge.max_tokens)
-
-    def _key(self, tokens: int) -> str:
+    def _key(self) -> str:
         parts: list[Any] = [
             self.task,
             self.judge.model,
             self.judge.same_server or self.judge.base_url,
-            tokens,
             self.voter,
             self.item.digest,
             self.order,

@@ -186,7 +186,6 @@ class Run:
         call.
         """
         left = {request.key: request for request in requests}
-        await self._rename(requests)
         self._progress.planned += len(left)
         self._judge_of |= {request.key: request.judge.name for request in requests}
         for request in left.values():
@@ -212,14 +211,6 @@ class Run:
                 await self._in_flight.changed()
             for request in mine:
                 del left[request.key]
-
-    async def _rename(self, requests: Sequence[Request]) -> None:
-        """Take over what is stored under keys of which the longest reply was a part."""
-        keys = ((request.earlier_key, request.key) for request in requests)
-        earlier = {old: new for old, new in keys if old != new}
-        found = await asyncio.to_thread(self._ledger.answered, earlier) if earlier else {}
-        if found:
-            await asyncio.to_thread(self._ledger.rename, {old: earlier[old] for old in found})
 
     async def _send_all(self, mine: Sequence[Request]) -> None:
         """Send what has no reply yet of requests that no other job has in flight."""

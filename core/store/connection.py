@@ -19,7 +19,7 @@ from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..files import is_text, shown_name
 from ..installation import data_folder
 from . import damage
-from .schema import TABLES, UPGRADES, VERSION, needed_by
+from .schema import TABLES, VERSION, needed_by
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,10 +149,11 @@ class Database:
         A write-ahead log that does not belong to the file is given another name, and `notes` say
         so.
 
-        read_only : change nothing: nothing is created, and a store of an earlier layout stays one.
+        read_only : change nothing, and create nothing.
 
         Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was
-        written. UnreadableFile: no DuckDB file, or a DuckDB file with other tables.
+        written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, or a store of
+        another layout.
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path
         # never is.
@@ -361,9 +362,9 @@ def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
-    """Create the tables of an empty file, or bring those of an earlier layout up to date.
+    """Create the tables of an empty file, or see that those of a store have the present layout.
 
-    Raises UnreadableFile: a DuckDB file with other tables, or a store of a later version.
+    Raises UnreadableFile: a DuckDB file with other tables, or a store of another layout.
     """
     tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
     if not tables and not read_only:
@@ -371,23 +372,21 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
         values = [VERSION, str(time.time_ns() // 1_000_000)]
         change.execute("insert into settings values ('schema', ?), ('version', ?)", values)
         return
-    found = []
+    layouts = []
     if {"settings", "datasets", "votes"} <= tables:
-        found = change.rows("select value from settings where key = 'schema'")
-    if not found:
+        layouts = change.rows("select value from settings where key = 'schema'")
+    if not layouts:
         raise UnreadableFile(
             f"{place} is a DuckDB file, but no store of Appellate; name another file"
         )
-    layout = found[0][0]
-    if layout in UPGRADES and not read_only:
-        change.execute(UPGRADES[layout])
-        change.execute("update settings set value = ? where key = 'schema'", [VERSION])
-    elif layout not in (VERSION, *UPGRADES):
+    layout = layouts[0][0]
+    if layout != VERSION:
         raise UnreadableFile(
-            f"The store {place} has layout {layout}, this version reads {VERSION}: export its "
-            "data sets with the version that made it and import them into a new store"
+            f"The store {place} has layout {layout}, and this version of Appellate reads layout "
+            f"{VERSION} only. Export its data sets with the version that wrote it and import them "
+            "into a new store, or import the files that they came from again"
         )
-    if layout == VERSION and not read_only:
+    if not read_only:
         # What is read only may be what is left of a damaged store.
         damage.check_tables(change.rows, place)
 

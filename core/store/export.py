@@ -39,9 +39,6 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     """
     if kind not in FORMS:
         raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
-    if not store.rows("select 1 from duckdb_tables() where table_name = ?", [kind]):
-        # A store of an earlier layout that is read only.
-        raise NoUsableVotes(f"No {FORMS[kind].unit} in the store")
     selected = scope(
         store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None
     )
@@ -197,12 +194,8 @@ def read_store(path: Path) -> list[StoredDataset]:
 
 
 def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
-    # A store of an earlier layout lacks tables.
-    tables = {name for (name,) in store.rows("select table_name from duckdb_tables()")}
     for dataset, simulated in store.rows("select name, simulated from datasets order by name"):
         for kind in FORMS:
-            if kind not in tables:
-                continue
             selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
             found = listed(store, selected, selected.filter)
             if found.num_rows:

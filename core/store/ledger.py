@@ -359,20 +359,6 @@ class Ledger:
         )
         return {row.pop("key"): Spent(**row) for row in found.to_pylist()}
 
-    def rename(self, keys: Mapping[str, str]) -> None:
-        """Give replies and calls of earlier keys the keys that their requests have now.
-
-        keys : earlier → present.
-        """
-        with self._one_at_a_time, self._store.change() as change:
-            change.register(
-                "renamed", _table([{"old": old, "new": new} for old, new in keys.items()], {})
-            )
-            for table in ("replies", "calls"):
-                change.execute(
-                    f"update {table} set key = r.new from renamed r where {table}.key = r.old"
-                )
-
     def lease(self, calls: Sequence[Call]) -> None:
         """Count calls that are about to be made, so that they count whatever becomes of this
         process.

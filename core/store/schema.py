@@ -1,6 +1,4 @@
-"""The tables of a store: their statements, how each kind of judgement lies in them, and earlier
-layouts.
-"""
+"""The tables of a store: their statements, and how each kind of judgement lies in them."""
 
 from __future__ import annotations
 
@@ -11,7 +9,12 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "5"
+VERSION = "6"
+"""The layout of a store: its tables, and the form of what stands in them, keys of requests too.
+
+Whoever changes either raises it. No release has written a store yet, so one of another layout is
+refused (`connection._prepare`); a layout that a release has written is upgraded there.
+"""
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text
 # lives in dictionaries and in `details`, which has rows only for votes that need one, so counting
@@ -52,18 +55,16 @@ create table rankings (id bigint, dataset integer, item integer, category intege
                        temperature double, cost double, extra map(varchar, varchar));
 """
 
-# Stores of layout 2 in which votes were collected have these tables already.
 LEDGER_TABLES = """
-create table if not exists replies (
+create table replies (
     key varchar, task varchar, dataset varchar, judge varchar, model varchar, item_id varchar,
     candidate varchar, position varchar, run bigint, status varchar, vote tinyint, confidence double,
     confidence_kind varchar, rationale varchar, body varchar, raw varchar, prompt_hash varchar,
     temperature double, attempts integer,
     prompt_tokens bigint, completion_tokens bigint, cost double, seconds double, received_at timestamp);
-create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double, batch varchar);
-create table if not exists batches (id varchar, dataset varchar, name varchar, left_out varchar,
-                                    made_at timestamp);
-create table if not exists jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
+create table calls (key varchar, dataset varchar, tokens bigint, cost double, batch varchar);
+create table batches (id varchar, dataset varchar, name varchar, left_out varchar, made_at timestamp);
+create table jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
@@ -74,9 +75,7 @@ COLUMNS = {
     name: frozenset(
         re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body)
     )
-    for name, body in re.findall(
-        r"create table (?:if not exists )?(\w+) \((.*?)\);", TABLES, re.DOTALL
-    )
+    for name, body in re.findall(r"create table (\w+) \((.*?)\);", TABLES, re.DOTALL)
 }
 """The columns of every table."""
 
@@ -96,16 +95,6 @@ REFERENCES: dict[str, dict[str, str]] = {
     "rankings": _JUDGED | _TEXTS | {"item": "items", "candidate": "models", "response": "texts"},
 }
 """Columns that hold the number of a row of another table, and which."""
-
-# Tables of the ledger that are there already lack the columns that came since.
-_LEDGER = LEDGER_TABLES + "alter table calls add column if not exists batch varchar;"
-UPGRADES = {
-    "1": ROW_TABLES + LEDGER_TABLES + CELL_TABLES,
-    "2": _LEDGER + CELL_TABLES,
-    "3": _LEDGER + CELL_TABLES,
-    "4": _LEDGER,
-}
-"""Layout of an older store → what brings it to the present one. Its rows stay as they are."""
 
 CODES: dict[str, dict[int, str]] = {
     "position": {1: "ab", -1: "ba"},
@@ -195,10 +184,10 @@ def encode(column: str, names: Mapping[int, str], otherwise: str = "null") -> st
 
 def needed_by(kind: Kind) -> frozenset[str]:
     """The tables that hold the judgements of a kind, with all that they refer to."""
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = {kind, "settings", *(("details",) if LAYOUTS[kind].details else ())}
     while waiting:
         table = waiting.pop()
-        found.add(table)
-        waiting |= set(REFERENCES.get(table, {}).values()) - found
-    return frozenset(found)
+        needed.add(table)
+        waiting |= set(REFERENCES.get(table, {}).values()) - needed
+    return frozenset(needed)

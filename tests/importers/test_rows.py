@@ -4,7 +4,6 @@ again.
 
 import json
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +21,6 @@ from core.store import Store
 from core.store import vote_queries as queries
 from core.store.browse import describe_import, stored
 from core.store.export import write_file
-from core.store.schema import VOTE_TABLES
 
 ALL = Selection()
 SCORES = """item_id,model,judge,run,score,category,note
@@ -489,27 +487,6 @@ def test_an_export_loads_into_the_same_store(ending, tmp_path):
             assert store.load(again).duplicates == readings[kind].units
             with loaded(again) as copy:
                 assert copy.export(kind=kind).equals(before)
-
-
-def test_a_store_of_layout_1_keeps_its_votes_and_takes_the_rest(tmp_path):
-    path = tmp_path / "old.duckdb"
-    with duckdb.connect(str(path)) as old:
-        old.execute(VOTE_TABLES)
-        old.execute("insert into settings values ('schema', '1'), ('version', '41')")
-        old.execute("insert into datasets values (1, 'd', false, now()::timestamp)")
-        old.execute("insert into items values (1, 1, 'i')")
-        old.execute("insert into models values (1, 'x'), (2, 'y')")
-        old.execute("insert into judges values (1, 'j')")
-        old.execute("insert into comparisons values (1, 1, 1, 1, 2, 1)")
-        old.execute("insert into votes values (1, 1, 1, 1, null, 0, 0, 1, null, null, 0, false)")
-    with Store.open(path) as store:
-        assert queries.vote_counts(store, ALL)["j"].plus.tolist() == [1]
-        assert [(d.votes, d.scores, d.rankings) for d in store.datasets()] == [(1, 0, 0)]
-        assert store.load(read_one(SCORES)).loaded == 4
-    with Store.open(path) as store:
-        assert len(queries.direct_scores(store, ALL)["j"]) == 3
-        assert queries.vote_counts(store, ALL)["j"].plus.tolist() == [1]
-        assert store.version > 41
 
 
 def test_questions_to_the_wrong_kind_say_what_is_there_instead():

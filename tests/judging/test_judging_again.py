@@ -116,25 +116,6 @@ def test_a_remembered_job_does_not_ask_again_for_ever(tmp_path):
         assert found.terms.again == ()
 
 
-def test_a_store_whose_replies_had_another_limit_in_their_keys(tmp_path, monkeypatch):
-    with Server() as server, Store.open(tmp_path / "votes.duckdb") as store:
-        given = job(server, pairs(5), votes=2, max_tokens=500)
-        collect(given, store, budget=Budget(calls=6))
-        requests = {row["key"] for row in rows(store)}
-        from core.judging.protocols import stages
-
-        earlier = {r.key: r.earlier_key for r in stages(given, store)[0]({})}
-        with store.change() as change:
-            for key in requests:
-                for table in ("replies", "calls"):
-                    change.execute(f"update {table} set key = ? where key = ?", [earlier[key], key])
-        assert plan(given, store).calls == 4
-        last = collect(given, store)
-        assert (last.left, server.calls) == (0, 10)
-        assert len(rows(store)) == 10
-        assert {row["key"] for row in rows(store)} == set(earlier)
-
-
 def test_the_command(tmp_path, capsys):
     items = tmp_path / "items.csv"
     lines = ["item_id,prompt,response_a,response_b"]

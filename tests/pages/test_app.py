@@ -327,10 +327,10 @@ def test_the_overview_says_what_the_audit_says(app):
         )
 
 
-def test_the_overview_starts_with_the_best_judge_and_keeps_earlier_links(app):
+def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
     assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
     other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == (
+    assert opened(other, "overview", judge="sim-judge-careful").selectbox(key="judge").value == (
         "sim-judge-careful"
     )
 

@@ -18,7 +18,7 @@ from core.__main__ import main
 from core.importers import read
 from core.schema import Selection
 from core.store import Store
-from core.store.schema import ROW_TABLES
+from core.store.schema import VERSION
 
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("scores", "rankings")]
 VOTE = {"item_id": "i", "model_a": "x", "model_b": "y", "judge": "j", "vote": 1, "gold": -1}
@@ -93,17 +93,26 @@ def test_it_joins_what_is_there_and_may_go_into_one_data_set(full, tmp_path, cap
     assert "1 conflict (kept as stored)" in capsys.readouterr().out
 
 
-def test_a_store_of_an_earlier_layout_is_read_and_stays_one(full, tmp_path):
-    with duckdb.connect(str(full)) as connection:
-        for table in ("scores", "rankings"):
-            connection.execute(f"drop table {table}")
-        connection.execute("update settings set value = '1' where key = 'schema'")
-    assert "create table scores" in ROW_TABLES
-    before = full.read_bytes()
-    assert take(full, "--store", tmp_path / "other.duckdb") == 0
-    assert full.read_bytes() == before
-    with Store.open(tmp_path / "other.duckdb") as store:
-        assert store.export().num_rows == 4
+def test_a_store_of_another_layout_is_refused_and_kept(full, tmp_path, capsys):
+    """By its number alone, whether it is written to, taken over or exported from."""
+    (tmp_path / "more.csv").write_text("item_id,judge,vote\n1,k,1\n")
+    for layout in ("1", "5", "99"):
+        make(full, f"update settings set value = '{layout}' where key = 'schema'")
+        before = full.read_bytes()
+        for command in (
+            ["import", full, "--store", tmp_path / "other.duckdb"],
+            ["import", tmp_path / "more.csv", "--store", full],
+            ["export", tmp_path / "out.csv", "--store", full],
+        ):
+            assert main([str(part) for part in command]) == 2
+            said = capsys.readouterr().err
+            assert said.startswith(
+                f"appellate: The store {full} has layout {layout}, and this version of Appellate "
+                f"reads layout {VERSION} only. Export its data sets with the version that wrote it"
+            ), said
+            assert said.count("\n") == 1
+            assert full.read_bytes() == before
+    assert not (tmp_path / "other.duckdb").exists()
 
 
 def test_a_store_whose_process_was_killed_is_taken_over(tmp_path):

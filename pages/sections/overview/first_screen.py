@@ -169,9 +169,6 @@ def decision_card(state: Screen) -> str:
     place = st.container(border=True, key="card", gap="xsmall")
     head = place.container(horizontal=True, vertical_alignment="center")
     word = head.container(width="content")
-    # Links of earlier versions called the judge so.
-    if (earlier := st.query_params.get("checked")) in state.raters:
-        st.session_state.setdefault("judge", earlier)
     judge = str(
         widgets.select(
             "Judge",
