@@ -6,13 +6,15 @@ let the few items with most votes decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..agreement.judge_vs_human import judge_against_people as judge_against_people
+from ..agreement.judge_vs_human import people_agreement as people_agreement
 from ..agreement.reliability import Repeatability
 from ..confidence.calibration_error import by_chance, calibration, ece_interval, noise_floor
 from ..confidence.selective import auroc
@@ -234,62 +236,6 @@ def length_preference(
     return side_preference(
         votes, np.ones(len(votes), dtype=np.int64), balanced=balanced, level=level
     )
-
-
-def judge_against_people(
-    judge: VoteCounts, people: Mapping[str, VoteCounts], *, level: float = 0.95
-) -> Estimate | None:
-    """How much more often the judge than a left-out person says what the other people say, −1 to 1.
-
-    Of each person on each comparison that the judge and another person labelled too: [judge's label
-    = mode of the others] − [person's label = mode of the others]; no unique mode is a tie. Averaged
-    over the people of a comparison, then over items. None without such a comparison.
-
-    Source: the leave-one-out of `agreement.judge_vs_human`, pooled over people (ours).
-    """
-    size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in [judge, *people.values()])
-    votes = np.zeros((len(people), 3, size), dtype=np.int64)
-    label = np.full((len(people), size), NO_GOLD)
-    for row, counts in enumerate(people.values()):
-        votes[row][:, counts.comparison] = counts.plus, counts.tie, counts.minus
-        label[row, counts.comparison] = counts.label
-    others = votes.sum(axis=0) - votes
-    mode = np.stack([majority(*one) for one in others])[:, judge.comparison]
-    usable = ((others.sum(axis=1) > 0) & (label != NO_GOLD))[:, judge.comparison]
-    gain = (judge.label == mode).astype(np.float64) - (label[:, judge.comparison] == mode)
-    held = usable.sum(axis=0)
-    rows = held > 0
-    if not rows.any():
-        return None
-    value = (gain * usable).sum(axis=0)[rows] / held[rows]
-    return _item_mean(judge.item[rows], value, np.ones(int(rows.sum())), level)
-
-
-def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -> Estimate | None:
-    """How often a left-out person says what the others say: half credit, on what the others decide.
-
-    The ceiling of a judge that is compared with people: [right 1, a tie ½, the opposite 0],
-    averaged over the people of a comparison, then over items. None without a comparison that the
-    others of a person decide.
-    """
-    size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in people.values())
-    item = np.zeros(size, dtype=np.int64)
-    total = np.zeros((3, size), dtype=np.int64)
-    for counts in people.values():
-        item[counts.comparison] = counts.item
-        total[:, counts.comparison] += counts.plus, counts.tie, counts.minus
-    credit, persons = np.zeros(size), np.zeros(size, dtype=np.int64)
-    for counts in people.values():
-        others = total[:, counts.comparison] - np.stack([counts.plus, counts.tie, counts.minus])
-        mode = np.where(others.sum(axis=0) > 0, majority(*others), 0)
-        decided = mode != 0
-        code = counts.comparison[decided]
-        credit[code] += (1 + counts.label[decided] * mode[decided]) / 2
-        persons[code] += 1
-    used = persons > 0
-    if not used.any():
-        return None
-    return wilson_by_item(item[used], persons[used], credit[used], half_credit=True, level=level)
 
 
 def majority_label(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:

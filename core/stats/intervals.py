@@ -329,6 +329,7 @@ def mean_interval(
     ends: tuple[float, ...],
     within: tuple[float, float] | None = None,
     n: ArrayLike = 1.0,
+    end_sizes: tuple[float, ...] | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Mean of bounded values, Σnᵢvᵢ/Σnᵢ, with a t interval over items that holds where few values
@@ -346,6 +347,7 @@ def mean_interval(
         everywhere a little.
     within : where to cut instead, if `ends` are not the ends of what can be.
     n : weight of each row, or one for all.
+    end_sizes : weights of the added items, where the size of an item goes with its value.
 
     The n of the mean is the number of items; ends are NaN with one item, as nothing is known of
     others; all are NaN without a row.
@@ -363,7 +365,7 @@ def mean_interval(
     mean = float(total.sum() / size.sum()) if items else math.nan
     if items < 2 or math.isnan(mean):
         return Estimate(mean, n=items, level=level)
-    centre, influence = influence_values(total, size, ends)
+    centre, influence = influence_values(total, size, ends, end_sizes)
     half = t_quantile(items - 1, level) * math.sqrt(float((influence**2).sum()))
     lowest, highest = (ends[0], ends[-1]) if within is None else within
     low, high = max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
@@ -371,22 +373,23 @@ def mean_interval(
 
 
 def influence_values(
-    total: FloatArray, n: FloatArray, ends: tuple[float, ...]
+    total: FloatArray,
+    n: FloatArray,
+    ends: tuple[float, ...],
+    end_sizes: tuple[float, ...] | None = None,
 ) -> tuple[float, FloatArray]:
     """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more at the ends, and its influence
     values.
 
-    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items
-    + 2,), the added items last: their squares add up to SE², and products with those of another
-    estimate to a covariance. G counts items with nᵢ > 0; the others have influence 0. Without
-    `ends` it is the mean of the G items themselves.
+    The two are of average size n̄, or of `end_sizes`. Influence values are √((G + 2)/(G + 1))·(tᵢ −
+    m̃·nᵢ)/Σnᵢ, (items + 2,), the added items last: their squares add up to SE², and products with
+    those of another estimate to a covariance. G counts items with nᵢ > 0; the others have influence
+    0. Without `ends` it is the mean of the G items themselves.
     """
     items = int((n > 0).sum())
-    size = float(n.sum()) / items
-    totals, sizes = (
-        np.append(total, [size * end for end in ends]),
-        np.append(n, [size for _ in ends]),
-    )
+    added = (float(n.sum()) / items,) * len(ends) if end_sizes is None else end_sizes
+    totals = np.append(total, [size * end for size, end in zip(added, ends, strict=True)])
+    sizes = np.append(n, added)
     mean = float(totals.sum() / sizes.sum())
     used = items + len(ends)
     return mean, math.sqrt(used / (used - 1)) * (totals - mean * sizes) / float(sizes.sum())
