@@ -32,7 +32,7 @@ def rater(votes: Votes, item: dict[int, int] | None = None) -> VoteCounts:
 
 def mode(votes: list[int]) -> int:
     ranked = Counter(votes).most_common()
-    unique = len(ranked) == 1 or len(ranked) > 1 and ranked[0][1] > ranked[1][1]
+    unique = len(ranked) == 1 or (len(ranked) > 1 and ranked[0][1] > ranked[1][1])
     return ranked[0][0] if unique else 0
 
 
