@@ -3,14 +3,14 @@ rules.
 
     python -m benchmarks.budget [rewardbench2_pairs.csv.gz]
 
-Prints Markdown. Each row is `core.experiments.budget.trial` with its defaults and seed 0: the
-planner is calibrated on 5 % of the items with all their votes and asks the others vote by vote.
+Prints Markdown. Each row is `core.experiments.budget.trial` with seed 0: the planner is calibrated
+on 5 % of the items with all their votes and asks the others vote by vote.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,12 @@ from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
 
-Found = Mapping[tuple[str, str], BudgetTrial]
+Trials = Mapping[tuple[str, str], BudgetTrial]
+"""Of each judge and category."""
+
+N_SPLITS = 100
+SHARE = 0.05
+"""Of the items, to calibrate on."""
 
 SUMMARY = (
     "planner-0",
@@ -36,18 +41,20 @@ SUMMARY = (
 
 def trials(path: Path) -> dict[tuple[str, str], BudgetTrial]:
     """Trial of each judge and category of a file of votes."""
-    found = {}
+    of_cells = {}
     with Store.open(None) as store:
         for reading in read([(path.name, path)], ReadOptions()):
             store.load(reading)
         for category in queries.values(store, Selection(), "category"):
             counts = queries.vote_counts(store, Selection(where=(("category", category),)))
             for judge, votes in counts.items():
-                found[judge, category] = trial(votes, rng=np.random.default_rng(0))
-    return dict(sorted(found.items()))
+                of_cells[judge, category] = trial(
+                    votes, n_splits=N_SPLITS, share=SHARE, rng=np.random.default_rng(0)
+                )
+    return dict(sorted(of_cells.items()))
 
 
-def table(found: Found) -> str:
+def table(of_cells: Trials) -> str:
     """Markdown: one row per judge and category."""
     lines = [
         "| judge | category | n | MAE, 8 votes | same labels: saved | ≤ .002: saved | added MAE "
@@ -55,7 +62,7 @@ def table(found: Found) -> str:
         "| ≤ .003: saved | added MAE [95 %] | BTD, 6 votes: added MAE |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for (judge, category), result in found.items():
+    for (judge, category), result in of_cells.items():
         rows = result.rows
         cells = [
             judge,
@@ -70,14 +77,14 @@ def table(found: Found) -> str:
     return "\n".join(lines)
 
 
-def summary(found: Found) -> str:
+def summary(of_cells: Trials) -> str:
     """Markdown: mean of each rule over the judges and categories, and its worst one."""
     lines = [
         "| rule | votes | saved | MAE | added MAE | worst added |",
         "|---|--:|--:|--:|--:|--:|",
     ]
     for key in SUMMARY:
-        rows = [result.rows[key] for result in found.values()]
+        rows = [result.rows[key] for result in of_cells.values()]
         votes, saved, mae = (
             float(np.mean([getattr(row, name) for row in rows]))
             for name in ("votes", "saved", "mae")
@@ -102,20 +109,18 @@ def _added(row: TrialRow) -> str:
     return f"{_signed(row.added.value)} [{_signed(row.added.low)}, {_signed(row.added.high)}]"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("votes", nargs="?", type=Path, default=VOTES)
-    found = trials(parser.parse_args().votes)
-    one = next(iter(found.values()))
-    print(f"{summary(found)}\n\n{table(found)}")
+    of_cells = trials(parser.parse_args(arguments).votes)
+    votes = next(iter(of_cells.values())).votes
+    print(f"{summary(of_cells)}\n\n{table(of_cells)}")
     print(
-        f"\nMean over {one.n_splits} random splits by item; {one.share:.0%} of the items "
-        "calibrate and keep "
-        f"all {one.votes} votes, which `saved` leaves out. Exact over the orders of the votes. "
-        "Intervals: "
-        "t over items."
+        f"\nMean over {N_SPLITS} random splits by item; {SHARE:.0%} of the items calibrate and "
+        f"keep all {votes} votes, which `saved` leaves out. Exact over the orders of the votes. "
+        "Intervals: t over items."
     )
 
 

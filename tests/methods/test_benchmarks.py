@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from btd_counts import simulate_counts
 
-from benchmarks import alternatives, files
+from benchmarks import alternatives, budget, files
 from benchmarks.__main__ import main
 from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
@@ -180,3 +180,38 @@ def test_machine_is_named_without_a_host():
     assert platform.node() not in machine()
     assert "cores" in machine()
     assert "duckdb" in machine()
+
+
+def test_the_budget_benchmark_prints_what_the_planner_saves(tmp_path, capsys):
+    """Every comparison has eight votes alike: two of them suffice, and no label changes."""
+    gold = np.where(np.arange(400) % 3 > 0, 1, -1)
+    frame = pd.DataFrame(
+        {
+            "item_id": np.arange(400).repeat(8),
+            "model_a": "one",
+            "model_b": "two",
+            "judge": "judge",
+            "run": np.tile(np.arange(8), 400),
+            "category": "all",
+            "vote": gold.repeat(8),
+            "gold": gold.repeat(8),
+        }
+    )
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    budget.main([str(path)])
+    printed = capsys.readouterr().out
+    rows = {
+        row.split(" | ")[0].strip("| *"): row.strip("| ").split(" | ")
+        for row in printed.splitlines()
+        if row.startswith("|")
+    }
+    assert rows["BTD, 8 votes"][1:5] == ["8.00", "0.0%", rows["BTD, 8 votes"][3], "0"]
+    assert rows["Stop if the first 2 agree"][1:3] == ["2.00", "75.0%"]
+    planned = rows["Planner, same labels"]
+    assert float(planned[1]) < 8
+    assert planned[4] == "0"
+    assert rows["judge"][:3] == ["judge", "all", "400"]
+    assert "100 random splits" in printed
+    assert "5% of the items" in printed
+    assert "all 8 votes" in printed
