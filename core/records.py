@@ -398,6 +398,16 @@ class WeighedVotes(_Rows):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FirstVotes(_Rows):
+    """The first vote of one judge on each comparison: of its lowest run, there the order ab before
+    ba before unknown.
+    """
+
+    comparison: IntArray
+    vote: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LengthCounts(_Rows):
     """Votes of one judge on responses of known, different length, one row a (comparison, longer
     side).

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
-from ..records import NO_GOLD, IntArray, VoteCounts, majority
+from ..records import NO_GOLD, FloatArray, IntArray, VoteCounts, majority
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import (
     check_level,
@@ -157,18 +157,13 @@ def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -
     Source: ours; Cochran (1977) §11 for the ratio of sums.
     """
     size = _size(people.values())
-    votes = _pooled(people.values(), size)
     item, raters = np.zeros((2, size), dtype=np.int64)
     credit, persons = np.zeros((2, size))
-    for counts in people.values():
-        item[counts.comparison] = counts.item
-        raters[counts.comparison] += 1
-        others = votes[:, counts.comparison] - np.stack([counts.plus, counts.tie, counts.minus])
-        mode = np.where(others.sum(axis=0) > 0, majority(*others), 0)
-        decided = mode != 0
-        code = counts.comparison[decided]
-        credit[code] += (1 + counts.label[decided] * mode[decided]) / 2
-        persons[code] += 1
+    for name, (comparison, credits) in left_out_people(people).items():
+        item[people[name].comparison] = people[name].item
+        raters[people[name].comparison] += 1
+        credit[comparison] += credits
+        persons[comparison] += 1
     used = persons > 0
     if not used.any():
         return None
@@ -181,6 +176,23 @@ def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -
         end_sizes=(per_item * float(persons[used].mean()), per_item * float(raters[used].max())),
         level=level,
     )
+
+
+def left_out_people(people: Mapping[str, VoteCounts]) -> dict[str, tuple[IntArray, FloatArray]]:
+    """Of each person the comparisons on which the others have one decided mode, and its credit.
+
+    Credit of its majority label: the mode 1, a tie ½, the opposite 0. Votes of the others are
+    pooled.
+    """
+    total = _pooled(people.values(), _size(people.values()))
+    of_person = {}
+    for name, counts in people.items():
+        others = total[:, counts.comparison] - np.stack([counts.plus, counts.tie, counts.minus])
+        mode = np.where(others.sum(axis=0) > 0, majority(*others), 0)
+        decided = mode != 0
+        credit = (1 + counts.label[decided] * mode[decided]) / 2
+        of_person[name] = counts.comparison[decided], credit
+    return of_person
 
 
 def judge_credit_against_people(

@@ -23,6 +23,7 @@ from ..records import (
     NO_VOTE,
     ConfidenceCounts,
     DirectScores,
+    FirstVotes,
     FloatArray,
     IntArray,
     LengthCounts,
@@ -83,6 +84,7 @@ __all__ = [
     "count_behind",
     "direct_scores",
     "filter_columns",
+    "first_votes",
     "length_counts",
     "list_rankings",
     "order_counts",
@@ -318,6 +320,24 @@ def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str,
         return WeighedVotes(
             comparison=comparison, n=n, side=known, first=first, product=product, **by_label
         )
+
+    return fetch(store, selection, counted, record)
+
+
+def first_votes(store: Database | Snapshot, selection: Selection) -> dict[str, FirstVotes]:
+    """The first vote of each judge per comparison: of its lowest run, there ab before ba before
+    unknown.
+    """
+    shown = " ".join(f"when {position} then {k}" for k, position in enumerate(ORDERS.values()))
+    counted = f"""
+        select v.judge, v.comparison,
+               min((v.run::bigint * {len(ORDERS) + 1}
+                    + case v.position {shown} else {len(ORDERS)} end) * 4 + v.vote + 1)::bigint
+               as coded
+        from {{usable}} v group by v.judge, v.comparison order by v.judge, v.comparison"""
+
+    def record(comparison: IntArray, coded: IntArray) -> FirstVotes:
+        return FirstVotes(comparison=comparison, vote=coded % 4 - 1)
 
     return fetch(store, selection, counted, record)
 

@@ -280,6 +280,33 @@ def test_the_store_tells_first_runs_of_both_orders():
         )
 
 
+def test_the_store_tells_first_votes():
+    """Of the lowest run, shown ab before ba before in an order that is not known."""
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{item},a,b,{judge},{run},{order},{rng.integers(-1, 2)}"
+        for item in range(50)
+        for judge in "jk"
+        for run in rng.permutation(np.arange(-1, 3))[: rng.integers(1, 4)]
+        for order in rng.permutation(["ab", "ba", ""])[: rng.integers(1, 4)]
+    ]
+    text = "\n".join(["item_id,model_a,model_b,judge,run,position,vote", *rows])
+    with Store.open(None) as store:
+        store.load(read([("votes.csv", text.encode())])[0])
+        asked = queries.first_votes(store, Selection())
+        names = queries.comparison_names(store, Selection())["item_id"].to_pylist()
+    places = {"ab": 0, "ba": 1, "": 2}
+    firsts: dict[str, dict[str, int]] = {}
+    cells = [row.split(",") for row in rows]
+    for item, _, _, judge, _, _, vote in sorted(
+        cells, key=lambda cell: (-int(cell[4]), -places[cell[5]])
+    ):
+        firsts.setdefault(judge, {})[item] = int(vote)
+    for judge, own in asked.items():
+        codes = own.comparison.tolist()
+        assert dict(zip([names[c] for c in codes], own.vote.tolist(), strict=True)) == firsts[judge]
+
+
 @pytest.mark.parametrize("confident", [True, False])
 def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confident: bool) -> None:
     rng = np.random.default_rng(8)

@@ -66,7 +66,8 @@ def _run(store: Store) -> None:
         for query in (
             *(vote_queries.vote_counts, vote_queries.order_counts, vote_queries.length_counts),
             *(vote_queries.confidence_counts, vote_queries.weighed_votes, vote_queries.outcomes),
-            *(vote_queries.positions, model_queries.ratings, model_queries.pair_doubts),
+            *(vote_queries.first_votes, vote_queries.positions),
+            *(model_queries.ratings, model_queries.pair_doubts),
             *(browse.summary, browse.costs, browse.comparison_names),
         ):
             query(store, selection)
