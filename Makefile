@@ -1,6 +1,7 @@
 # `make run` opens the app with the demo; `make test` runs every test. Both install what they need first.
 PYTHON ?= python3
 BIN := .venv/bin
+COMPILE := uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q
 
 # Our matrices are small: a second BLAS thread doubles the work of a step and saves no time.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -38,8 +39,8 @@ bench: .venv/.bench
 	$(BIN)/python -m benchmarks
 
 # What is measured against; nothing else needs it.
-.venv/.bench: requirements-bench.txt .venv/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+.venv/.bench: requirements/bench.txt .venv/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
 	touch $@
 
 # The site of docs/ in site/, built without the network; a broken link or an unknown name fails the build.
@@ -48,11 +49,11 @@ docs: .venv-docs/.done
 
 # Exact, hashed sets for every platform and Python version we support.
 lock:
-	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements.txt -o requirements.lock
-	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-dev.txt -o requirements-dev.lock -c requirements.lock
-	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-docs.txt -o requirements-docs.lock
+	$(COMPILE) requirements.txt -o requirements/run.lock
+	$(COMPILE) requirements/dev.txt -o requirements/dev.lock -c requirements/run.lock
+	$(COMPILE) requirements/docs.txt -o requirements/docs.lock
 	for extra in postgres clickhouse spark warehouse; do \
-	  uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-$$extra.txt -o requirements-$$extra.lock -c requirements.lock || exit 1; \
+	  $(COMPILE) requirements/$$extra.txt -o requirements/$$extra.lock -c requirements/run.lock || exit 1; \
 	done
 
 clean:
@@ -62,22 +63,22 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Appellate needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
 
-.venv/.run: requirements.lock | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+.venv/.run: requirements/run.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.lock
 	touch $@
 
-.venv/.dev: requirements-dev.lock | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+.venv/.dev: requirements/dev.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	touch $@ .venv/.run
 
 # S3 for the tests, apart from the other environment: its boto is another than ours.
-.venv-objects/.done: requirements-objects.txt
+.venv-objects/.done: requirements/objects.txt
 	$(PYTHON) -m venv .venv-objects
-	.venv-objects/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-objects.txt
+	.venv-objects/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/objects.txt
 	touch $@
 
 # Apart from the other environment: the site needs none of the product's packages, and the product none of its.
-.venv-docs/.done: requirements-docs.lock
+.venv-docs/.done: requirements/docs.lock
 	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.lock
 	touch $@

@@ -565,7 +565,7 @@ def run(n: int) -> list[Rival]:
                 print(f"  {row.work}, {row.against}: {row.ratio:.3g}", file=sys.stderr)
                 found.append(row)
         except ImportError as error:
-            print(f"  left out: {error}. Install requirements-bench.txt.", file=sys.stderr)
+            print(f"  left out: {error}. Install requirements/bench.txt.", file=sys.stderr)
     return found
 
 

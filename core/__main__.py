@@ -22,6 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
+from .extras import APP, COLLECT, EXTRA_OF, missing, require
 from .files import (
     Progress,
     is_text,
@@ -31,7 +32,7 @@ from .files import (
     write_report,
     written_whole,
 )
-from .installation import INSTALLED, PROGRAM, serve
+from .installation import INSTALLED, PROGRAM, leave_out, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
 from .schema import FORMS, Selection
@@ -73,10 +74,19 @@ SEVERAL: dict[str, Any] = {"action": "extend", "nargs": "+"}
 _DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
+    """Run one command and return its exit code.
+
+    alone : nothing else runs in this process.
+    """
     try:
         options = _parser().parse_args(arguments)
+        if (
+            alone
+            and options.command in (_audit, _report, _import, _export)
+            and not _elsewhere(options)
+        ):
+            leave_out("pandas")
         _check_text(options)
         code = int(options.command(options))
         if sys.stdout is not None:
@@ -95,20 +105,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _stop_output()
         _complain(f"cannot go on: {error}")
         return UNUSABLE
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA_OF:
+            return _unforeseen(error, arguments)
+        _complain(str(missing(error.name)))
+        return UNUSABLE
     except MemoryError:
         _complain("cannot go on: not enough memory. Use a smaller file, or a machine with more.")
         return UNUSABLE
     except Exception as error:
-        # A traceback with exit code 1 would pass for a gate that failed.
-        report = write_report(error, sys.argv[1:] if arguments is None else arguments, __version__)
-        said = f"{type(error).__name__}: {str(error)[:200]}"
-        where = (
-            f"{report} says where; with it, please report it (SECURITY.md)"
-            if report
-            else "no report"
-        )
-        _complain(f"an error that nobody foresaw ({said}). {where}")
-        return UNFORESEEN
+        return _unforeseen(error, arguments)
+
+
+def _unforeseen(error: Exception, arguments: Sequence[str] | None) -> int:
+    """Say where the report of an error lies; a traceback with exit code 1 would pass for a gate
+    that failed.
+    """
+    report = write_report(error, sys.argv[1:] if arguments is None else arguments, __version__)
+    said = f"{type(error).__name__}: {str(error)[:200]}"
+    where = (
+        f"{report} says where; with it, please report it (SECURITY.md)" if report else "no report"
+    )
+    _complain(f"an error that nobody foresaw ({said}). {where}")
+    return UNFORESEEN
+
+
+def _elsewhere(options: argparse.Namespace) -> bool:
+    """Whether another engine counts, whose driver may need any package."""
+    return getattr(options, "warehouse", None) is not None
 
 
 def _check_text(options: argparse.Namespace) -> None:
@@ -161,6 +185,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    require("plotly", purpose="The HTML report")
     from .reporting.html import report
 
     _write(Path(options.html), report(_audited(options)))
@@ -355,11 +380,17 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _app(options: argparse.Namespace) -> int:
+    require(*APP, purpose="The dashboard")
     arguments = list(options.settings)
     for name, value in (("server.port", options.port), ("server.address", options.address)):
         if value is not None:
             arguments += [f"--{name}", str(value)]
     return serve(arguments, store=_store(options))
+
+
+def _collect(options: argparse.Namespace) -> int:
+    require(*COLLECT, purpose="Collecting votes")
+    return collect(options)
 
 
 def _store(options: argparse.Namespace) -> Path:
@@ -525,7 +556,7 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
 
     gather = commands.add_parser("collect", help="collect votes from models into a store")
-    gather.set_defaults(command=collect)
+    gather.set_defaults(command=_collect)
     add_arguments(gather)
     return parser
 
@@ -610,7 +641,7 @@ def console() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    return main()
+    return main(alone=True)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,10 @@ class DamagedStore(UnreadableFile):
     """The store file is not what was written: a changed, cut or exchanged part of it."""
 
 
+class MissingExtra(AppellateError):
+    """A package that this needs, and that an extra brings, is not installed."""
+
+
 class WarehouseError(AppellateError):
     """Another engine that cannot be reached, refuses, or dies; or its driver is not installed."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InvalidOption, UnknownName
+from ..extras import require
 from ..records import FloatArray, IntArray, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, rows_frame
 from ..stats.intervals import check_level
@@ -336,6 +337,7 @@ class ShrinkageGain:
 
     def to_frame(self) -> DataFrame:
         """One row per method that shrunken BTD is compared with."""
+        require("pandas", purpose="A data frame")
         import pandas as pd
 
         rows = pd.concat(

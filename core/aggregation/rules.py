@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidOption, UnknownName
+from ..extras import require
 from ..records import (
     NO_GOLD,
     NO_SIDE,
@@ -282,6 +283,7 @@ class LabelTable:
 
     def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown."""
+        require("pandas", purpose="A data frame")
         import pandas as pd
 
         counts = self.counts

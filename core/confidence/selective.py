@@ -15,6 +15,7 @@ import numpy as np
 
 from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
+from ..extras import require
 from ..records import (
     NO_GOLD,
     BoolArray,
@@ -240,6 +241,7 @@ class Decisions:
 
     def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
+        require("pandas", purpose="A data frame")
         import pandas as pd
 
         gold = pd.array(self.gold, dtype="Int64")

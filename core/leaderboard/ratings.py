@@ -1,5 +1,4 @@
-"""Ratings by maintained libraries: Bradley–Terry, and Glicko-2 and TrueSkill averaged over orders
-of games.
+"""Other ratings of the same games: Bradley–Terry, and Glicko-2 and TrueSkill averaged over orders.
 
 `ALGORITHMS` holds every rating algorithm, the anchored board among them.
 """
@@ -14,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
+from ..extras import require
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..stats.intervals import z_quantile
@@ -113,6 +113,7 @@ def win_matrix(pairs: PairScores) -> FloatArray:
 
 def _log_strength(wins: FloatArray, rated: BoolArray) -> FloatArray:
     """Natural-log strengths of the rated models, NaN for others."""
+    require("evalica", purpose="Bradley–Terry")
     import evalica
 
     strength = np.full(len(wins), np.nan)
@@ -239,6 +240,8 @@ VOLATILITY = 0.001
 """Start of the volatility, in Glicko's units a rating period; 0.06, as for people who change, would
 make the last games weigh most."""
 GLICKO_SCALE = 173.7178
+MU, SIGMA, BETA = 25.0, 25 / 3, 25 / 6
+"""TrueSkill's start: mean and deviation of a skill, and deviation of a performance around it."""
 
 
 def glicko2(
@@ -273,13 +276,15 @@ def trueskill(
     orders: int = ORDERS,
     level: float = 0.95,
 ) -> Ratings:
-    """TrueSkill by the library trueskill, as Elo over the anchor, averaged over random orders of
-    the prompts.
+    """TrueSkill as Elo over the anchor, averaged over random orders of the prompts.
 
     μ = 25, σ = 25/3, β = 25/6; τ = 0 as models do not change from prompt to prompt (ours).
     TrueSkill knows wins, draws and losses only: a prompt is won if S > ½, drawn if S = ½ (ours);
-    the draw probability is the share of such prompts. Elo = (400/ln 10)·logit Φ(Δμ/(√2·β)), of the
-    win probability without draws (ours); interval: the same map of Δμ ± z·√(σ² + σ_anchor²).
+    the draw probability is the share of such prompts, at most .999. A game of two updates
+    both by the closed form, μ ± σ²/c·v(t, ε) and σ²·(1 − σ²/c²·w(t, ε)) with c² = 2β² + σ₁² + σ₂²,
+    t = (μ₁ − μ₂)/c and the margin of a draw ε·c = √2·β·Φ⁻¹((1 + draw probability)/2).
+    Elo = (400/ln 10)·logit Φ(Δμ/(√2·β)), of the win probability without draws (ours); interval: the
+    same map of Δμ ± z·√(σ² + σ_anchor²).
 
     Source: Herbrich, Minka & Graepel (2006); docs/methods.md §6.
     """
@@ -322,7 +327,7 @@ def _in_orders(
     def elo(value: FloatArray) -> FloatArray:
         if method == "glicko2":
             return value
-        x = value / (math.sqrt(2) * 25 / 6)
+        x = value / (math.sqrt(2) * BETA)
         return np.asarray(ELO_PER_NAT * (log_ndtr(x) - log_ndtr(-x)))
 
     mean = gap.mean(axis=0)
@@ -362,6 +367,7 @@ def _glicko_pass(pairs: PairScores, rows: IntArray) -> tuple[FloatArray, FloatAr
 
 
 def _glicko_player() -> Any:
+    require("glicko2", purpose="Glicko-2")
     from glicko2 import Player  # type: ignore[import-untyped]
 
     class Corrected(Player):  # type: ignore[misc]
@@ -375,27 +381,54 @@ def _glicko_player() -> Any:
 
 
 def _trueskill_pass(pairs: PairScores, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    from trueskill import TrueSkill, calc_draw_margin  # type: ignore[import-untyped]
+    from scipy.special import ndtri
 
     one, two, score = pairs.model_1[rows].tolist(), pairs.model_2[rows].tolist(), pairs.score[rows]
     drawn = np.abs(score - 0.5) < 1e-9
     # With draws alone the margin would be infinite.
-    rules = TrueSkill(tau=0.0, draw_probability=min(float(drawn.mean()), 0.999))
-    margin = calc_draw_margin(rules.draw_probability, 2, rules)
-    mu = [rules.mu] * len(pairs.models)
-    variance = [rules.sigma**2] * len(pairs.models)
-    noise = 2 * rules.beta**2
-    # Two players are the closed form of the library's graph, at a fifteenth of its cost.
+    share = min(float(drawn.mean()), 0.999)
+    margin = math.sqrt(2) * BETA * float(ndtri((1 + share) / 2))
+    mu = [MU] * len(pairs.models)
+    variance = [SIGMA**2] * len(pairs.models)
     for i, j, won, tied in zip(one, two, (score > 0.5).tolist(), drawn.tolist(), strict=True):
         if not won and not tied:
             i, j = j, i
-        c = math.sqrt(noise + variance[i] + variance[j])
+        c = math.sqrt(2 * BETA**2 + variance[i] + variance[j])
         t, edge = (mu[i] - mu[j]) / c, margin / c
-        v = rules.v_draw(t, edge) if tied else rules.v_win(t, edge)
-        w = rules.w_draw(t, edge) if tied else rules.w_win(t, edge)
+        v, w = _after_draw(t, edge) if tied else _after_win(t - edge)
         mu[i], mu[j] = mu[i] + variance[i] / c * v, mu[j] - variance[j] / c * v
         variance[i], variance[j] = (x * (1 - x / c**2 * w) for x in (variance[i], variance[j]))
     return np.array(mu), np.sqrt(variance)
+
+
+def _after_win(x: float) -> tuple[float, float]:
+    """v and w of a win: mean of a standard normal above -x, and the share of variance that goes."""
+    below = _cdf(x)
+    if below <= 0:
+        # So far out the mean of the tail is its edge.
+        return -x, 1.0
+    v = _density(x) / below
+    return v, v * (v + x)
+
+
+def _after_draw(t: float, edge: float) -> tuple[float, float]:
+    """v and w of a draw: the same of a standard normal between -edge - t and edge - t."""
+    # The lower tail has all its digits, the upper one has not.
+    away, sign = abs(t), math.copysign(1.0, t)
+    low, high = -edge - away, edge - away
+    between = _cdf(high) - _cdf(low)
+    if between <= 0:
+        return sign * min(high, 0.0), 1.0
+    v = (_density(low) - _density(high)) / between
+    return sign * v, v**2 + (high * _density(high) - low * _density(low)) / between
+
+
+def _density(x: float) -> float:
+    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def _cdf(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, NoUsableVotes
+from ..extras import require
 from ..records import BoolArray, DirectScores, FloatArray, IntArray
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, rows_frame
 from ..stats.intervals import check_level, t_quantile, t_quantiles
@@ -346,6 +347,7 @@ class ScoreBoards:
 
     def to_frame(self) -> DataFrame:
         """One row per (judge, model), the mean of judges first, with no judge."""
+        require("pandas", purpose="A data frame")
         import pandas as pd
 
         named = [("", self.mean), *self.judges.items()]

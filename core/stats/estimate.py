@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..extras import require
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -135,7 +137,8 @@ def flat(
 
 
 def data_frame(data: Any, *, columns: list[str] | None = None) -> DataFrame:
-    """`pandas.DataFrame(data, columns)`; pandas is loaded only here."""
+    """`pandas.DataFrame(data, columns)`; pandas is loaded only here. Raises MissingExtra."""
+    require("pandas", purpose="A data frame")
     import pandas as pd
 
     return pd.DataFrame(data, columns=columns)

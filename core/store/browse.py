@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
+from ..extras import require
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
 from .cells import LABELS, MISSING, ORDERS
 from .selection import (
@@ -159,6 +160,7 @@ class Summary:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per judge."""
+        require("pandas", purpose="A data frame")
         import pandas as pd
 
         names = JudgeSummary.__slots__

@@ -21,7 +21,7 @@ SOURCE = "warehouse_source"
 
 MISSING = (
     "Audits of other engines need {package}, which is not installed. Install it with: "
-    "pip install 'appellate[{extra}]' (in a checkout: pip install -r requirements-{extra}.lock)."
+    "pip install 'appellate[{extra}]' (in a checkout: pip install -r requirements/{extra}.lock)."
 )
 
 

@@ -1,5 +1,5 @@
-"""Bradley–Terry, Glicko-2 and TrueSkill: held to the libraries, to published examples and
-to laws.
+"""Bradley–Terry, Glicko-2 and TrueSkill: held to libraries, integrals, published examples and
+laws.
 """
 
 import itertools
@@ -9,10 +9,11 @@ import choix
 import evalica
 import numpy as np
 import pytest
-import trueskill as library
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.optimize import minimize
+from scipy.stats import norm, truncnorm
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.leaderboard.anchored import ELO_PER_NAT, board
@@ -22,6 +23,8 @@ from core.leaderboard.ratings import (
     RAEE,
     Ratings,
     Settings,
+    _after_draw,
+    _after_win,
     _glicko_player,
     _trueskill_pass,
     bradley_terry,
@@ -229,23 +232,61 @@ def test_glicko_reproduces_the_example_of_its_paper():
     assert player.vol == pytest.approx(0.05999, abs=1e-5)
 
 
+def moments(mu: float, sigma: float, likelihood) -> tuple[float, float]:
+    """Mean and deviation of a normal skill after a game, by integration."""
+    ends = (mu - 12 * sigma, mu + 12 * sigma)
+    mass, first, second = (
+        quad(
+            lambda x, power: x**power * norm.pdf(x, mu, sigma) * likelihood(x),
+            *ends,
+            args=(power,),
+            epsabs=0,
+        )[0]
+        for power in range(3)
+    )
+    return first / mass, math.sqrt(second / mass - (first / mass) ** 2)
+
+
 @pytest.mark.parametrize("ties", [True, False])
-def test_two_players_of_trueskill_are_the_librarys(ties):
-    pairs = drawn([0.0, 0.5, -0.5], 12, 2, ties=ties)
+def test_two_players_of_trueskill_are_the_integrals(ties):
+    """Each player's skill has the mean and deviation of its exact posterior after every game."""
+    pairs = drawn([0.0, 0.5, -0.5], 5, 2, ties=ties)
     rows = np.random.default_rng(0).permutation(len(pairs))
     mu, sigma = _trueskill_pass(pairs, rows)
     share = float((pairs.score == 0.5).mean())
-    rules = library.TrueSkill(tau=0.0, draw_probability=share)
-    players = [rules.create_rating() for _ in range(3)]
+    assert bool(share) == ties
+    beta = 25 / 6
+    margin = math.sqrt(2) * beta * norm.ppf((1 + share) / 2)
+    skills = [(25.0, 25 / 3)] * 3
     for row in rows:
         a, b, s = pairs.model_1[row], pairs.model_2[row], pairs.score[row]
-        if s < 0.5:
-            a, b = b, a
-        players[a], players[b] = library.rate_1vs1(
-            players[a], players[b], drawn=s == 0.5, env=rules
-        )
-    assert mu == pytest.approx([player.mu for player in players], abs=1e-6)
-    assert sigma == pytest.approx([player.sigma for player in players], abs=1e-6)
+
+        def after(own, other, score):
+            noise = math.sqrt(2 * beta**2 + other[1] ** 2)
+            if score == 0.5:
+                low, high = other[0] - margin, other[0] + margin
+                return moments(
+                    *own, lambda x: norm.cdf((high - x) / noise) - norm.cdf((low - x) / noise)
+                )
+            sign = 2 * score - 1
+            return moments(*own, lambda x: norm.cdf((sign * (x - other[0]) - margin) / noise))
+
+        skills[a], skills[b] = after(skills[a], skills[b], s), after(skills[b], skills[a], 1 - s)
+    assert mu == pytest.approx([skill[0] for skill in skills], abs=1e-6)
+    assert sigma == pytest.approx([skill[1] for skill in skills], abs=1e-6)
+
+
+def test_trueskills_factors_are_moments_of_a_cut_normal():
+    """Far out too, where a winner was hopeless or a draw was."""
+    for t in (-5.0, -0.3, 0.0, 0.4, 3.0):
+        mean, variance = truncnorm.stats(-t, math.inf)
+        assert _after_win(t) == pytest.approx((mean, 1 - variance), rel=1e-9)
+        for edge in (0.05, 0.5, 2.0):
+            mean, variance = truncnorm.stats(-edge - t, edge - t)
+            assert _after_draw(t, edge) == pytest.approx((mean, 1 - variance), rel=1e-9, abs=1e-15)
+    assert _after_win(-60.0) == (60.0, pytest.approx(1.0))
+    assert _after_draw(60.0, 1.0) == (-59.0, 1.0)
+    assert _after_draw(-60.0, 1.0) == (59.0, 1.0)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -20,6 +20,7 @@ TIERS = (
     # Where the program runs from.
     ("installation",),
     ("errors",),
+    ("extras",),
     ("files",),
     ("schema",),
     ("records", "labels"),

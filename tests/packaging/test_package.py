@@ -22,13 +22,13 @@ from typing import Any
 import pytest
 from patience import LONG
 from places import REPOSITORY
+from wheels import NO_NETWORK, build
 
 from core import __main__ as command_line
 from core import __version__, installation
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 SETTINGS = installation.settings()
-NO_NETWORK = ("--no-deps", "--no-index", "--disable-pip-version-check", "--quiet")
 # Only what is set for the test: a visitor's own settings of Streamlit or Appellate must not decide
 # it.
 BARE = {
@@ -64,11 +64,6 @@ VOTES = "item_id,model_a,model_b,judge,run,vote,confidence,gold\n" + "".join(
     for judge in ("one", "two")
     for run in range(2)
 )
-
-
-def test_dependencies_are_those_of_the_requirements() -> None:
-    lines = (REPOSITORY / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert PROJECT["project"]["dependencies"] == [line for line in lines if line and line[0] != "#"]
 
 
 def test_a_checkout_is_not_installed() -> None:
@@ -294,19 +289,6 @@ def checkout(probe: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
     store = tmp_path_factory.mktemp("checkout") / "votes.duckdb"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port"]
     return serve(command, REPOSITORY, probe, APPELLATE_STORE=str(store))
-
-
-def build(folder: Path, source: Path = REPOSITORY) -> Path:
-    """The wheel of a checkout or an sdist, built with what is installed here."""
-    pip = [sys.executable, "-m", "pip", "wheel", *NO_NETWORK, "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
 
 
 @dataclass
