@@ -21,7 +21,7 @@ from ..interpretation.format import one_line
 
 if TYPE_CHECKING:
     from .job_file import Options, Settings
-    from .plan import Progress
+    from .plan import Plan, Progress
     from .runner import Run
 
 DONE, INCOMPLETE, FAILED = 0, 3, 4
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "(or more); or a job file (.toml)"
         ),
     )
+    add("--items-file", metavar="FILE", help="the items, where ITEMS is a job file")
     add("--items-of", metavar="DATASET", help="judge the texts of a data set of the store instead")
     add("--max-items", type=int, metavar="N", help="judge the first N items only")
     add("--store", metavar="PATH", help="store file, not the one the app has open")
@@ -140,7 +141,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--yes-send-to",
         nargs="+",
         metavar="HOST",
-        help="send texts to this host, which is not a known one",
+        help="send texts to this host: one that is not known, or any that a job file names",
     )
     add(
         "--again",
@@ -197,18 +198,62 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         job, notes = settings.job(store)
         if options.write_job:
             facts = (given.get("items"), given.get("items_of"), given.get("max_items"))
-            with written_whole(Path(options.write_job)) as part:
-                part.write_text(written(job, terms, known_options(), *facts), encoding="utf-8")
+            target = Path(options.write_job)
+            with written_whole(target) as part:
+                text = written(job, terms, known_options(), *facts, folder=target.parent)
+                part.write_text(text, encoding="utf-8")
             return DONE
         planned = plan(job, store, confirmed=terms.confirmed, again=terms.again, batch=terms.batch)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
+        if settings.file is not None:
+            _check_consent(settings, planned)
         if not read:
             return INCOMPLETE
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])
+
+
+def _check_consent(settings: Settings, planned: Plan) -> None:
+    """What a job file asks for is sent, and paid, only where this call says so: any host but this
+    machine is confirmed, and a price below the listed one is no way around a limit in money.
+
+    Raises NotConfirmed, InvalidOption.
+    """
+    from .client import listed_price
+    from .endpoint import HOSTS, NotConfirmed
+
+    agreed = {host.lower() for host in settings.options.get("yes_send_to", ())}
+    hosts = {place.host for place in planned.destinations.values() if not place.local} - agreed
+    if hosts and (planned.calls or planned.further_calls or planned.waiting):
+        raise NotConfirmed(
+            "{file} asks to send all prompts and responses to {hosts}, which may cost; confirm it "
+            "with {option:yes_send_to {names}}",
+            file=settings.file,
+            hosts=sorted(hosts),
+            names=" ".join(sorted(hosts)),
+        )
+    if "cost" not in settings.chosen or "price" in settings.chosen:
+        return
+    for judge, place in planned.destinations.items():
+        listed = listed_price(judge.model) if HOSTS.get(judge.provider) == place.host else None
+        if judge.price is None or listed is None:
+            continue
+        usual = tuple(each * 1e6 for each in listed)
+        if any(a < b * (1 - 1e-9) for a, b in zip(judge.price, usual, strict=True)):
+            raise InvalidOption(
+                "{file}, judge {name}: its price of {own} is below the listed {usual}, so that "
+                "{option:max_cost} would not hold; confirm it with {option:price {given}}, or "
+                "leave it out of the file",
+                option="price",
+                file=settings.file,
+                name=judge.name,
+                own=" and ".join(f"{each:g}" for each in judge.price),
+                usual=" and ".join(f"{each:g}" for each in usual),
+                given=" ".join(f"{each:g}" for each in judge.price),
+            )
 
 
 @dataclass
@@ -261,7 +306,9 @@ def _settings(options: argparse.Namespace) -> Settings:
         name: value for name, value in vars(options).items() if name in fields and value is not None
     }
     if str(given.get("items", "")).lower().endswith(".toml"):
-        return read(Path(given.pop("items")), known_options()).under(given)
+        return read(Path(given.pop("items")), known_options(), given)
+    if "items_file" in given:
+        raise InvalidOption("{option}: goes with a job file (.toml)", option="items_file")
     if "judge" in given and len(given.get("model", ())) > 1:
         raise InvalidOption(
             "{option} names one judge; with several {option:model} each has its model's name",

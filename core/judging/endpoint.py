@@ -8,7 +8,7 @@ import importlib.util
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
@@ -51,6 +51,19 @@ CLOUD_HOST = re.compile(
     r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com|(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|"
     r"[a-z0-9-]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com"
 )
+"""Name spaces of clouds; anybody can have a name in Azure's."""
+KEY_ENDING = "_API_KEY"
+OTHER_NAMES = {
+    "GOOGLE_API_KEY": "gemini",
+    "TOGETHERAI_API_KEY": "together_ai",
+    "TOGETHER_API_KEY": "together_ai",
+    "CO_API_KEY": "cohere",
+    "FIREWORKS_API_KEY": "fireworks_ai",
+    "FIREWORKSAI_API_KEY": "fireworks_ai",
+    "PERPLEXITYAI_API_KEY": "perplexity",
+    "PPLX_API_KEY": "perplexity",
+}
+"""Further variables in which people keep a provider's key."""
 BATCHING = ("openai", "anthropic")
 """Providers whose batches are known here."""
 NO_KEY = "none-needed"
@@ -117,11 +130,12 @@ def destination(
     _check_package(judge)
     host, base = host_of(judge), _base(judge)
     if not trusted(host) and host not in {name.lower() for name in confirmed}:
+        variables = sent_variables(judge)
         raise NotConfirmed(
-            "{base} is neither this machine nor a known provider. All prompts and responses would "
-            "be "
-            "sent to {host}: confirm it with {option:yes_send_to {host}}",
+            "{base} is neither this machine nor a known provider. All prompts and responses{keys} "
+            "would be sent to {host}: confirm it with {option:yes_send_to {host}}",
             base=base,
+            keys=f", and what {' and '.join(variables)} holds," if variables else "",
             host=host,
         )
     price = None
@@ -149,15 +163,9 @@ def host_of(judge: Judge) -> str:
     if base is not None:
         return _host(base)
     if judge.provider == "bedrock":
-        region = _environment("AWS_REGION_NAME", "AWS_REGION") or "us-west-2"
-        return f"bedrock-runtime.{region}.amazonaws.com"
+        return _bedrock_host()
     if judge.provider == "vertex_ai":
-        place = _environment("VERTEXAI_LOCATION", "VERTEX_LOCATION") or "us-central1"
-        return (
-            "aiplatform.googleapis.com"
-            if place == "global"
-            else f"{place}-aiplatform.googleapis.com"
-        )
+        return _vertex_host()
     if judge.provider == "azure":
         raise InvalidOption(
             "{model} needs the address of your resource: put it into the environment variable "
@@ -177,8 +185,93 @@ def host_of(judge: Judge) -> str:
 
 
 def trusted(host: str) -> bool:
-    """Whether texts go to this host without asking: this machine, or a known provider."""
-    return _is_loopback(host) or host in HOSTS.values() or CLOUD_HOST.fullmatch(host) is not None
+    """Whether texts go to this host without asking: this machine, a known provider, or the place
+    in a cloud that the environment names.
+    """
+    return _is_loopback(host) or host in HOSTS.values() or host in _own_clouds()
+
+
+def _own_clouds() -> set[str]:
+    """Hosts in the clouds' name spaces that litellm's variables name, or that it takes without."""
+    found = {_bedrock_host(), _vertex_host()}
+    # An address that cannot be read names no host; who asks for it is told so.
+    with suppress(InvalidOption):
+        if base := _environment("AZURE_API_BASE"):
+            found.add(_host(base))
+    return {host for host in found if CLOUD_HOST.fullmatch(host)}
+
+
+def _bedrock_host() -> str:
+    region = _environment("AWS_REGION_NAME", "AWS_REGION") or "us-west-2"
+    return f"bedrock-runtime.{region}.amazonaws.com"
+
+
+def _vertex_host() -> str:
+    place = _environment("VERTEXAI_LOCATION", "VERTEX_LOCATION") or "us-central1"
+    return f"{'' if place == 'global' else place + '-'}aiplatform.googleapis.com"
+
+
+def owners_of(variable: str) -> frozenset[str]:
+    """Hosts of the provider whose key a variable holds; empty where it is no provider's."""
+    name = variable.upper()
+    if name == provider_variable("azure"):
+        return frozenset(host for host in _own_clouds() if host.endswith(".azure.com"))
+    providers = {p for p in HOSTS if provider_variable(p) == name} | {OTHER_NAMES.get(name, "")}
+    return frozenset(HOSTS[provider] for provider in providers if provider)
+
+
+def is_provider_key(variable: str) -> bool:
+    """Whether a variable is one in which a provider's key is kept."""
+    name = variable.upper()
+    return name in OTHER_NAMES or name in map(provider_variable, (*HOSTS, "azure"))
+
+
+def sent_variables(judge: Judge) -> tuple[str, ...]:
+    """Environment variables that a judge names, whose content goes along with every call."""
+    named = [judge.key_env, *(value[1:] for _, value in judge.headers if value.startswith("$"))]
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def check_secrets(judge: Judge, place: str, chosen: Collection[str] = ()) -> None:
+    """Refuse a judge of a file that would send what whoever wrote the file may not have sent.
+
+    place : of the judge, for the message.  chosen : options (`key_env`, `header`) that are not the
+    file's, but of the command line.
+
+    Raises InvalidOption; see `check_variable`.
+    """
+    if judge.key_env is not None and "key_env" not in chosen:
+        check_variable(judge.key_env, judge, f"{place}, key-env")
+    for name, value in judge.headers if "header" not in chosen else ():
+        if value.startswith("$"):
+            check_variable(value[1:], judge, f"{place}, header {name}")
+    host = host_of(judge)
+    if judge.provider in CLOUDS and judge.base_url is not None and host not in _own_clouds():
+        raise InvalidOption(
+            f"{place}: {judge.model} signs in with your credentials of the cloud, which are not "
+            f"sent to {host}; name your own address in the environment, not in a file"
+        )
+
+
+def check_variable(variable: str, judge: Judge, place: str) -> None:
+    """Refuse a variable that a file, or somebody else than the server's owner, names.
+
+    Only keys may be named, by names that end in `_API_KEY`, and a provider's key only where it is
+    sent to that provider. place : where it is named, for the message.
+
+    Raises InvalidOption, also where the judge's host cannot be told.
+    """
+    if not variable.upper().endswith(KEY_ENDING):
+        raise InvalidOption(
+            f"{place}: {variable} is not sent: a file may name only variables that end in "
+            f"{KEY_ENDING}; keep the key in such a one"
+        )
+    host = host_of(judge)
+    if is_provider_key(variable) and host not in owners_of(variable):
+        raise InvalidOption(
+            f"{place}: {variable} is the key of a provider and is not sent to {host}; keep that "
+            f"server's own key in another variable that ends in {KEY_ENDING}"
+        )
 
 
 def key_variable(judge: Judge) -> str | None:
@@ -248,7 +341,7 @@ def _host(base: str) -> str:
         )
     if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
         raise unreadable
-    if parts.scheme == "http" and host in HOSTS.values():
+    if parts.scheme == "http" and (host in HOSTS.values() or CLOUD_HOST.fullmatch(host)):
         words = "{option} {shown}: texts and the key would go unencrypted; write https://{host}"
         raise InvalidOption(words, option="base_url", shown=shown, host=host)
     return host

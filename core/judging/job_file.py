@@ -5,6 +5,9 @@ The keys of a file are the options of the command line without their dashes. Wha
 first `[[judge]]` holds for the job, or for all of its judges; a `[[judge]]` has the options of a
 judge, `name` for `--judge`, and its own concurrency and limits. Paths are relative to the file. No
 key is ever in it.
+
+A file may be a stranger's. So it names no host that texts may go to, no variable but keys of the
+server that it names, and no path outside its folder; those are for the command line.
 """
 
 from __future__ import annotations
@@ -21,24 +24,34 @@ from typing import Any, TypeVar, cast
 
 from ..errors import InvalidOption, UnreadableFile
 from ..store import Store
+from .endpoint import check_secrets
 from .items import ItemFile, items_of, lists_of, read_file
 from .job import Budget, Job, Judge, Terms, values_of
 from .own_verdicts import OwnVerdicts
-from .prompts import read_text
+from .prompts import NAMES, read_text
 
 T = TypeVar("T")
 Given = dict[str, Any]
 """Options by the names of the fields that they fill."""
 
 JUDGE_GROUP = "the judge"
-ONCE = ("dry_run", "again", "reread", "write_job")
-"""Options of one run, which are no part of a job."""
+ONCE = ("dry_run", "again", "reread", "write_job", "items_file", "yes_send_to")
+"""Options of one run, which are no part of a job: consent above all is never read from a file."""
 OWN = ("concurrency", "calls", "tokens", "cost")
 """What the job has, and a judge may have for itself besides."""
 PATHS = ("items", "store", "prompts", "prompt")
 TYPES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 SECRET = re.compile(r"key|token|auth|secret|cookie|password", re.IGNORECASE)
 VARIABLE = re.compile(r"[A-Za-z_]\w*\Z")
+LIBRARY = re.compile(
+    r"(?:aws|azure|vertex|api|litellm|mock|input_cost|output_cost|extra|client|oidc)(?:_|\Z)|"
+    r"base_url|headers|organization|custom_llm_provider|fallbacks|model_list|callbacks|.*_callback|"
+    r"logger_fn|.*credential.*|.*secret.*|.*password.*|.*(?:auth|access|ad|session)_token",
+    re.IGNORECASE,
+)
+"""Parameters that the library of clients takes for itself: how it signs in, and where."""
+LOOKED_UP = re.compile(r"os\.environ/|oidc/", re.IGNORECASE)
+"""In a text that the same library takes for the place of a secret."""
 BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
@@ -93,12 +106,14 @@ def options_of(add_arguments: Callable[[argparse.ArgumentParser], None]) -> Opti
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What is asked for. options : of the job, and of all judges.  judges : of each.  keyed : for
-    apoc.
+    apoc.  file : the job file that it is from.  chosen : options that the command line gives.
     """
 
     options: Given
     judges: tuple[Given, ...]
     keyed: Given | None = None
+    file: str | None = None
+    chosen: frozenset[str] = frozenset()
 
     def under(self, given: Given) -> Settings:
         """The settings with options of the command line, which win."""
@@ -112,7 +127,9 @@ class Settings:
             {k: v for k, v in judge.items() if k not in lasting} for judge in self.judges
         )
         keyed = {"model": given["keyed_model"]} if "keyed_model" in given else self.keyed
-        return Settings(options=self.options | given, judges=judges, keyed=keyed)
+        return replace(
+            self, options=self.options | given, judges=judges, keyed=keyed, chosen=frozenset(given)
+        )
 
     def made_judges(self) -> tuple[Judge, ...]:
         """The judges. Raises InvalidOption."""
@@ -131,7 +148,7 @@ class Settings:
         }
         if "model" not in given:
             raise InvalidOption("A judge needs a {option}", option="model")
-        return _record(
+        judge = _record(
             Judge,
             given,
             name=given.get("judge", ""),
@@ -139,6 +156,9 @@ class Settings:
             headers=named("header", given.get("header")),
             budget=_record(Budget, own),
         )
+        if self.file is not None:
+            check_secrets(judge, f"{self.file}, judge {judge.name}", self.chosen)
+        return judge
 
     def terms(self) -> Terms:
         """How the job is run."""
@@ -224,14 +244,46 @@ def _text_of(prompt: str | None) -> str | None:
     return read_text(Path(prompt), f"the prompt {prompt}")
 
 
-def read(path: Path, known: Options) -> Settings:
-    """Settings of a job file, paths beside it. Raises UnreadableFile, InvalidOption."""
-    found = parse(read_text(path, f"{path.name}:"), path.name, known)
+def read(path: Path, known: Options, chosen: Given | None = None) -> Settings:
+    """Settings of a job file, paths beside it, under those of the command line (`chosen`), which
+    may name what the file may not.
+
+    Raises UnreadableFile; InvalidOption, also for a path outside the file's folder.
+    """
+    given = dict(chosen or {})
+    if "items_file" in given:
+        given["items"] = given.pop("items_file")
+    settings = parse(read_text(path, f"{path.name}:"), path.name, known)
+    for name, other in (("items", "items_of"), ("items_of", "items")):
+        if name in given:
+            settings.options.pop(other, None)
     beside = {
-        name: str(path.parent / value) if name in PATHS and "\n" not in value else value
-        for name, value in found.options.items()
+        name: str(_beside(path, name, value)) if name in PATHS and "\n" not in value else value
+        for name, value in settings.options.items()
+        if name not in given
     }
-    return replace(found, options=beside)
+    return replace(settings, options=beside).under(given)
+
+
+def _beside(file: Path, name: str, value: str) -> Path:
+    """A path that a file names, below the file's folder, wherever links lead.
+
+    Raises InvalidOption.
+    """
+    folder, path = file.parent.resolve(), file.parent / value
+    # Prompts are read out of their folder by name, and may be links themselves.
+    every = [path, *(path / f"{each}.md" for each in NAMES)] if name == "prompts" else [path]
+    try:
+        inside = "\0" not in value and all(each.resolve().is_relative_to(folder) for each in every)
+    except (OSError, RuntimeError, ValueError):
+        inside = False
+    if not inside:
+        flag = "items-file" if name == "items" else name
+        raise InvalidOption(
+            f"{file.name}, {name}: {value!r} is outside the folder of the file; name it on the "
+            f"command line with --{flag}, or keep it beside the file"
+        )
+    return path
 
 
 def parse(text: str, name: str, known: Options) -> Settings:
@@ -267,7 +319,7 @@ def parse(text: str, name: str, known: Options) -> Settings:
     if options.get("keyed_model"):
         table = {"model": options.pop("keyed_model")}
     judges = judges or tuple({"model": model} for model in options.get("model", ()))
-    return Settings(options=options, judges=judges, keyed=table)
+    return Settings(options=options, judges=judges, keyed=table, file=name)
 
 
 def _table(found: Mapping[str, Any], place: str, known: Options, *, judge: bool) -> Given:
@@ -293,6 +345,13 @@ def _unknown(key: str, place: str, allowed: Iterable[str], known: Options) -> st
         return (
             f"{place}: a key does not belong in a file; name its environment variable with key-env"
         )
+    if plain == "yes-send-to":
+        return (
+            f"{place}: where texts may be sent is not read from a file; "
+            "confirm the host on the command line with --yes-send-to HOST"
+        )
+    if plain == "items-file":
+        return f'{place}: write items = "FILE", a file beside this one'
     if plain in known and known[plain].field in ONCE:
         return f"{place}: {plain} is for one run; give it on the command line as --{plain}"
     if plain in known:
@@ -337,7 +396,12 @@ def _value(value: Any, option: Option, place: str, *, judge: bool) -> Any:
 def _pair(name: str, value: Any, option: Option, place: str) -> str:
     """A value as it is written behind `NAME=`."""
     if option.field == "param":
-        return json.dumps(value, default=str)
+        if LIBRARY.match(name) or LOOKED_UP.search(written := json.dumps(value, default=str)):
+            raise InvalidOption(
+                f"{place}, {name}: says how the client signs in, or where; "
+                "that is not read from a file"
+            )
+        return written
     if not isinstance(value, str):
         raise InvalidOption(f"{place}, {name}: {value!r} is not a text")
     if option.field == "header" and SECRET.search(name) and not value.startswith("$"):
@@ -354,33 +418,49 @@ def written(
     items: str | None = None,
     of: str | None = None,
     first: int | None = None,
+    folder: Path | None = None,
 ) -> str:
-    """A job as a file that `parse` reads, what is as by default left out, and secrets too.
+    """A job as a file that `parse` reads: without what is as by default, secrets, and the hosts
+    that texts may go to.
 
-    items : name of the file of items; of : data set instead; first : how many of them.
+    items : the file of items; of : data set instead; first : how many of them.
+    folder : where the file will be; paths outside it are left out, and a comment says so. None:
+    items are a name, and the file is not on this machine.
     """
     own = job.own_verdicts
     values: Given = {
         **_changed(job),
         **_changed(terms),
         **_changed(terms.budget),
-        "items": items,
+        "items": items if folder is None or items is None else _from(folder, items),
         "items_of": of,
         "max_items": first,
-        "yes_send_to": terms.confirmed,
         "verdict_pattern": own and own.pattern,
         "verdict_words": own
         and {v: [text for of, text in own.words if of == v] for v, _ in own.words},
-        "prompts": job.prompts and str(job.prompts),
+        "prompts": job.prompts and folder and _from(folder, job.prompts),
         "prompt": job.prompt and job.prompt.rstrip("\n") + "\n",
     }
     lines = ["# python -m core collect THIS_FILE --store votes.duckdb"]
     lines += _lines(values, known)
+    for name, flag, path in (("items", "items-file", items), ("prompts", "prompts", job.prompts)):
+        if path is not None and values[name] is None:
+            lines.append(
+                f"# Outside the folder of this file: give --{flag} {json.dumps(str(path))}"
+            )
     for judge in job.judges:
         lines += ["", "[[judge]]", *_judge_lines(judge, known)]
     if job.keyed is not None:
         lines += ["", "[keyed-judge]", *_judge_lines(job.keyed, known)]
     return "\n".join(lines) + "\n"
+
+
+def _from(folder: Path, path: str | Path) -> str | None:
+    """A path as a file in a folder names it; None if it is outside."""
+    try:
+        return Path(path).resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return None
 
 
 def _changed(record: Any) -> Given:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
 from . import client
+from .endpoint import check_secrets
 from .job import MAX_CONCURRENCY, Budget, Job, Terms, values_of
 from .limits import place
 from .plan import Progress, plan
@@ -101,7 +102,10 @@ def runs(store: Store) -> list[Run]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A job that was started and is not known to be complete. It holds no key. started_at : UTC."""
+    """A job that was started and is not known to be complete. started_at : UTC.
+
+    It holds no key, and no host that texts may go to: a store may be another's.
+    """
 
     id: str
     job: Job
@@ -129,9 +133,23 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
     return run
 
 
-def resume(started: Started, store: Store, *, keys: dict[str, str] | None = None) -> Run:
-    """Go on with a job: what has an answer is not sent again."""
-    run = begin(started.job, store, started.terms, keys=keys)
+def resume(
+    started: Started,
+    store: Store,
+    *,
+    confirmed: Iterable[str] = (),
+    keys: dict[str, str] | None = None,
+) -> Run:
+    """Go on with a job: what has an answer is not sent again.
+
+    confirmed : hosts that the user agrees to now; what was agreed to before is not remembered.
+
+    Raises as `begin`; InvalidOption also where the job names a variable that is not a key of the
+    server that it goes to.
+    """
+    for judge in started.job.models:
+        check_secrets(judge, f"Judge {judge.name}")
+    run = begin(started.job, store, replace(started.terms, confirmed=tuple(confirmed)), keys=keys)
     # Stored judgements that it reads, or the name of its data set, may have changed since.
     if run.job_id != started.id:
         forget(store, started.id)
@@ -158,7 +176,8 @@ def started(store: Store) -> list[Started]:
         except (AppellateError, TypeError, ValueError):
             # Another version wrote it. The same job started anew makes no call twice.
             continue
-        found.append(replace(known, job=replace(known.job, dataset=row["dataset"])))
+        job = replace(known.job, dataset=row["dataset"])
+        found.append(replace(known, job=job, terms=replace(known.terms, confirmed=())))
     return found
 
 
@@ -169,8 +188,8 @@ def forget(store: Store, job_id: str) -> None:
 
 
 def _remember(store: Store, job_id: str, job: Job, terms: Terms) -> None:
-    # What was asked for again is so once.
-    lasting = replace(terms, again=(), reread=False)
+    # What was asked for again is so once, and consent is that of who starts a run.
+    lasting = replace(terms, again=(), reread=False, confirmed=())
     text = json.dumps({"job": asdict(job), "terms": asdict(lasting)}, default=str)
     now = datetime.now(UTC).replace(tzinfo=None)
     with store.change() as cursor:

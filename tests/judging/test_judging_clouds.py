@@ -172,6 +172,42 @@ def test_where_calls_go_without_an_address(monkeypatch):
             destination(Judge(model="bedrock/x", base_url=host))
 
 
+@pytest.mark.parametrize(
+    "base",
+    [
+        "https://another.openai.azure.com/v1",
+        "https://another.cognitiveservices.azure.com/v1",
+        "https://another.services.ai.azure.com/v1",
+        "https://bedrock-runtime.us-east-1.amazonaws.com",
+        "https://asia-east1-aiplatform.googleapis.com",
+    ],
+)
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "azure/gpt-4o"])
+def test_a_name_in_a_cloud_is_trusted_only_where_the_environment_names_it(model, base, monkeypatch):
+    """Anybody can have a name in Azure's, and a region is the user's choice."""
+    monkeypatch.setenv("AZURE_API_BASE", "https://mine.openai.azure.com")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    judge = Judge(model=model, base_url=base, key_env="OPENAI_API_KEY")
+    host = base.split("/")[2]
+    with pytest.raises(NotConfirmed, match=f"OPENAI_API_KEY holds, would be sent to {host}"):
+        destination(judge)
+    assert destination(judge, confirmed=(host,)).host == host
+    monkeypatch.setenv("AZURE_API_BASE", base)
+    monkeypatch.setenv("AWS_REGION_NAME", "us-east-1")
+    monkeypatch.setenv("VERTEXAI_LOCATION", "asia-east1")
+    assert destination(judge).host == host
+
+
+@pytest.mark.parametrize(
+    "host", ["mine.openai.azure.com", "bedrock-runtime.us-west-2.amazonaws.com"]
+)
+def test_nothing_goes_to_a_cloud_unencrypted(host, monkeypatch):
+    monkeypatch.setenv("AZURE_API_BASE", f"http://{host}")
+    for judge in (Judge(model="azure/x"), Judge(model="openai/x", base_url=f"http://{host}/v1")):
+        with pytest.raises(InvalidOption, match=f"unencrypted; write https://{host}"):
+            destination(judge, confirmed=(host,))
+
+
 def test_what_is_missing_is_named(monkeypatch):
     with pytest.raises(InvalidOption, match="AZURE_API_BASE"):
         destination(Judge(model="azure/gpt-4o"))

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from core.judging.cli import known_options
 from core.judging.job import Budget, Job, Judge, Terms
 from core.judging.job_file import parse, toml, written
 from core.judging.own_verdicts import OwnVerdicts
+from core.judging.prompts import FOLDER
 from core.store import Store
 
 KEY = "sk-planted-77aa02c4d1e94f33"
@@ -206,7 +209,7 @@ def judges() -> tuple[Judge, ...]:
             model="anthropic/claude",
             name="said “one”",
             price=(1.0, 2.5),
-            key_env="MY_KEY",
+            key_env="MY_API_KEY",
             timeout=30.0,
             parameters=(
                 ("seed", "7"),
@@ -215,7 +218,7 @@ def judges() -> tuple[Judge, ...]:
             headers=(
                 ("X-Team", "red"),
                 ("Authorization", f"Bearer {KEY}"),
-                ("X-Api-Key", "$OTHER"),
+                ("X-Api-Key", "$OTHER_API_KEY"),
             ),
             concurrency=64,
             budget=Budget(calls=10, cost=0.5),
@@ -243,7 +246,8 @@ def test_a_job_that_is_written_is_the_job_that_is_read():
     assert KEY not in text
     assert "The header Authorization is left out" in text
     found = parse(text, "job.toml", known_options())
-    assert found.terms() == terms
+    assert found.terms() == replace(terms, confirmed=())
+    assert "models.example" not in text
     kept = tuple(pair for pair in judges()[0].headers if pair[0] != "Authorization")
     one, other = found.made_judges()
     assert (one.headers, other) == (kept, judges()[1])
@@ -279,6 +283,180 @@ def test_the_command_writes_its_options_as_a_job_file(items, capsys):
         assert main(["collect", str(out), "--store", store]) == 0
         assert "40 requests were answered before" in capsys.readouterr().err
         assert server.calls == 40
+
+
+STRANGER = f"""
+items = "items.csv"
+store = "votes.duckdb"
+votes = 2
+MORE_OF_JOB
+[[judge]]
+model = "openai/fair"
+base-url = "{FREE}"
+MORE
+"""
+
+
+def stranger(items: Path, more: str = "", of_job: str = "", url: str = FREE) -> str:
+    """A job file that somebody else wrote, beside its items."""
+    text = STRANGER.replace("MORE_OF_JOB", of_job).replace("MORE", more).replace(FREE, url)
+    return job_file(items, text)
+
+
+def test_consent_is_never_read_from_a_file(items, capsys):
+    """Neither for the job nor for a judge; on the command line it is."""
+    far = "http://far.example/v1"
+    assert main(["collect", stranger(items, of_job="yes-send-to = ['far.example']", url=far)]) == 2
+    assert "confirm the host on the command line with --yes-send-to HOST" in capsys.readouterr().err
+    assert main(["collect", stranger(items, "yes-send-to = ['far.example']", url=far)]) == 2
+    assert "is not read from a file" in capsys.readouterr().err
+    assert main(["collect", stranger(items, url=far), "--dry-run"]) == 2
+    assert "confirm it with --yes-send-to far.example" in capsys.readouterr().err
+    agreed = ["--yes-send-to", "far.example", "--dry-run"]
+    assert main(["collect", stranger(items, url=far), *agreed]) == 0
+    assert "20 calls to far.example" in capsys.readouterr().err
+
+
+def test_a_provider_that_a_file_names_is_paid_only_when_this_call_names_it(
+    items, capsys, monkeypatch
+):
+    """On the command line a provider needs no further word; in a file it does."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("core.judging.cli._follow", lambda run, interrupts: pytest.fail("sent"))
+    monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
+    file = job_file(items, "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'")
+    assert main(["collect", file, "--dry-run"]) == 0
+    assert main(["collect", file]) == 2
+    assert "confirm it with --yes-send-to api.openai.com" in capsys.readouterr().err
+    with pytest.raises(pytest.fail.Exception, match="started"):
+        main(["collect", file, "--yes-send-to", "api.openai.com"])
+
+
+def test_a_price_of_a_file_is_no_way_around_a_limit_in_money(items, capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
+    text = "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'\nprice = [0, 0]"
+    limited = ["collect", job_file(items, text), "--yes-send-to", "api.openai.com"]
+    limited += ["--max-cost", "1"]
+    assert main(limited) == 2
+    assert "is below the listed 2.5 and 10" in capsys.readouterr().err
+    with pytest.raises(pytest.fail.Exception, match="started"):
+        main([*limited, "--price", "0", "0"])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("key-env = 'PLANTED_SECRET'", "key-env: PLANTED_SECRET is not sent"),
+        ("key-env = 'OPENAI_API_KEY'", "OPENAI_API_KEY is the key of a provider"),
+        ("key-env = 'GOOGLE_API_KEY'", "GOOGLE_API_KEY is the key of a provider"),
+        ("key-env = 'AZURE_API_KEY'", "AZURE_API_KEY is the key of a provider"),
+        ("header = { X-A = '$PLANTED_SECRET' }", "header X-A: PLANTED_SECRET is not sent"),
+        ("header = { X-A = '$OPENAI_API_KEY' }", "OPENAI_API_KEY is the key of a provider"),
+        ("param = { api_version = 'x' }", "says how the client signs in"),
+        ("param = { azure_ad_token = 'x' }", "says how the client signs in"),
+        ("param = { seed = 'os.environ/PLANTED_SECRET' }", "says how the client signs in"),
+        ("param = { more = { a = ['oidc/env/PLANTED_SECRET'] } }", "says how the client signs in"),
+        ("param = { extra_headers = { a = 'b' } }", "says how the client signs in"),
+    ],
+)
+def test_a_file_sends_no_variable_but_a_key_of_its_own_server(
+    items, capsys, monkeypatch, more, said
+):
+    for name in ("PLANTED_SECRET", "OPENAI_API_KEY", "GOOGLE_API_KEY", "AZURE_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    with Server() as server:
+        file = stranger(items, more, url=server.url)
+        assert main(["collect", file]) == 2
+        err = capsys.readouterr().err
+        assert said in err
+        assert KEY not in err
+        # Neither do options of the command line about other things let it through.
+        assert main(["collect", file, "--max-items", "1"]) == 2
+        assert server.calls == 0
+
+
+def test_a_variable_that_the_command_line_names_is_sent(items, capsys, monkeypatch):
+    monkeypatch.setenv("PLANTED_SECRET", KEY)
+    with Server() as server:
+        command = ["collect", stranger(items, url=server.url), "--key-env", "PLANTED_SECRET"]
+        assert main(command) == 0
+        assert server.keys == {f"Bearer {KEY}"}
+
+
+def test_cloud_credentials_go_to_no_address_of_a_file(items, capsys, monkeypatch):
+    monkeypatch.setenv("AZURE_API_KEY", KEY)
+    with Server() as server:
+        text = stranger(items, url=server.url.removesuffix("/v1"))
+        path = Path(text)
+        path.write_text(path.read_text().replace("openai/fair", "azure/fair"))
+        assert main(["collect", text]) == 2
+        assert "credentials of the cloud" in capsys.readouterr().err
+        assert server.calls == 0
+
+
+@pytest.mark.parametrize("how", ["above", "absolute", "link"])
+@pytest.mark.parametrize("name", ["items", "prompt", "prompts", "store"])
+def test_a_path_of_a_file_stays_below_its_folder(items, capsys, name, how, tmp_path):
+    folder = tmp_path / "from a stranger"
+    folder.mkdir()
+    own = folder / "items.csv"
+    own.write_bytes(items.read_bytes())
+    secret = tmp_path / "secret"
+    if name == "prompts":
+        copytree(FOLDER, secret)
+    else:
+        secret.write_text("{{prompt}} {{first}} {{second}}", encoding="utf-8")
+    (folder / "link").symlink_to(secret)
+    path = {"above": "../secret", "absolute": str(secret), "link": "link"}[how]
+    with Server() as server:
+        text = two(server.url, server.url).replace(f'{name} = "', '# "').partition("key-env")
+        text = f"{name} = {toml(path)}\n" + text[0] + text[2].partition("\n")[2]
+        assert main(["collect", job_file(own, text)]) == 2
+        err = capsys.readouterr().err
+        flag = "items-file" if name == "items" else name
+        assert f"job.toml, {name}: {path!r} is outside the folder of the file" in err
+        assert f"name it on the command line with --{flag}" in err
+        assert server.calls == 0
+
+
+def test_a_link_in_a_folder_of_prompts_is_not_followed_out_of_it(items, capsys, tmp_path):
+    folder = tmp_path / "job"
+    copytree(FOLDER, folder / "prompts")
+    own = folder / "items.csv"
+    own.write_bytes(items.read_bytes())
+    (folder / "prompts" / "pairwise.md").unlink()
+    (folder / "prompts" / "pairwise.md").symlink_to(items)
+    assert main(["collect", stranger(own, of_job="prompts = 'prompts'")]) == 2
+    assert "outside the folder of the file" in capsys.readouterr().err
+
+
+def test_items_outside_are_named_on_the_command_line(items, tmp_path, capsys):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    with Server() as server:
+        file = stranger(folder / "none.csv", url=server.url)
+        assert main(["collect", file]) == 2
+        assert main(["collect", file, "--items-file", str(items)]) == 0
+        assert server.calls == 20
+    assert main(["collect", str(items), "--items-file", str(items)]) == 2
+    assert "--items-file: goes with a job file" in capsys.readouterr().err
+
+
+def test_a_job_file_that_is_written_holds_no_consent_and_no_path_from_elsewhere(items, capsys):
+    folder = items.parent / "made"
+    folder.mkdir()
+    out = folder / "job.toml"
+    command = ["collect", str(items), "--model", "openai/fair", "--base-url"]
+    command += ["http://far.example/v1", "--yes-send-to", "far.example"]
+    command += ["--store", str(items.with_name("v.duckdb")), "--write-job", str(out)]
+    assert main(command) == 0
+    text = out.read_text(encoding="utf-8")
+    assert "yes-send-to" not in text
+    assert "items" not in tomllib.loads(text)
+    assert f'give --items-file "{items}"' in text
+    assert main([*command[:-1], str(items.with_name("job.toml"))]) == 0
+    assert tomllib.loads(items.with_name("job.toml").read_text())["items"] == "items.csv"
 
 
 VALUES = st.recursive(

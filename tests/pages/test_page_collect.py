@@ -5,6 +5,7 @@ no key.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -378,7 +379,7 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
         # Another process would find it so.
         with Store.open(path) as store:
             (found,) = started(store)
-            assert (found.job, found.terms) == (given, terms)
+            assert (found.job, found.terms) == (given, replace(terms, confirmed=()))
             store.rename_dataset("d", "renamed")
             (found,) = started(store)
             assert found.job.dataset == "renamed"
@@ -395,6 +396,26 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
             begin(found.job, store, Terms()).wait(LONG)
             until(lambda: len(started(store)) == 1)
     assert KEY.encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize("variable", ["PLANTED_SECRET", "OPENAI_API_KEY"])
+def test_a_job_in_a_store_of_a_stranger_sends_nothing_by_itself(tmp_path, monkeypatch, variable):
+    """Neither a host that it says was agreed to, nor a variable that it names."""
+    monkeypatch.setenv(variable, KEY)
+    with Server() as server, Store.open(tmp_path / "votes.duckdb") as store:
+        begin(job(server, pairs(2), votes=2), store, Terms(budget=Budget(calls=0))).wait(LONG)
+        stored = store.query("select job from jobs").to_pylist()[0]["job"]
+        far = stored.replace("127.0.0.1", "far.example")
+        far = far.replace('"confirmed": []', '"confirmed": ["far.example"]')
+        taken = stored.replace('"key_env": null', f'"key_env": "{variable}"')
+        assert stored not in (far, taken)
+        for text, error in ((far, "far.example: confirm it"), (taken, f"{variable} is ")):
+            with store.change() as cursor:
+                cursor.execute("update jobs set job = ?", [text])
+            (found,) = started(store)
+            with pytest.raises(InvalidOption, match=error):
+                resume(found, store)
+        assert server.calls == 0
 
 
 def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
@@ -546,9 +567,15 @@ base-url = "{server.url}"
         ("items-of = 'nothing'", "there is no data set 'nothing' here"),
         (
             "key-env = 'OPENAI_API_KEY'",
-            "the key OPENAI_API_KEY is not among those that this page may send",
+            "OPENAI_API_KEY is the key of a provider and is not sent to far.example",
         ),
-        ("header = { X-Api-Key = '$HOME' }", "$HOME is not among the keys of this server"),
+        (
+            "key-env = 'NO_SUCH_API_KEY'",
+            "the key NO_SUCH_API_KEY is not among those that this page may send",
+        ),
+        ("header = { X-Api-Key = '$HOME' }", "HOME is not sent: a file may name only variables"),
+        ("yes-send-to = ['far.example']", "where texts may be sent is not read from a file"),
+        ("prompts = '/etc'", "a folder of this server is not read from a file"),
     ],
 )
 def test_a_job_file_that_cannot_be_changes_nothing(page, text, said, monkeypatch):

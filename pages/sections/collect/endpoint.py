@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from core.errors import InvalidOption
-from core.judging.endpoint import HOSTS, host_of, key_variable, provider_variable, trusted
+from core.judging.endpoint import HOSTS, KEY_ENDING, host_of, is_provider_key, key_variable, trusted
 from core.judging.job import MAX_CONCURRENCY, REPLY_TOKENS, Budget, Judge
 from core.judging.job_file import named
 from pages.shared import widgets
@@ -21,7 +21,6 @@ from pages.shared import widgets
 LOCAL = "http://localhost:8000/v1"
 SERVER, PROVIDER = "a server", "a provider"
 NO_KEY = "none needed"
-KEY_ENDING = "_API_KEY"
 HOST = re.compile(r"[0-9a-z.:_-]+\Z")
 JUDGES = "collect-judges"
 """Where the session keeps the numbers of the judges that have fields."""
@@ -47,9 +46,8 @@ def secret_keys() -> dict[str, str]:
 
 def offered_keys() -> list[str]:
     """Variables whose keys a server may get; a provider's key goes to that provider only."""
-    providers = {provider_variable(provider) for provider in HOSTS}
     names = {name for name in (*os.environ, *secret_keys()) if name.upper().endswith(KEY_ENDING)}
-    return sorted(names - providers)
+    return sorted(name for name in names if not is_provider_key(name))
 
 
 def key_of(number: int, name: str) -> str:
@@ -163,12 +161,17 @@ def _key_line(judge: Judge) -> str:
 
 def _confirmed(host: str) -> bool:
     """Whether a host needs to be agreed to and was."""
+    # One box per host: another address needs its own.
+    return agreed(host, f"collect-send-{host}")
+
+
+def agreed(host: str, key: str) -> bool:
+    """Whether a host needs to be agreed to, and the box of this key says so."""
     if trusted(host):
         return False
     if not HOST.match(host):
         raise InvalidOption(f"{host!r} is no name of a host")
-    # One box per host: another address needs its own.
-    return st.checkbox(f"Send all prompts and responses to `{host}`", key=f"collect-send-{host}")
+    return st.checkbox(f"Send all prompts and responses to `{host}`", key=key)
 
 
 def check_variables(headers: tuple[tuple[str, str], ...]) -> None:

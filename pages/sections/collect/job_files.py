@@ -92,6 +92,11 @@ def _fields(text: str, name: str) -> Fields:
         raise InvalidOption(
             f"{name}, prompt: this page takes the text of the prompt, not the name of its file"
         )
+    if "prompts" in given:
+        raise InvalidOption(
+            f"{name}, prompts: a folder of this server is not read from a file; leave it out, and "
+            "name it under More about the protocol"
+        )
     judges, options, terms = found.made_judges(), found.job_options(), found.terms()
     if options["keyed"] is not None:
         raise InvalidOption(

@@ -10,14 +10,15 @@ from typing import Any
 import streamlit as st
 
 from core.installation import INSTALLED, ROOT
+from core.judging.endpoint import check_secrets, host_of
 from core.judging.job import Job, Terms
 from core.judging.plan import Plan, described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
-from core.judging.registry import begin, complete, forget, resume, runs, started
+from core.judging.registry import Started, begin, complete, forget, resume, runs, started
 from core.judging.runner import Run
 from core.store.browse import without_verdict
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
-from pages.sections.collect.endpoint import secret_keys
+from pages.sections.collect.endpoint import agreed, secret_keys
 from pages.sections.collect.job_files import saved
 from pages.shared import cached, widgets
 
@@ -240,15 +241,17 @@ def _unfinished(busy: set[str]) -> None:
                 for message in (*run.progress().by_judge, *run.progress().messages):
                     st.text(in_words(message))
             _without_verdict(job.job)
+            terms = job.terms
             with errors():
-                found = _planned(job.id, job.job, job.terms)
+                terms = replace(job.terms, confirmed=_agreed(job))
+                found = _planned(job.id, job.job, terms)
                 st.text(f"To go on: {proposed(job.job, found)}")
-                _again(job.id, job.job, job.terms, found)
+                _again(job.id, job.job, terms, found)
             st.caption("To go on with other limits, start the same job below: no call is repeated.")
             with st.container(horizontal=True):
                 if st.button("Resume", key=f"collect-resume-{job.id}", type="primary"):
                     with errors():
-                        resume(job, store, keys=secret_keys())
+                        resume(job, store, confirmed=terms.confirmed, keys=secret_keys())
                         st.rerun()
                 st.button(
                     "Do not list it",
@@ -258,6 +261,17 @@ def _unfinished(busy: set[str]) -> None:
                     args=(store, job.id),
                     help="What it collected stays.",
                 )
+
+
+def _agreed(job: Started) -> tuple[str, ...]:
+    """Hosts that the visitor agrees to now: the store, which may be another's, remembers none.
+
+    Raises InvalidOption where the job names what this page may not send.
+    """
+    for judge in job.job.models:
+        check_secrets(judge, f"Judge {judge.name}")
+    hosts = dict.fromkeys(host_of(judge) for judge in job.job.models)
+    return tuple(host for host in hosts if agreed(host, f"collect-send-{job.id}-{host}"))
 
 
 def _planned(job_id: str, job: Job, terms: Terms) -> Plan:
