@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, net_util
 from streamlit.auth_util import is_authlib_installed
 
+from core.extras import EXTRA_OF
 from pages.shared import first_picture, people
 from pages.shared.gate import Gate
 
@@ -156,7 +157,12 @@ os.environ["APPELLATE_LAUNCHED"] = str(os.getpid())
 # would wait.
 PAGES = Path(__file__).parent / "pages"
 for section in sorted(PAGES.glob("sections/*/*.py")):
-    importlib.import_module(".".join(section.relative_to(PAGES.parent).with_suffix("").parts))
+    try:
+        importlib.import_module(".".join(section.relative_to(PAGES.parent).with_suffix("").parts))
+    except ModuleNotFoundError as error:
+        # A page says which extra it lacks.
+        if error.name not in EXTRA_OF:
+            raise
 importlib.import_module("scipy.special")
 
 app = st.App(

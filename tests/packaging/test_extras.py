@@ -45,6 +45,7 @@ from core.installation import leave_out
 for package, extra in EXTRA_OF.items():
     if extra in ("collect", "ratings"):
         leave_out(package)
+import app as launcher
 from streamlit.testing.v1 import AppTest
 for page in ("collect.py", "leaderboard.py"):
     app = AppTest.from_file(sys.argv[1], default_timeout=float(sys.argv[2]))
