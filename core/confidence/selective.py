@@ -65,6 +65,9 @@ class RiskThreshold:
     threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.
         coverage :
     fraction of the verdicts at or above it.  bound : upper bound of their error rate.
+    bound_all : the same bound of all verdicts, which holds by itself whether a cut passes or not:
+        where the surest verdicts are worse than the others, the first cut fails though all are
+        fine. None with too few verdicts to test.
     cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is
         the last passed.
     """
@@ -73,6 +76,7 @@ class RiskThreshold:
     coverage: float | None
     error_rate: float | None
     bound: float | None
+    bound_all: float | None
     n: int
     alpha: float
     delta: float
@@ -180,6 +184,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         coverage=None if chosen is None else float(n[chosen] / n[-1]),
         error_rate=None if chosen is None else float(errors[chosen] / n[chosen]),
         bound=None if chosen is None else float(bound[last]),
+        bound_all=float(bound[-1]) if len(grid) else None,
         n=int(n[-1]),
         alpha=alpha,
         delta=delta,

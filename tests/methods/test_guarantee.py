@@ -192,6 +192,14 @@ def test_words() -> None:
     assert "no threshold keeps wrong labels at or below 10 % with 90 % certainty" in guaranteed(
         "judge", hopeless
     )
+    sure_wrong = np.concatenate([np.ones(20, bool), np.zeros(580, bool)])
+    surest = np.concatenate([np.ones(60), np.full(540, 0.6)])
+    whole = guaranteed(
+        "judge", guarantee(decided(range(600), surest, sure_wrong), alpha=0.1, delta=0.1, rng=rng)
+    )
+    # beta.ppf(0.9, 21, 580) is .0449.
+    assert "kept whole, at most 4.5 % of its labels are wrong with 90 % certainty" in whole
+    assert "Its surest labels are not its best" in whole
     assert math.isnan(hopeless.to_frame()["kept"].astype(float)[0])
     easy = guarantee(
         decided(range(600), confidence, np.zeros(600, bool)), alpha=0.1, delta=0.1, rng=rng

@@ -11,6 +11,7 @@ from scipy.stats import beta
 
 from core.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
 from core.errors import InvalidOption, NoUsableVotes
+from core.interpretation.calibration import selective
 
 verdicts = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 10).map(lambda tenth: tenth / 10), st.booleans()),
@@ -105,6 +106,51 @@ def test_the_sequence_stops_at_its_first_failure():
         "err up to "
         f"{100 * found.cut_bound[0]:.1f} %; allowed are 10 %"
     )
+
+
+def test_a_judge_whose_surest_votes_are_not_its_best_is_said_to_be_fine_as_a_whole():
+    """12 of the 60 surest and none of 940 others are wrong: all together 1.2 %, at most 1.8 %."""
+    outcomes = of_votes(range(1000), [0.9] * 60 + [0.8] * 940, [0] * 12 + [1] * 988)
+    found = threshold_for_risk(outcomes, alpha=0.1, delta=0.1)
+    assert found.bound_all == pytest.approx(beta.ppf(0.9, 13, 988))
+    assert selective("judge", risk_coverage(outcomes), found) == (
+        "judge: kept whole it errs on at most 1.8 % with 90 % certainty; keeping all of its 1,000 "
+        "votes, 1 % are wrong. Its surest votes are not its best, so no threshold is offered: of "
+        "the 60 surest, from confidence 0.9 up, 20 % are wrong."
+    )
+
+
+def test_a_few_surest_votes_that_err_once_are_too_few_and_not_called_worse():
+    """Of 25 the bound is above 10 % with one error; 4 % are fewer than the 5 % of all."""
+    outcomes = of_votes(
+        range(1000), [0.9] * 25 + [0.8] * 975, [0] + [1] * 24 + [0] * 49 + [1] * 926
+    )
+    found = threshold_for_risk(outcomes, alpha=0.1, delta=0.1)
+    assert found.threshold is None
+    said = selective("judge", risk_coverage(outcomes), found)
+    # Rounded up, so that no more is promised than was shown.
+    at_most = math.ceil(1000 * beta.ppf(0.9, 51, 950)) / 10
+    assert f"at most {at_most} % with 90 % certainty" in said
+    assert said.endswith(
+        "Its surest votes are too few to begin a threshold with: of the 25 surest, from confidence "
+        "0.9 up, 4 % are wrong."
+    )
+
+
+def test_the_bound_of_all_holds_where_it_is_said():
+    """The surest fifth errs in .3, the rest in .05: of all .1 are wrong, the target is .15."""
+    rng, missed, said = np.random.default_rng(4), 0, 0
+    for _ in range(400):
+        sure = rng.random(300) < 0.2
+        right = rng.random(300) >= np.where(sure, 0.3, 0.05)
+        found = threshold_for_risk(
+            of_votes(range(300), np.where(sure, 0.9, 0.8), right), alpha=0.15, delta=0.1
+        )
+        if found.threshold is None:
+            said += 1
+            missed += found.bound_all < 0.1
+    assert said > 300
+    assert missed <= 0.13 * said
 
 
 @pytest.mark.parametrize(("alpha", "delta"), [(0.05, 0.05), (0.1, 0.1), (0.2, 0.05), (0.5, 0.25)])
