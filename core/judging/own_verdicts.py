@@ -1,11 +1,13 @@
 """How replies to a prompt of one's own state their verdict: a pattern with named groups, or words.
 
 A pattern is searched for as Python's `re` does, by the library `regex`, which can be told when to
-stop: Python's cannot, and a reply may be made so that a pattern on it never ends.
+stop: Python's cannot, and a reply may be made so that a pattern on it never ends. Neither can be
+told so while it compiles, where counted repeats are written out: so patterns are bounded before.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +19,13 @@ from .verdict_words import VERDICT
 
 SECONDS = 0.25
 """Longest search of one reply; one that takes longer is unparsed."""
+LONGEST, MOST_REPEATS, DEEPEST = 2_000, 1_000, 50
+"""Bounds of a pattern: its characters, the product of counted repeats in each other, its levels."""
+ESCAPE = re.compile(r"\\.", re.DOTALL)
+PLAIN_CLASS = re.compile(r"\[\^?\]?[^\[\](){}]*\]")
+COUNT = re.compile(r"\{[^{}]*\}")
+UNUSUAL = re.compile(r"[\[\]]|\(\?#|\(\?[\w-]*x")
+"""Classes with brackets in them, comments, and patterns whose white space says nothing."""
 VOTES = {"A": 1, "B": -1, "tie": 0}
 GROUPS = (*VOTES, "verdict", "confidence")
 EXAMPLES = "(?P<A>…)|(?P<B>…)|(?P<tie>…), or (?P<verdict>…) around what is A, B or tie"
@@ -52,6 +61,13 @@ class OwnVerdicts:
         if len({text for _, text in self.words}) < len(self.words):
             raise InvalidOption(
                 "{option}: the same words mean two verdicts", option="verdict_words"
+            )
+        if self.pattern is not None and (problem := too_large(self.pattern)):
+            raise InvalidOption("{option}: " + problem, option="verdict_pattern")
+        if (characters := sum(len(text) for _, text in self.words)) > LONGEST:
+            problem = "{option}: {n} characters; at most {most} are read"
+            raise InvalidOption(
+                problem, option="verdict_words", n=f"{characters:,}", most=f"{LONGEST:,}"
             )
         groups = set(_compiled(self).groupindex)
         pair = {"A", "B"} & groups
@@ -102,6 +118,66 @@ class OwnVerdicts:
         return next((VOTES[verdict] for verdict, words in self.words if words == text), None)
 
 
+def too_large(pattern: str) -> str:
+    """Why a pattern is not compiled, in words without what it holds; empty if it is.
+
+    Levels are those of groups in each other. Repeats in each other multiply: `(a{20}){30}` is 600,
+    `a{20}b{30}` is 30. Where the levels cannot be told by a look at brackets, every repeat counts
+    as in every other and every bracket as a level.
+
+    >>> too_large("(a{20}){30}")
+    ''
+    >>> too_large("(a{40}){30}")
+    'counted repeats multiply to 1,200; at most 1,000 are read; * and + do not count'
+    """
+    if len(pattern) > LONGEST:
+        return f"{len(pattern):,} characters; at most {LONGEST:,} are read"
+    text = PLAIN_CLASS.sub("x", plain := ESCAPE.sub("x", pattern))
+    if UNUSUAL.search(text) is None:
+        levels, repeats = _nested(text)
+    else:
+        levels = plain.count("(") + plain.count("[")
+        repeats = math.prod(_count(mark.group()) for mark in COUNT.finditer(pattern))
+    if levels > DEEPEST:
+        return f"{levels:,} levels of brackets; at most {DEEPEST} are read"
+    if repeats > MOST_REPEATS:
+        shown = f"{repeats:,}" if repeats < 10**15 else "more than can be written"
+        return (
+            f"counted repeats multiply to {shown}; at most {MOST_REPEATS:,} are read; "
+            "* and + do not count"
+        )
+    return ""
+
+
+def _count(braces: str) -> int:
+    """The largest number between braces, as of `{2,30}`; 1 if there is none."""
+    return max(1, *map(int, re.findall(r"[0-9]+", braces)), 1)
+
+
+def _nested(text: str) -> tuple[int, int]:
+    """Deepest level of groups, and the largest product of counts in each other."""
+    deepest, last, at = 0, 1, 0
+    most = [1]
+    while at < len(text):
+        braces = COUNT.match(text, at)
+        if braces is not None:
+            last *= _count(braces.group())
+            most[-1] = max(most[-1], last)
+            at = braces.end()
+            continue
+        if text[at] == "(":
+            most.append(1)
+            deepest = max(deepest, len(most) - 1)
+            last = 1
+        elif text[at] == ")" and len(most) > 1:
+            last = most.pop()
+            most[-1] = max(most[-1], last)
+        elif text[at] not in "*+?":
+            last = 1
+        at += 1
+    return deepest, max(most)
+
+
 @cache
 def _compiled(own: OwnVerdicts) -> Any:
     import regex
@@ -116,6 +192,9 @@ def _compiled(own: OwnVerdicts) -> Any:
         raise InvalidOption(
             problem, option="verdict_pattern", pattern=pattern, error=error
         ) from None
+    except (RecursionError, OverflowError, MemoryError):
+        problem = "{option}: the pattern is too large to be read; write a shorter one"
+        raise InvalidOption(problem, option="verdict_pattern") from None
 
 
 def _alone(text: str) -> str:

@@ -8,12 +8,16 @@ import time
 from dataclasses import replace
 
 import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
+from core.__main__ import main
 from core.errors import InvalidOption
 from core.judging.job import Job
-from core.judging.own_verdicts import OwnVerdicts
+from core.judging.own_verdicts import OwnVerdicts, too_large
 from core.judging.parsing import own_verdict
 from core.judging.protocols import stages
 from core.store import Store
@@ -99,6 +103,158 @@ def test_a_pattern_that_does_not_end_on_a_reply_is_stopped(pattern):
 def test_a_pattern_that_cannot_say_a_verdict_is_refused(pattern, words, said):
     with pytest.raises(InvalidOption, match=said):
         OwnVerdicts(pattern=pattern, words=words)
+
+
+END = "(?P<A>x)|(?P<B>y)"
+HUGE = [
+    "(?P<A>a{1000000000})|(?P<B>b)",
+    "(?P<A>a{10000000})|(?P<B>b)",
+    "(?P<A>a{0,10000000})|(?P<B>b)",
+    "(?P<A>a{10000000,})|(?P<B>b)",
+    "(?P<A>(?:(?:a{100}){100}){100})|(?P<B>b)",
+    "(?P<A>((a{100}b)+c){100})|(?P<B>b)",
+    r"(?P<A>(a{100}\(){100})|(?P<B>b)",
+    r"(?P<A>(a{100}[\]]){100})|(?P<B>b)",
+    # The brackets in these classes are no groups.
+    "(?P<A>(a{100}[(]){100})|(?P<B>b)",
+    "(?P<A>(a{100}[)]b){100})|(?P<B>b)",
+    "(?P<A>(a{100}[]()]){100})|(?P<B>b)",
+    "(?P<A>(a{100}[[:alpha:])]){100})|(?P<B>b)",
+    "(?V1)(?P<A>(a{100}[[)]--[(]]){100})|(?P<B>b)",
+    # What stands before the count says nothing.
+    "(?x)(?P<A>(a{100}) # b\n {100})|(?P<B>b)",
+    "(?P<A>(a{100})(?#)b){100})|(?P<B>b)",
+    "(?P<A>(?:a{100}){e<=100000})|(?P<B>b)",
+]
+
+
+@pytest.mark.parametrize("pattern", HUGE)
+def test_counted_repeats_are_bounded_before_a_pattern_is_compiled(pattern):
+    begun = time.process_time()
+    with pytest.raises(InvalidOption, match=r"counted repeats multiply to [\d,]+; at most 1,000"):
+        OwnVerdicts(pattern=pattern)
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        (END + "|z" * 1_000, "2,017 characters; at most 2,000"),
+        ("(" * 51 + "x" + ")" * 51 + END, "51 levels of brackets; at most 50"),
+        ("(" * 900 + "x" + ")" * 900 + END, "900 levels"),
+        ("(?V1)" + "[" * 900 + "x" + "]" * 900 + END, "levels"),
+    ],
+)
+def test_long_and_deep_patterns_are_named_for_what_they_are(pattern, said):
+    with pytest.raises(InvalidOption, match=said):
+        OwnVerdicts(pattern=pattern)
+
+
+def test_long_words_are_bounded_too():
+    with pytest.raises(InvalidOption, match="2,001 characters"):
+        OwnVerdicts(words=(("A", "a" * 2_000), ("B", "b")))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?P<A>.{0,200}first.{0,200})|(?P<B>.{0,200}second)",
+        r"\d{4}-\d{2}-\d{2}: (?P<verdict>[ABab]{1,3})",
+        r"(?:(?:[\w]{1,10} ){1,100})(?P<verdict>.+)",
+        r"\{{1,2}(?P<verdict>\w+)\}{1,2}",
+        "(" * 49 + "x" + ")" * 49 + END,
+    ],
+)
+def test_patterns_within_the_bounds_are_taken(pattern):
+    assert OwnVerdicts(pattern=pattern).pattern == pattern
+
+
+PARTS = [
+    "a",
+    "( ",
+    "(?:",
+    ")",
+    "{9}",
+    "{30}",
+    "{1,30}",
+    "[",
+    "]",
+    "[^",
+    "\\",
+    "#",
+    "(?x)",
+    "(?#",
+    "\n",
+    " ",
+    "*",
+    "?",
+    "+",
+    "[[:alpha:]]",
+    "{",
+    "}",
+]
+PARTS += ["(?i)", "(?=", "(?V1)", "|", "("]
+
+
+@settings(max_examples=300, deadline=2_000)
+@given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join))
+def test_what_is_small_enough_compiles_to_little(pattern):
+    """The oracle is the library's own reading: its tree of repeats multiplies to no more."""
+    if too_large(pattern):
+        return
+    try:
+        tree = tree_of(pattern)
+    except (regex.error, NotImplementedError, AttributeError, TypeError, KeyError):
+        return
+    assert product(tree) <= 1_000
+
+
+def test_the_oracle_sees_repeats():
+    assert product(tree_of("(?:x(a{40})b){2,30}")) == 1_200
+
+
+def tree_of(pattern: str):
+    """What the library makes of a pattern before it is compiled."""
+    from regex import _regex_core
+
+    flags = 0
+    while True:
+        source = _regex_core.Source(pattern)
+        info = _regex_core.Info(flags, source.char_type, {})
+        source.ignore_space = bool(info.flags & regex.VERBOSE)
+        try:
+            return _regex_core._parse_pattern(source, info)
+        except _regex_core._UnscopedFlagSet as error:
+            flags = error.global_flags
+
+
+def product(node) -> int:
+    """The largest product of counts in each other below a node."""
+    if isinstance(node, list | tuple):
+        return max(map(product, node), default=1)
+    if not type(node).__module__.startswith("regex"):
+        return 1
+    inner = max((product(value) for value in vars(node).values()), default=1)
+    if hasattr(node, "max_count"):
+        return inner * max(node.max_count or 1, node.min_count, 1)
+    return inner
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+@pytest.mark.parametrize("pattern", [HUGE[0], "(" * 900 + "x" + ")" * 900 + END])
+def test_a_pattern_that_is_too_large_ends_the_command_before_it_is_compiled(
+    tmp_path, capsys, pattern, dry
+):
+    items, file = tmp_path / "items.csv", tmp_path / "job.toml"
+    items.write_text("prompt,response_a,response_b\np,a,b\n", encoding="utf-8")
+    text = f"items = 'items.csv'\nverdict-pattern = '{pattern}'\nmodel = 'openai/m'\n"
+    file.write_text(text + "base-url = 'http://127.0.0.1:9/v1'\n", encoding="utf-8")
+    store = ["--store", str(tmp_path / "v.duckdb"), *dry]
+    assert main(["collect", str(file), *store]) == 2
+    assert "--verdict-pattern: " in capsys.readouterr().err
+    own = ["--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1"]
+    assert main(["collect", str(items), *own, "--verdict-pattern", pattern, *store]) == 2
+    assert "are read" in capsys.readouterr().err
 
 
 def with_reference(n: int):
