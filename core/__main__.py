@@ -35,6 +35,7 @@ from .files import (
 from .installation import INSTALLED, PROGRAM, leave_out, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
+from .options import add_flags, from_flags, pair
 from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
@@ -46,29 +47,6 @@ if TYPE_CHECKING:
     from .store.load import LoadReport
 
 DONE, GATE_FAILED, UNUSABLE, UNFORESEEN, INTERRUPTED = 0, 1, 2, 70, 130
-AUDITED = (
-    "bins",
-    "correctness",
-    "alpha",
-    "kappa",
-    "calibration_share",
-    "splits",
-    "level",
-    "pool",
-    "seed",
-)
-READ = (
-    *(
-        "format",
-        "labels",
-        "gold_labels",
-        "label_refers",
-        "confidence_scale",
-        "rater_type",
-        "tie_margin",
-    ),
-)
-"""Options of the command line that `AuditOptions` and `ReadOptions` take as they are."""
 SEVERAL: dict[str, Any] = {"action": "extend", "nargs": "+"}
 """An option that takes several values, also in several places."""
 _DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
@@ -195,20 +173,14 @@ def _report(options: argparse.Namespace) -> int:
 
 def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files, or the table of another engine, that are named, as the options say."""
-    from .audit_results import AuditOptions, named_families
+    from .audit_results import AuditOptions
     from .auditing import audit
     from .store import Store
 
-    settings = AuditOptions(
-        epsilons=tuple(options.epsilon),
-        anchors=tuple(options.anchor) if options.anchor else None,
-        **{name: getattr(options, name) for name in AUDITED},
-        limits=dict(_limits(text) for text in options.limit or ()),
-        families=named_families(options.family or ()),
-    )
+    settings = from_flags(AuditOptions, options)
     selection = Selection(
         judges=tuple(options.judge) if options.judge else None,
-        where=tuple(_pair(text, "--where") for text in options.where or ()),
+        where=tuple(pair(text, "--where") for text in options.where or ()),
         gold=options.gold,
     )
     if options.warehouse is not None:
@@ -255,20 +227,6 @@ def _audited_there(
         found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
         _complain(warehouse.sentence)
         return found
-
-
-def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
-    """Read `CHECK=CAUTION,FAILURE`, or `CHECK=CAUTION` of a check that never fails."""
-    check, given = _pair(text, "--limit")
-    try:
-        caution, *failure = (float(part) for part in given.split(","))
-    except ValueError:
-        raise InvalidOption(
-            f"--limit {text!r}: {given!r} is not two numbers, such as .10,.20."
-        ) from None
-    if len(failure) > 1:
-        raise InvalidOption(f"--limit {text!r}: give CAUTION,FAILURE, such as .10,.20.")
-    return check, (caution, failure[0] if failure else None)
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -435,10 +393,7 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
 def _read_options(options: argparse.Namespace) -> ReadOptions:
     from .importers import ReadOptions
 
-    mapping = tuple(_pair(text, "--map") for text in options.map or ())
-    meant = tuple(_pair(text, "--label-map") for text in options.label_map or ())
-    given = {name: getattr(options, name) for name in READ}
-    return ReadOptions(mapping=mapping, label_map=meant, **given)
+    return from_flags(ReadOptions, options)
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:
@@ -452,14 +407,6 @@ def _no_votes(readings: Sequence[ImportResult]) -> str:
         f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: "
         f"{reject['reason']}"
     )
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    """Split NAME=VALUE at the first `=`."""
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise InvalidOption(f"{option} {text!r}: write it as NAME=VALUE.")
-    return name, value
 
 
 def _stop_output() -> None:
@@ -527,13 +474,20 @@ def _parser() -> argparse.ArgumentParser:
     load.add_argument(
         "--dataset", help="name of the data set (default: the file's column, else its stem)"
     )
-    load.add_argument("--on-conflict", choices=("keep", "replace"), default="keep")
+    load.add_argument(
+        "--on-conflict",
+        choices=("keep", "replace"),
+        default="keep",
+        help="a vote that is stored with other content is kept as stored, or replaced (keep)",
+    )
 
     export = commands.add_parser("export", help="write what a store holds as CSV or Parquet")
     export.set_defaults(command=_export)
     export.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
-    export.add_argument("--store", metavar="PATH")
-    export.add_argument("--dataset")
+    export.add_argument(
+        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
+    )
+    export.add_argument("--dataset", help="this data set only (default: all)")
     export.add_argument(
         "--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)"
     )
@@ -541,8 +495,13 @@ def _parser() -> argparse.ArgumentParser:
     simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
     simulate.set_defaults(command=_simulate)
     simulate.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
-    simulate.add_argument("--what", choices=("votes", "scores", "rankings"), default="votes")
-    simulate.add_argument("--seed", type=int, default=0)
+    simulate.add_argument(
+        "--what",
+        choices=("votes", "scores", "rankings"),
+        default="votes",
+        help="kind of judgement (votes)",
+    )
+    simulate.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
     simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
 
     app = commands.add_parser("app", help="serve the dashboard to this machine")
@@ -562,7 +521,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE")
+    from .audit_results import AuditOptions
+
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold")
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
@@ -573,65 +534,13 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
-    parser.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
-    parser.add_argument(
-        "--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score"
-    )
-    parser.add_argument("--correctness", choices=("single", "both_orders"), default="single")
-    parser.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
-    parser.add_argument(
-        "--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)"
-    )
-    parser.add_argument(
-        "--calibration-share",
-        type=float,
-        default=0.05,
-        help="share of the items used to fit (0.05)",
-    )
-    parser.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
-    parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-    parser.add_argument("--anchor", metavar="MODEL", help="leaderboard anchors", **SEVERAL)
-    parser.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--limit",
-        action="extend",
-        nargs="+",
-        metavar="CHECK=CAUTION,FAILURE",
-        help="limits of a check, e.g. position=.05,.10",
-    )
-    parser.add_argument(
-        "--family",
-        action="extend",
-        nargs="+",
-        metavar="FAMILY=PREFIX[,PREFIX…]",
-        help="judges and models whose names begin so are of one family",
-    )
+    add_flags(parser, AuditOptions)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
-    from .importers import formats
+    from .importers import ReadOptions, formats
 
-    parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
-    parser.add_argument("--map", metavar="CANONICAL=THEIRS", help="name columns", **SEVERAL)
-    parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
-    parser.add_argument(
-        "--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels"
-    )
-    meant = "what a label means: A, B, tie or failed (a call without a verdict)"
-    parser.add_argument("--label-map", metavar="LABEL=MEANING", help=meant, **SEVERAL)
-    refers = "labels name the models, or the first and second shown"
-    parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
-    parser.add_argument(
-        "--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100"
-    )
-    parser.add_argument("--rater-type", choices=("llm", "human"))
-    parser.add_argument(
-        "--tie-margin",
-        type=float,
-        default=0.0,
-        help="score difference up to which two scores tie (0)",
-    )
+    add_flags(parser, ReadOptions, formats=", ".join(formats()))
 
 
 def console() -> int:

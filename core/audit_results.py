@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .errors import InvalidOption
 from .interpretation.rules import Overall, Rules, limits_with
+from .options import flag, pair
 from .schema import CorrectnessRule, Selection
 from .stats.intervals import check_level
 
@@ -34,6 +36,44 @@ if TYPE_CHECKING:
 MOST_SPLITS = 10_000
 
 
+def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
+    """Limits as they are written, each `CHECK=CAUTION,FAILURE`, or `CHECK=CAUTION` of a check that
+    never fails; raises InvalidOption otherwise.
+
+    >>> named_limits(["position=.05,.10", "ties=.2"])
+    {'position': (0.05, 0.1), 'ties': (0.2, None)}
+    """
+    limits: dict[str, tuple[float, float | None]] = {}
+    for text in texts:
+        check, ends = pair(text, "--limit")
+        try:
+            caution, *failure = (float(part) for part in ends.split(","))
+        except ValueError:
+            raise InvalidOption(
+                f"--limit {text!r}: {ends!r} is not two numbers, such as .10,.20."
+            ) from None
+        if len(failure) > 1:
+            raise InvalidOption(f"--limit {text!r}: give CAUTION,FAILURE, such as .10,.20.")
+        limits[check] = caution, failure[0] if failure else None
+    return limits
+
+
+def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Families as they are written, each `FAMILY=PREFIX[,PREFIX…]`; raises InvalidOption otherwise.
+
+    >>> named_families(["OpenAI=gpt-,o1", "Anthropic=claude"])
+    {'OpenAI': ('gpt-', 'o1'), 'Anthropic': ('claude',)}
+    """
+    families: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        family, _, names = text.partition("=")
+        beginnings = tuple(part.strip() for part in names.split(",") if part.strip())
+        if not family.strip() or not beginnings:
+            raise InvalidOption(f"family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
+        families[family.strip()] = (*families.get(family.strip(), ()), *beginnings)
+    return families
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
@@ -42,19 +82,57 @@ class AuditOptions:
     families : family → beginnings of the names of its judges and models.
     """
 
-    bins: int = 10
-    epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
-    correctness: CorrectnessRule = "single"
-    alpha: float = 1.0
-    kappa: float = 1.0
-    calibration_share: float = 0.05
-    splits: int = 100
-    level: float = 0.95
-    anchors: tuple[str, ...] | None = None
-    pool: int | None = None
-    seed: int = 0
-    limits: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
-    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bins: int = field(default=10, metadata=flag("bins of the reliability diagram ({default})"))
+    epsilons: tuple[float, ...] = field(
+        default=(0.05, 0.10, 0.15),
+        metadata=flag("ε of TH-Score ({default})", name="epsilon", adds=False),
+    )
+    correctness: CorrectnessRule = field(
+        default="single",
+        metadata=flag(
+            "what confidence is held against: each vote alone, or the two votes of a run in both "
+            "orders together ({default})"
+        ),
+    )
+    alpha: float = field(
+        default=BTD_DEFAULTS.alpha, metadata=flag("BTD smoothing of the margin ({default})")
+    )
+    kappa: float = field(
+        default=BTD_DEFAULTS.kappa, metadata=flag("BTD smoothing of the tie share ({default})")
+    )
+    calibration_share: float = field(
+        default=0.05, metadata=flag("share of the items used to fit ({default})")
+    )
+    splits: int = field(default=100, metadata=flag("random splits; 0 for none ({default})"))
+    level: float = field(default=0.95, metadata=flag("level of the intervals ({default})"))
+    anchors: tuple[str, ...] | None = field(
+        default=None,
+        metadata=flag(
+            "leaderboard anchors (default: every model that met at least three others)",
+            name="anchor",
+            metavar="MODEL",
+        ),
+    )
+    pool: int | None = field(default=None, metadata=flag("finite pool of M prompts", metavar="M"))
+    seed: int = field(default=0, metadata=flag("seed of everything random ({default})"))
+    limits: Mapping[str, tuple[float, float | None]] = field(
+        default_factory=dict,
+        metadata=flag(
+            "limits of a check, e.g. position=.05,.10",
+            name="limit",
+            metavar="CHECK=CAUTION,FAILURE",
+            read=named_limits,
+        ),
+    )
+    families: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict,
+        metadata=flag(
+            "judges and models whose names begin so are of one family",
+            name="family",
+            metavar="FAMILY=PREFIX[,PREFIX…]",
+            read=named_families,
+        ),
+    )
 
     def __post_init__(self) -> None:
         # Methods check what they get, but a judge without such votes never reaches them.
@@ -150,22 +228,6 @@ def bare_name(name: str) -> str:
     """
     name = name.strip().casefold()
     return name.rpartition("/")[2] or name
-
-
-def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Families as they are written, each `FAMILY=PREFIX[,PREFIX…]`; raises InvalidOption otherwise.
-
-    >>> named_families(["OpenAI=gpt-,o1", "Anthropic=claude"])
-    {'OpenAI': ('gpt-', 'o1'), 'Anthropic': ('claude',)}
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        family, _, given = text.partition("=")
-        beginnings = tuple(part.strip() for part in given.split(",") if part.strip())
-        if not family.strip() or not beginnings:
-            raise InvalidOption(f"family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
-        found[family.strip()] = (*found.get(family.strip(), ()), *beginnings)
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

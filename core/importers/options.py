@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..errors import InvalidOption, UnknownName
 from ..labels import vocabulary
+from ..options import described, flag, pairs
 from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
 
 SCORE_COLUMNS = ("score_a", "score_b")
@@ -51,19 +52,51 @@ class ReadOptions:
     max_bytes : largest size that a file may have, unpacked.
     """
 
-    format: str = "auto"
-    mapping: tuple[tuple[str, str], ...] = ()
-    labels: str | None = None
-    gold_labels: str | None = None
-    label_map: tuple[tuple[str, str], ...] = ()
-    label_refers: Literal["model", "slot"] | None = None
-    confidence_scale: Literal[1, 100] | None = None
-    rater_type: Literal["llm", "human"] | None = None
-    tie_margin: float = 0.0
-    layout: Literal["auto", "long", "wide", "scores"] = "auto"
-    judges: tuple[str, ...] = ()
-    dataset: str | None = None
-    max_bytes: int = 2 * 1024**3
+    format: str = field(default="auto", metadata=flag("{default} (default), {formats}"))
+    mapping: tuple[tuple[str, str], ...] = field(
+        default=(),
+        metadata=flag("name columns", name="map", metavar="CANONICAL=THEIRS", read=pairs("--map")),
+    )
+    labels: str | None = field(
+        default=None, metadata=flag("vocabulary of the labels", metavar="NAME")
+    )
+    gold_labels: str | None = field(
+        default=None, metadata=flag("vocabulary of gold, if not that of the labels", metavar="NAME")
+    )
+    label_map: tuple[tuple[str, str], ...] = field(
+        default=(),
+        metadata=flag(
+            "what a label means: A, B, tie or failed (a call without a verdict)",
+            metavar="LABEL=MEANING",
+            read=pairs("--label-map"),
+        ),
+    )
+    label_refers: Literal["model", "slot"] | None = field(
+        default=None, metadata=flag("labels name the models, or the first and second shown")
+    )
+    confidence_scale: Literal[1, 100] | None = field(
+        default=None, metadata=flag("confidence is 0-1 or 0-100")
+    )
+    rater_type: Literal["llm", "human"] | None = field(
+        default=None, metadata=flag("kind of rater where the file does not say")
+    )
+    tie_margin: float = field(
+        default=0.0, metadata=flag("score difference up to which two scores tie ({default})")
+    )
+    layout: Literal["auto", "long", "wide", "scores"] = field(
+        default="auto", metadata=described("how the rows of a table of votes lie")
+    )
+    judges: tuple[str, ...] = field(
+        default=(), metadata=described("columns of a wide file that hold a judge's labels")
+    )
+    dataset: str | None = field(
+        default=None,
+        metadata=described("name of the data set, instead of the file's column or stem"),
+    )
+    max_bytes: int = field(
+        default=2 * 1024**3,
+        metadata=described("largest size that a file may have, unpacked, in bytes"),
+    )
 
     def __post_init__(self) -> None:
         for canonical, _ in self.mapping:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption
 from ..interpretation.format import one_line
+from ..options import add_flags, flags, help_of
+from .job import Budget, Job, Judge, Terms
 
 if TYPE_CHECKING:
     from .job_file import Options, Settings
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 DONE, INCOMPLETE, FAILED = 0, 3, 4
 """Exit codes: everything is answered; something is left for another run; the run could not go on.
 """
-LOCAL = "http://localhost:11434/v1"
 LINE_SECONDS = 2.0
 
 
@@ -49,74 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--items-of", metavar="DATASET", help="judge the texts of a data set of the store instead")
     add("--max-items", type=int, metavar="N", help="judge the first N items only")
     add("--store", metavar="PATH", help="store file, not the one the app has open")
-    add("--dataset", help="name of the data set (default: the file's stem)")
-    add = parser.add_argument_group("the judge").add_argument
-    add("--model", nargs="+", help="openai/NAME, anthropic/NAME …; several share the job")
-    add("--base-url", metavar="URL", help=f"a server with the OpenAI format, such as {LOCAL}")
-    add("--judge", metavar="NAME", help="who votes (default: the model's name)")
-    add("--key-env", metavar="VARIABLE", help="environment variable that holds the key")
-    add("--price", nargs=2, type=float, metavar=("PROMPT", "COMPLETION"), help="per million tokens")
-    longest = "longest reply, its reasoning included, in tokens (4096)"
-    add("--reply-tokens", dest="max_tokens", metavar="REPLY_TOKENS", type=int, help=longest)
-    add("--timeout", type=float, help="timeout of a call, in seconds (120)")
+    add_flags(parser, Job, "dataset", unset=True)
+    group = parser.add_argument_group("the judge")
+    group.add_argument("--model", nargs="+", help=help_of(Judge, "model"))
+    add_flags(group, Judge, unset=True)
+    add = group.add_argument
     add("--reasoning-effort", metavar="EFFORT", help="for models that take it: low, medium, high …")
     add("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this share")
-    further = "a further parameter of each call, its value as JSON, such as seed=7"
-    add("--param", nargs="+", metavar="NAME=JSON", help=further)
-    add(
-        "--header",
-        nargs="+",
-        metavar="NAME=VALUE",
-        help="a further header; $NAME stands for an environment variable",
-    )
-    add(
-        "--same-server",
-        metavar="URL",
-        help="earlier address of this server: what was collected there counts",
-    )
-    add = parser.add_argument_group("what is asked").add_argument
-    add("--protocol", help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser")
-    add(
-        "--votes",
-        type=int,
-        help="votes per comparison (8), scores per response (1), orderings per list (7)",
-    )
-    add("--orders", help="balanced (default) or ab")
-    add("--confidence", help="none (default), self, multi or logprob")
-    add("--ties", action=argparse.BooleanOptionalAction, help="allow ties (default)")
-    add("--temperature", type=float, help="default: 1 where several votes are drawn, else 0")
-    add("--few-shot", type=int, metavar="K", help="show K labelled items as examples")
-    add("--samples-of", nargs="+", metavar="JUDGE", help="votes that usc, gsa or fuser read")
-    add(
-        "--keyed-model",
-        metavar="MODEL",
-        help="the judge that confirms for apoc (default: the same)",
-    )
-    change = (
-        "ask with a change that should not matter: sentence, padding, "
-        "markdown, paraphrase (a column); "
-    )
-    attack = "or an attack in one response: attack-choose, attack-authority, attack-system"
-    add(
-        "--five",
-        action="store_true",
-        default=None,
-        help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5",
-    )
-    add(
-        "--own-answer",
-        action="store_true",
-        default=None,
-        help="the judge answers the prompt itself before it judges",
-    )
-    add("--show", nargs="+", metavar="COLUMN", help="columns in the prompt, such as rubric")
-    add("--perturb", metavar="CHANGE", help=change + attack)
-    add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
-    add(
-        "--prompt",
-        metavar="FILE",
-        help="a prompt of your own, with {{prompt}}, {{first}} and {{second}}",
-    )
+    group = parser.add_argument_group("what is asked")
+    add_flags(group, Job, *(name for name in flags(Job).values() if name != "dataset"), unset=True)
+    add = group.add_argument
     pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
     add("--verdict-pattern", metavar="REGEX", help=pattern)
     add(
@@ -125,48 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERDICT=WORDS",
         help="the words that mean A, B and tie in replies",
     )
-    add("--seed", type=int, help="of examples and orderings (0)")
-    add = parser.add_argument_group("limits, over all runs of the job").add_argument
-    add("--concurrency", type=int, help="concurrent calls, at most 256 (16)")
-    add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
-    add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
-    add(
-        "--max-cost",
-        dest="cost",
-        metavar="MAX_COST",
-        type=float,
-        help="in the currency of the price",
-    )
-    add(
-        "--yes-send-to",
-        nargs="+",
-        metavar="HOST",
-        help="send texts to this host: one that is not known, or any that a job file names",
-    )
-    add(
-        "--again",
-        nargs="+",
-        metavar="STATUS",
-        help="ask again where there is only: unparsed, cut_off, refused, error",
-    )
-    add(
-        "--reread",
-        action="store_true",
-        help="read stored replies without a verdict again; send nothing",
-    )
-    add("--give-up", type=int, metavar="N", help="failures in a row of a dead server (20)")
+    group = parser.add_argument_group("limits, over all runs of the job")
+    add_flags(group, Budget, unset=True)
+    add_flags(group, Terms, unset=True)
+    add = group.add_argument
     add(
         "--write-job",
         metavar="FILE",
         help="write these options as a job file (.toml) and send nothing",
     )
-    add(
-        "--batch",
-        action="store_true",
-        default=None,
-        help="hand in batches: half the price, results within a day",
-    )
-    add("--batch-size", type=int, metavar="N", help="calls in one batch (10,000)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 

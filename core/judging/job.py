@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import InvalidOption
+from ..options import described, flag
 from ..schema import Kind, perturbed_name
 from .items import Item, alone, listed, paired
 from .own_verdicts import OwnVerdicts
 from .parsing import LETTERS
+from .perturbations import NAMES as CHANGES
 from .perturbations import changed
 
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
 
 MAX_CONCURRENCY = 256
-REPLY_TOKENS = 4096
-"""Longest reply by default: a reasoning model thinks within it too."""
+LOCAL = "http://localhost:11434/v1"
+"""Where a server of one's own usually listens."""
 AGAIN = ("unparsed", "cut_off", "refused", "error")
 """Statuses of replies that may be asked for again."""
 RESERVED = (
@@ -73,6 +75,10 @@ PROTOCOLS = {
     "apoc": Rules(fixed=True),
     "fuser": Rules(confidences=("self", "none"), reads=2),
 }
+_VOTES = (
+    f"votes per comparison ({PROTOCOLS['pairwise'].votes}), scores per response "
+    f"({PROTOCOLS['score'].votes}), orderings per list ({PROTOCOLS['listwise'].votes})"
+)
 NO_CONFIDENCE = {
     "multi": (
         "Confidence by repeated votes (multi) needs {option:protocol pairwise} and 2 votes or more"
@@ -104,9 +110,28 @@ class Budget:
     limit.
     """
 
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
+    calls: int | None = field(
+        default=None,
+        metadata=flag("calls at most", name="max-calls", dest="calls", metavar="MAX_CALLS"),
+    )
+    tokens: int | None = field(
+        default=None,
+        metadata=flag(
+            "tokens at most, of prompts and replies",
+            name="max-tokens",
+            dest="tokens",
+            metavar="MAX_TOKENS",
+        ),
+    )
+    cost: float | None = field(
+        default=None,
+        metadata=flag(
+            "money at most, in the currency of the price",
+            name="max-cost",
+            dest="cost",
+            metavar="MAX_COST",
+        ),
+    )
 
     def __post_init__(self) -> None:
         for name, limit in values_of(self).items():
@@ -126,6 +151,7 @@ class Judge:
         unknown.
     key_env : environment variable that holds the key; default: the provider's own, and none for a
         base URL.
+    max_tokens : of a reply; a reasoning model thinks within it too.
     timeout : seconds until a call counts as failed.
     same_server : earlier address of the same server: what was collected there is not collected
         again.
@@ -135,18 +161,61 @@ class Judge:
     budget : hard limits over all of this judge's calls in the job, beside those of the job.
     """
 
-    model: str
-    base_url: str | None = None
-    name: str = ""
-    max_tokens: int = REPLY_TOKENS
-    price: tuple[float, float] | None = None
-    key_env: str | None = None
-    timeout: float = 120.0
-    same_server: str | None = None
-    parameters: tuple[tuple[str, str], ...] = ()
-    headers: tuple[tuple[str, str], ...] = ()
-    concurrency: int | None = None
-    budget: Budget = field(default_factory=Budget)
+    model: str = field(metadata=described("openai/NAME, anthropic/NAME …; several share the job"))
+    base_url: str | None = field(
+        default=None,
+        metadata=flag(f"a server with the OpenAI format, such as {LOCAL}", metavar="URL"),
+    )
+    name: str = field(
+        default="",
+        metadata=flag("who votes (default: the model's name)", name="judge", metavar="NAME"),
+    )
+    key_env: str | None = field(
+        default=None, metadata=flag("environment variable that holds the key", metavar="VARIABLE")
+    )
+    price: tuple[float, float] | None = field(
+        default=None, metadata=flag("per million tokens", metavar=("PROMPT", "COMPLETION"))
+    )
+    max_tokens: int = field(
+        default=4096,
+        metadata=flag(
+            "longest reply, its reasoning included, in tokens ({default})",
+            name="reply-tokens",
+            dest="max_tokens",
+            metavar="REPLY_TOKENS",
+        ),
+    )
+    timeout: float = field(
+        default=120.0, metadata=flag("timeout of a call, in seconds ({default})")
+    )
+    parameters: tuple[tuple[str, str], ...] = field(
+        default=(),
+        metadata=flag(
+            "a further parameter of each call, its value as JSON, such as seed=7",
+            name="param",
+            metavar="NAME=JSON",
+        ),
+    )
+    headers: tuple[tuple[str, str], ...] = field(
+        default=(),
+        metadata=flag(
+            "a further header; $NAME stands for an environment variable",
+            name="header",
+            metavar="NAME=VALUE",
+        ),
+    )
+    same_server: str | None = field(
+        default=None,
+        metadata=flag(
+            "earlier address of this server: what was collected there counts", metavar="URL"
+        ),
+    )
+    concurrency: int | None = field(
+        default=None, metadata=described("concurrent calls (default: a part of those of the job)")
+    )
+    budget: Budget = field(
+        default_factory=Budget, metadata=described("limits of this judge beside those of the job")
+    )
 
     def __post_init__(self) -> None:
         parts = self.model.split("/", 1)
@@ -214,14 +283,36 @@ class Terms:
     batch : calls are handed in together, at half the price; of at most `batch_size`.
     """
 
-    concurrency: int = 16
-    budget: Budget = field(default_factory=Budget)
-    confirmed: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
-    reread: bool = False
-    give_up: int = 20
-    batch: bool = False
-    batch_size: int = 10_000
+    concurrency: int = field(
+        default=16, metadata=flag(f"concurrent calls, at most {MAX_CONCURRENCY} ({{default}})")
+    )
+    budget: Budget = field(
+        default_factory=Budget, metadata=described("limits over all runs of the job")
+    )
+    confirmed: tuple[str, ...] = field(
+        default=(),
+        metadata=flag(
+            "send texts to this host: one that is not known, or any that a job file names",
+            name="yes-send-to",
+            metavar="HOST",
+        ),
+    )
+    again: tuple[str, ...] = field(
+        default=(),
+        metadata=flag("ask again where there is only: {choices}", metavar="STATUS", choices=AGAIN),
+    )
+    reread: bool = field(
+        default=False, metadata=flag("read stored replies without a verdict again; send nothing")
+    )
+    give_up: int = field(
+        default=20, metadata=flag("failures in a row of a dead server ({default})", metavar="N")
+    )
+    batch: bool = field(
+        default=False, metadata=flag("hand in batches: half the price, results within a day")
+    )
+    batch_size: int = field(
+        default=10_000, metadata=flag("calls in one batch ({default})", metavar="N")
+    )
 
     def __post_init__(self) -> None:
         for status in self.again:
@@ -261,26 +352,64 @@ class Job:
         state their verdict; None: as the project's prompts ask for.
     """
 
-    dataset: str
-    items: tuple[Item, ...] = field(repr=False)
-    judges: tuple[Judge, ...]
-    protocol: str = "pairwise"
-    votes: int | None = None
-    orders: Orders = "balanced"
-    confidence: Confidence = "none"
-    ties: bool = True
-    temperature: float | None = None
-    few_shot: int = 0
-    seed: int = 0
-    samples_of: tuple[str, ...] = ()
-    keyed: Judge | None = None
-    prompts: Path | None = None
-    perturb: str = ""
-    five: bool = False
-    own_answer: bool = False
-    show: tuple[str, ...] = ()
-    prompt: str | None = None
-    own_verdicts: OwnVerdicts | None = None
+    dataset: str = field(metadata=flag("name of the data set (default: the file's stem)"))
+    items: tuple[Item, ...] = field(repr=False, metadata=described("what is judged"))
+    judges: tuple[Judge, ...] = field(metadata=described("the models that judge"))
+    protocol: str = field(default="pairwise", metadata=flag("{choices}", choices=PROTOCOLS))
+    votes: int | None = field(default=None, metadata=flag(_VOTES))
+    orders: Orders = field(default="balanced", metadata=flag("{choices}"))
+    confidence: Confidence = field(default="none", metadata=flag("{choices}"))
+    ties: bool = field(default=True, metadata=flag("allow ties (default)"))
+    temperature: float | None = field(
+        default=None, metadata=flag("default: 1 where several votes are drawn, else 0")
+    )
+    few_shot: int = field(
+        default=0, metadata=flag("show K labelled items as examples ({default})", metavar="K")
+    )
+    samples_of: tuple[str, ...] = field(
+        default=(), metadata=flag("votes that usc, gsa or fuser read", metavar="JUDGE")
+    )
+    keyed: Judge | None = field(
+        default=None,
+        metadata=flag(
+            "the judge that confirms for apoc (default: the same)",
+            name="keyed-model",
+            metavar="MODEL",
+        ),
+    )
+    five: bool = field(
+        default=False, metadata=flag("five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
+    )
+    own_answer: bool = field(
+        default=False, metadata=flag("the judge answers the prompt itself before it judges")
+    )
+    show: tuple[str, ...] = field(
+        default=(), metadata=flag("columns in the prompt, such as rubric", metavar="COLUMN")
+    )
+    perturb: str = field(
+        default="",
+        metadata=flag(
+            "ask with a change that should not matter, or with an attack in one response: "
+            "{choices} (from a column)",
+            metavar="CHANGE",
+            choices=CHANGES,
+        ),
+    )
+    prompts: Path | None = field(
+        default=None,
+        metadata=flag("edited prompts, instead of the project's own", metavar="FOLDER"),
+    )
+    prompt: str | None = field(
+        default=None,
+        metadata=flag(
+            "a prompt of your own, with {{prompt}}, {{first}} and {{second}}", metavar="FILE"
+        ),
+    )
+    own_verdicts: OwnVerdicts | None = field(
+        default=None,
+        metadata=described("how replies state their verdict, if not as the prompts ask for"),
+    )
+    seed: int = field(default=0, metadata=flag("of examples and orderings ({default})"))
 
     def __post_init__(self) -> None:
         if self.perturb:

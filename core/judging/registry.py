@@ -22,21 +22,22 @@ from .runner import Run
 
 _RUNS: dict[tuple[str, str], Run] = {}
 _STARTING = threading.Lock()
+_TERMS = Terms()
 
 
 def start(
     job: Job,
     store: Store,
     *,
-    concurrency: int = 16,
+    concurrency: int = _TERMS.concurrency,
     budget: Budget | None = None,
     confirmed: Iterable[str] = (),
     keys: dict[str, str] | None = None,
     again: Iterable[str] = (),
     reread: bool = False,
-    give_up: int = 20,
+    give_up: int = _TERMS.give_up,
     batch: bool = False,
-    batch_size: int = 10_000,
+    batch_size: int = _TERMS.batch_size,
     on_progress: Callable[[Progress], None] | None = None,
     patience: float = 1.0,
 ) -> Run:

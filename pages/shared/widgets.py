@@ -22,10 +22,12 @@ import streamlit as st
 
 import core
 from core.agreement.confusion_matrix import Confusion
+from core.audit_results import AuditOptions
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation.agreement import cell_key
 from core.interpretation.verdicts import Verdict
+from core.options import default_of
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
 from core.records import VoteCells
@@ -217,7 +219,7 @@ def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) ->
         "Calibration share",
         1,
         50,
-        5,
+        round(100 * default_of(AuditOptions, "calibration_share")),
         1,
         "%d %%",
         key=key,

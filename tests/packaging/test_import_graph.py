@@ -20,7 +20,7 @@ TIERS = (
     # Where the program runs from.
     ("installation",),
     ("errors",),
-    ("extras",),
+    ("extras", "options"),
     ("files",),
     ("schema",),
     ("records", "labels"),

@@ -8,11 +8,13 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core.audit_results import AuditOptions
 from core.confidence import calibration_error
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
 from core.interpretation.grading import unless_own_gold
 from core.interpretation.verdicts import Verdict
+from core.options import default_of
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
@@ -98,7 +100,9 @@ def read_controls() -> PageState:
         place=slots[1],
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
-    bins: int = slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL)
+    bins: int = slots[2].slider(
+        "Bins", 2, 20, default_of(AuditOptions, "bins"), key="bins", bind=widgets.URL
+    )
     everybody = many.Shown(tuple(outcomes), tuple(outcomes))
     state = PageState(
         rule=rule, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody

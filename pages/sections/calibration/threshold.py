@@ -11,11 +11,13 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
+from core.audit_results import AuditOptions
 from core.confidence import selective
 from core.confidence.th_scores import Scale, th_score, th_sweep
 from core.errors import NoUsableVotes, TooFewLabels
 from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
+from core.options import default_of
 from core.plots import calibration as plots
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
@@ -35,7 +37,9 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     scale: Scale = widgets.choice(
         "Scale", get_args(Scale), default="formula", key="scale", place=beside
     )
-    epsilon = round(beside.slider("ε", 0.01, 0.49, 0.10, 0.01, key="epsilon", bind=widgets.URL), 2)
+    middle: float = default_of(AuditOptions, "epsilons")[1]
+    typed = beside.slider("ε", 0.01, 0.49, middle, 0.01, key="epsilon", bind=widgets.URL)
+    epsilon = round(typed, 2)
     if not tab.open:
         return
     judge = subject(state)

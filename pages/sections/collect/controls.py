@@ -10,18 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
 from core.errors import AppellateError, InvalidOption, render
 from core.judging import protocols
 from core.judging.items import Item, items_from, items_of, lists_of
-from core.judging.job import PROTOCOLS, Job, Rules, Terms
+from core.judging.job import PROTOCOLS, Job, Orders, Rules, Terms
 from core.judging.own_verdicts import VOTES, OwnVerdicts
 from core.judging.perturbations import NAMES as CHANGES
 from core.judging.plan import Plan, plan, proposed
 from core.judging.prompts import FOLDER, NAMES, Prompt
+from core.options import default_of
 from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
 from pages.shared import cached, widgets
 
@@ -136,7 +137,7 @@ def read_controls() -> PageState | None:
     with limits[0]:
         budget = read_budget("most", lambda limit: f"collect-{limit}")
     give_up = limits[1].number_input(
-        "Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP
+        "Failures in a row", 1, None, Terms().give_up, key="collect-give-up", help=GIVE_UP_HELP
     )
     with answer:
         if endpoints is None or source is None or options is None:
@@ -246,9 +247,9 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
     if rules.kind == "votes":
         if not rules.fixed:
             found["orders"] = widgets.choice(
-                "Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP
+                "Orders", get_args(Orders), key="collect-orders", help=ORDERS_HELP
             )
-        found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
+        found["ties"] = st.toggle("Allow ties", default_of(Job, "ties"), key="collect-ties")
     if rules.reads:
         there = source is not None and source.dataset in {found.name for found in cached.datasets()}
         known = list(cached.raters(source.dataset)) if source and there else []
@@ -293,11 +294,18 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
         )
     if rules.examples:
         found["few_shot"] = st.number_input(
-            "Labelled items shown as examples", 0, None, 0, key="collect-few-shot"
+            "Labelled items shown as examples",
+            0,
+            None,
+            default_of(Job, "few_shot"),
+            key="collect-few-shot",
         )
         found |= _own_prompt()
         found["own_answer"] = st.toggle(
-            "The judge answers first", key="collect-own-answer", help=OWN_HELP
+            "The judge answers first",
+            default_of(Job, "own_answer"),
+            key="collect-own-answer",
+            help=OWN_HELP,
         )
         change = st.selectbox(
             "Ask with a change",
@@ -309,7 +317,9 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
         )
         found["perturb"] = change or ""
     if rules.examples or name == "score":
-        found["five"] = st.toggle("Five levels", key="collect-five", help=FIVE_HELP)
+        found["five"] = st.toggle(
+            "Five levels", default_of(Job, "five"), key="collect-five", help=FIVE_HELP
+        )
         columns = st.text_input(
             "Columns in the prompt",
             key="collect-show",
@@ -318,7 +328,7 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
         )
         found["show"] = tuple(part.strip() for part in columns.split(",") if part.strip())
     found["seed"] = st.number_input(
-        "Seed of examples and orderings", 0, value=0, key="collect-seed"
+        "Seed of examples and orderings", 0, value=default_of(Job, "seed"), key="collect-seed"
     )
     folder = st.text_input(
         "Folder of edited prompts", placeholder="the project's own", key="collect-prompts"

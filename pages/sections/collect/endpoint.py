@@ -14,8 +14,9 @@ from streamlit.errors import StreamlitSecretNotFoundError
 
 from core.errors import InvalidOption
 from core.judging.endpoint import HOSTS, KEY_ENDING, host_of, is_provider_key, key_variable, trusted
-from core.judging.job import MAX_CONCURRENCY, REPLY_TOKENS, Budget, Judge
+from core.judging.job import MAX_CONCURRENCY, Budget, Judge, Terms
 from core.judging.job_file import named
+from core.options import default_of
 from pages.shared import widgets
 
 LOCAL = "http://localhost:8000/v1"
@@ -192,10 +193,13 @@ def _more(number: int) -> dict[str, Any]:
 
     name = st.text_input("Name of the judge", placeholder="the model's name", key=key("judge"))
     tokens = st.number_input(
-        "Longest reply, tokens", 1, None, REPLY_TOKENS, key=key("reply-tokens")
+        "Longest reply, tokens", 1, None, default_of(Judge, "max_tokens"), key=key("reply-tokens")
     )
-    timeout = st.number_input("Timeout of a call, seconds", 0.1, None, 120.0, key=key("timeout"))
-    calls = st.number_input("Calls at once", 1, MAX_CONCURRENCY, 16, key=key("concurrency"))
+    patience: float = default_of(Judge, "timeout")
+    timeout = st.number_input("Timeout of a call, seconds", 0.1, None, patience, key=key("timeout"))
+    calls = st.number_input(
+        "Calls at once", 1, MAX_CONCURRENCY, Terms().concurrency, key=key("concurrency")
+    )
     st.caption("Price of a million tokens. Empty: looked up for providers, unknown for servers.")
     left, right = st.columns(2)
     prompt = left.number_input("Prompt", 0.0, value=None, key=key("price-prompt"))

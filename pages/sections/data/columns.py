@@ -418,7 +418,7 @@ def _scales(
     if looks.layout == "scores":
         help = "Scores that differ by no more are a tie"
         margin = columns[3].number_input(
-            "Tie margin", min_value=0.0, value=0.0, help=help, key=f"{key}-tie"
+            "Tie margin", min_value=0.0, value=options.tie_margin, help=help, key=f"{key}-tie"
         )
         options = replace(options, tie_margin=float(margin))
     return options

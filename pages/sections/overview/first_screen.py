@@ -17,6 +17,7 @@ from core.interpretation.format import count, percent
 from core.interpretation.rules import Grade
 from core.interpretation.summary import GRADE_OF, SIGNS, answer, best_supported, missing
 from core.interpretation.verdicts import CHECKS, Verdict
+from core.options import default_of
 from core.plots.overview import (
     ALL_ROWS,
     MOST_ROWS,
@@ -130,7 +131,10 @@ def _report(selection: Selection, options: AuditOptions) -> None:
         "Report",
         # Made when it is asked for, with the splits that the page does without.
         lambda: report(
-            audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))
+            audit(
+                *cached.where(selection),
+                replace(options, splits=default_of(AuditOptions, "splits")),
+            )
         ).encode(),
         "appellate-report.html",
         "text/html",

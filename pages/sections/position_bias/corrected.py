@@ -6,14 +6,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.aggregation.position_aware_btd import PositionAware, one_order, position_aware
+from core.audit_results import AuditOptions
 from core.interpretation.tables import Column, frame_of
 from core.interpretation.votes_to_labels import position_aware as sentence
+from core.options import default_of
 from core.plots.aggregation import changes_figure
 from core.records import OrderCounts
 from pages.sections.position_bias.order import PageState
 from pages.shared import cached, numbers, widgets
 
-SPLITS = 100
+SPLITS: int = default_of(AuditOptions, "splits")
 ALL, ONE = "as they are", "one order each"
 JUDGES = (
     Column("n", "fit.n_items", "d"),

@@ -7,14 +7,16 @@ from __future__ import annotations
 import streamlit as st
 
 from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
+from core.audit_results import AuditOptions
 from core.interpretation.tables import Column, frame_of
 from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges
 from core.interpretation.votes_to_labels import confidence_weighted as weighed
+from core.options import default_of
 from core.plots.aggregation import changes_figure, weights_figure
 from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, numbers, widgets
 
-SPLITS = 100
+SPLITS: int = default_of(AuditOptions, "splits")
 JUDGES = (
     Column("n", "scores.n", "d"),
     Column("votes each", "votes_per_comparison"),
@@ -78,8 +80,8 @@ def _drawn(
         fig = changes_figure(scores, styles=state.styles, theme=state.look)
         widgets.figure(fig, "weighed", alt="Change of held-out loss by weighing votes")
         widgets.how_to_read(
-            "Left of the line weighing helps. In each of 100 random splits the weights and the "
-            "fit are "
+            f"Left of the line weighing helps. In each of {SPLITS} random splits the weights and "
+            "the fit are "
             "learned on the calibration comparisons alone; the rest is scored, beside BTD on the "
             "same votes "
             "unweighted. Bars are intervals by item. A vote weighs by the log odds that it is "

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import streamlit as st
 
-from core.aggregation.btd import Bounds, BTDFit, BTDOptions, fit
+from core.aggregation.btd import DEFAULTS, Bounds, BTDFit, BTDOptions, fit
 from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
 from core.records import BoolArray, VoteCells, VoteCounts
@@ -76,10 +76,24 @@ def read_controls() -> PageState:
             "with the votes, or a second file on the Data page."
         )
     alpha = controls.slider(
-        "α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170
+        "α, smoothing of the margin",
+        0.1,
+        5.0,
+        DEFAULTS.alpha,
+        0.1,
+        key="alpha",
+        bind=widgets.URL,
+        width=170,
     )
     kappa = controls.slider(
-        "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
+        "κ, smoothing of ties",
+        0.1,
+        5.0,
+        DEFAULTS.kappa,
+        0.1,
+        key="kappa_ties",
+        bind=widgets.URL,
+        width=170,
     )
     with controls.popover("Bounds, loss"):
         bounds = _bounds()

@@ -10,14 +10,16 @@ import streamlit as st
 
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import RULES, given_labels, rule_labels
+from core.audit_results import AuditOptions
 from core.interpretation.votes_to_labels import recommend
+from core.options import default_of
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
 from pages.sections.votes_to_labels.controls import GREEK, PageState
 from pages.sections.votes_to_labels.labels import decisions_section, labels_sections
 from pages.shared import cached, cards, numbers, widgets
 
-SPLITS = 100
+SPLITS: int = default_of(AuditOptions, "splits")
 # Seconds without a new slider step after which the resampling starts.
 QUIET = 0.3
 COLUMNS = {
