@@ -25,17 +25,6 @@ settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that drive a whole page, and those that read large files."""
-    for item in items:
-        used = set(getattr(item, "fixturenames", ()))
-        # `test_app` opens each page once, which is quick.
-        if item.path.name != "test_app.py" and used & {"app", "store_path", "own_store_path"}:
-            item.add_marker(pytest.mark.page)
-        if "shared_data" in used:
-            item.add_marker(pytest.mark.slow)
-
-
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of large real files, votes (`votes/`) and native ones (`native/`); skips where it is

@@ -377,7 +377,7 @@ def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["anchor_swap"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_summary_shows_the_pooled_board(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -336,7 +336,7 @@ def audited_file(table, folder, **options):
     return found, {(verdict.judge, verdict.check): verdict for verdict in found.verdicts}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_file_of_65_judges_with_gold(tmp_path):
     """No judge fails for differing from a bad one, and the twelve most accurate do not fail."""
     table, right = many_judges(np.random.default_rng(6))

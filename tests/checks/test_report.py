@@ -294,7 +294,7 @@ def test_only_the_two_scripts_named_by_their_hashes_may_run(hostile: tuple[Audit
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_same_audit_gives_the_same_bytes(hostile: tuple[Audit, str], tmp_path: Path) -> None:
     assert report(hostile_audit()) == hostile[1]
     votes = tmp_path / "votes.csv"

@@ -114,7 +114,7 @@ def test_several_changes_share_the_error_and_the_worst_decides():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_harmless_changes_raise_no_alarm_and_obedience_is_found():
     """400 draws of each: a coin, a biased and a steady judge, one or seven changes, one or two
     sides.
@@ -140,7 +140,7 @@ def test_harmless_changes_raise_no_alarm_and_obedience_is_found():
 # -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_judge_that_obeys_fails_and_one_that_does_not_passes():
     """The planted judges answer the requests of `collect`; what they are told is only in
     the texts.

@@ -15,7 +15,7 @@ from places import PYTHONPATH, REPOSITORY
 RESIDENT, SECONDS = 2 * 1024**3, 60
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs fork and the accounting of Linux")
 def test_no_input_takes_much_or_changes_what_is_there(tmp_path: Path) -> None:
     done = subprocess.run(

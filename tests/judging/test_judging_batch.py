@@ -57,7 +57,7 @@ def check_half_price(store: Store, calls: int) -> None:
     assert store.query("select * from batches").num_rows == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @BOTH
 def test_a_thousand_votes_survive_a_kill_while_they_wait(provider, tmp_path, capsys):
     items, path = tmp_path / "items.csv", tmp_path / "votes.duckdb"

@@ -412,7 +412,7 @@ for model in ("openai/x", "anthropic/x", "cohere/x"):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "content", [[{"type": "text", "text": "what was said"}], {"a": "what was said"}, 5]
 )

@@ -171,7 +171,7 @@ def spawn(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
     said = items.with_name("said.txt")
     with Server(hold_after=8) as server, said.open("wb") as file:
@@ -233,7 +233,7 @@ def test_ctrl_c_in_another_command(items):
     assert (done.returncode, done.stderr) == (130, b"appellate: interrupted\n")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
     """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be
     spent.
@@ -301,7 +301,7 @@ def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
             assert server.calls == 40
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_key_is_nowhere(items, tmp_path):
     """The server echoes the key in its failures; it is in no output, no log and no byte of the
     store.
@@ -352,7 +352,7 @@ sys.exit(code)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nobody_but_the_server_is_called(items):
     with Server() as server:
         command = [

@@ -63,7 +63,7 @@ def kept(path: Path) -> list[tuple]:
     return [tuple(row.values()) for row in rows]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
     # A test of a page leaves its script as the main module, and a new process would run that first.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))

@@ -165,7 +165,7 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what):
     assert once(store, 32)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path):
     done = subprocess.run(
         [

@@ -16,7 +16,7 @@ from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 ITEMS, VOTES = 120, 8
 

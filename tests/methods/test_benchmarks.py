@@ -99,7 +99,7 @@ def test_scipy_finds_the_fit_and_the_table_that_we_find():
         )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_part_prints_a_line(capsys, tmp_path):
     file = tmp_path / "few.csv.gz"
     write_file(

@@ -159,7 +159,7 @@ def test_derivatives_are_those_of_finite_differences(loss):
         assert hessian[0, i] == pytest.approx((above[1] - under[1])[0] / (2 * step), abs=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_objective_is_never_above_an_independent_solver_on_200_sets():
     rng = np.random.default_rng(11)
     excess = []
@@ -285,7 +285,7 @@ def test_an_exact_tie_of_risks_is_a_tie():
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_planted_parameters_are_recovered_as_the_set_grows():
     theta = np.array([1.4, 2.0, 1.2])
     errors = []

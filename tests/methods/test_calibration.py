@@ -251,7 +251,7 @@ def test_noise_floor_equals_the_exact_expectation():
     assert floor.ece.high == pytest.approx(high, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("decimals", [2, 6])
 def test_a_calibrated_judge_stays_within_its_floor(decimals):
     """ECE and ACE fall inside the floor 95 times in 100, with few and with many distinct values."""
@@ -272,7 +272,7 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     assert (np.mean(inside, axis=0) > 0.88).all()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n", "votes_an_item", "alike", "bias"),
     [
@@ -404,7 +404,7 @@ def test_many_rows_are_worked_on_in_blocks():
     assert one.reliability.items.tolist() == other.reliability.items.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [20, 50, 200])
 @pytest.mark.parametrize(
     ("stated", "error"),

@@ -26,7 +26,7 @@ from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
 from core.stats.intervals import beta_interval, clustered_proportion, wilson
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 RESULTS = REPOSITORY / "docs" / "results.md"
 LEVEL = 0.95

@@ -304,7 +304,7 @@ def test_known_odds_are_recovered():
     np.testing.assert_allclose(found.thresholds - found.beta[0], CUTS, atol=0.06)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("items", "beta", "runs", "item_sd", "lasting"),
     [

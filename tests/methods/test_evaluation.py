@@ -291,7 +291,7 @@ def test_one_held_out_item_shows_no_change():
     assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [60, 100, 300])
 def test_the_error_of_a_good_judge_is_covered(n):
     """97 % right: a percentile bootstrap over items holds .745, .88 and .88, and says 0 to 0 in a

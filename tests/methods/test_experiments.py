@@ -423,7 +423,7 @@ def test_distance_predicts_transfer_where_tasks_differ_in_nu():
     assert (told.permutations, told.exact, told.n_pairs) == (720, True, 30)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_distance_predicts_nothing_where_tasks_do_not_differ():
     p_values, errors = [], []
     for seed in range(24):
@@ -517,7 +517,7 @@ def test_a_value_equals_itself_and_differences_change_sign():
         compare(values, rng=np.random.default_rng(0), baseline="z")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_paired_interval_covers_the_true_difference():
     """Majority learns nothing, so its mean over splits is the mean over items: the truth is that of
     many.

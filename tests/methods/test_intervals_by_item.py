@@ -162,7 +162,7 @@ def test_intervals_by_item_hold_the_truth(sizes):
     assert min(found.values()) >= 0.93, found
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("alike", ALIKE)
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("items", [10, 30])
@@ -270,7 +270,7 @@ def test_auroc_at_the_edges():
     assert math.isnan(right.value)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("items", "each", "shared"), [(30, 1, 0), (30, 8, 1), (100, 2, 1), (100, 8, 0), (300, 1, 0)]
 )

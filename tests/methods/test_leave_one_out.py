@@ -216,7 +216,7 @@ def test_what_cannot_be_compared_says_why() -> None:
         leave_one_out(counts, ["nobody"], rng=rng())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_interval_of_the_difference_covers_with_several_comparisons_an_item() -> None:
     """A judge and a person of equal skill on comparisons of which three share an item; nominal 95
     %.

@@ -212,7 +212,7 @@ def judge(rng: np.random.Generator, skill: np.ndarray, gold: np.ndarray, each: i
     return JudgeVotes(counts=counts, stated=stated, placed=placed)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("items", "each"), [(15, 1), (30, 3), (100, 2)])
 def test_intervals_hold_the_truth(items: int, each: int) -> None:
     """Two judges whose skill varies by item and is alike on an item; the truth is that of many

@@ -145,7 +145,7 @@ def test_judges_on_different_prompts_err_independently():
     assert found.prompts == 100
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
 def test_the_variance_formula_holds_with_known_correlation(rho):
     """800 replicates of 5 judges on 150 prompts: what the formula predicts is what the pooled Elo

@@ -186,7 +186,7 @@ def test_results_say_whether_the_prior_was_used_and_why_not() -> None:
     assert "do not look as the prior forecasts" in whole.notes[1]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
     """A few tasks of each kind, with a margin for their number; the table of docs/results.md has
     more.
@@ -202,7 +202,7 @@ def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
     assert max(simulation.above(by_labels[20], 1)[0] for by_labels in unlike.values()) > 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_tables_of_the_results_are_what_the_script_prints() -> None:
     """One kind of each table, drawn from a stream of its own."""
     results = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")

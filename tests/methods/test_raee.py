@@ -269,7 +269,7 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
 # ---- coverage
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_published_interval_covers_without_ties() -> None:
     """Exact: binomial probability of each outcome, averaged over p in [0.1, 0.9]; nominal 95 %."""
     from scipy.stats import binom
@@ -283,7 +283,7 @@ def test_published_interval_covers_without_ties() -> None:
         assert 0.93 <= np.mean(held) <= 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("p_win", "p_tie"), [(0.3, 0.4), (0.6, 0.2), (0.2, 0.3)])
 def test_corrected_interval_covers_with_ties(p_win: float, p_tie: float) -> None:
     rng = np.random.default_rng(7)
@@ -505,7 +505,7 @@ def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
     assert np.mean(found) >= found_in
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_triangle_z_has_its_size() -> None:
     """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ±
     1.5.

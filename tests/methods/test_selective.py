@@ -204,7 +204,7 @@ JUDGES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(
     ("items", "each", "together"),

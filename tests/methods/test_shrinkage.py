@@ -84,7 +84,7 @@ def test_the_ends_are_the_plain_fit_and_the_prior(number):
     assert shrunken(sets, stiff).theta[0] == pytest.approx(prior.theta0, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_penalised_objective_is_never_above_an_independent_solver():
     box = list(zip(LOW, HIGH, strict=True))
     for number in range(0, 200, 5):
@@ -190,7 +190,7 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
     return np.array(rows)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_alike_judges_help_each_other():
     """20 labels, θ of the judges within ± .1, .3, .1: each does better than alone.
 
@@ -215,7 +215,7 @@ def test_alike_judges_help_each_other():
     assert gain[1] > 0.5 * gain[0]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_unlike_judges_do_not_mislead():
     """20 labels, judges that share nothing: within .002 of the better of own and pooled fit, on
     average.

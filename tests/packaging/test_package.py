@@ -338,7 +338,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environm
     return Environment(packages, scripts, folder, {**BARE, **own})
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_dashboard_of_a_checkout_from_an_empty_folder(
     checkout: Served, probe: Path, tmp_path: Path
 ) -> None:
@@ -357,7 +357,7 @@ def test_dashboard_of_a_checkout_from_an_empty_folder(
     assert not any(folder.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_installed_dashboard_beside_contrary_settings(
     checkout: Served, installed: Environment, probe: Path, tmp_path: Path
 ) -> None:
@@ -377,7 +377,7 @@ def test_installed_dashboard_beside_contrary_settings(
     assert "Traceback" not in served.output
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_wheel_brings_one_name(installed: Environment) -> None:
     names = {path.name for path in installed.packages.iterdir()} - {
         "dependencies.pth",
@@ -396,7 +396,7 @@ def test_wheel_brings_one_name(installed: Environment) -> None:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_installed_commands(installed: Environment) -> None:
     assert installed.run("appellate", "--version").stdout == f"appellate {__version__}\n"
     assert (
@@ -412,7 +412,7 @@ def test_installed_commands(installed: Environment) -> None:
     assert "appellate audit FILE" in installed.run("appellate", "audit").stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_installed_store_lies_with_the_users_data(installed: Environment) -> None:
     store = installed.data / "appellate" / "votes.duckdb"
     loaded = installed.run("appellate", "import", "votes.csv", "--dataset", "mine")
@@ -428,7 +428,7 @@ def test_installed_store_lies_with_the_users_data(installed: Environment) -> Non
     (installed.folder / "out.csv").unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_installed_library(installed: Environment) -> None:
     as_document = installed.run("python", "-c", SIX_LINES)
     assert as_document.returncode == 0, as_document.stderr
@@ -448,7 +448,7 @@ def test_installed_library(installed: Environment) -> None:
     assert installed.run("python", "-c", every).stdout == "True\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     hatch = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(hatch, cwd=REPOSITORY, check=True, capture_output=True)

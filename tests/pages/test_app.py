@@ -169,7 +169,7 @@ def test_copied_python_runs_and_gives_the_number_shown(app, store_path, capsys):
     assert capsys.readouterr().out.splitlines()[0] == f"sim-judge-careful {shown}"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_hostile_names_reach_no_markup(own_store_path, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     rows = [

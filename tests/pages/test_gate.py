@@ -173,7 +173,7 @@ def test_a_session_may_upload_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answered(gate, "PUT", "one/c", 1) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_main_script_alone_shows_nothing(tmp_path: Path) -> None:
     from served import Server, Session
 

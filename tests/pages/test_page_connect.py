@@ -74,8 +74,7 @@ def shown(app: AppTest) -> list[str]:
     return [*said, *numbers]
 
 
-@pytest.mark.page
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(
     folder: Path,
 ) -> None:
@@ -100,7 +99,6 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
     assert calm(app).selectbox(key="dataset").value == "stored"
 
 
-@pytest.mark.page
 def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     app = look(opened(), f"csv://{folder}", "odd")
     key = next(
@@ -116,7 +114,6 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     assert "rows rejected: column says" in texts(app)
 
 
-@pytest.mark.page
 def test_what_cannot_be_connected_is_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +132,6 @@ def test_what_cannot_be_connected_is_a_sentence(
     assert "appellate[clickhouse]" in texts(app)
 
 
-@pytest.mark.page
 def test_where_others_come_in_only_named_engines_are_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +144,6 @@ def test_where_others_come_in_only_named_engines_are_offered(
     assert app.selectbox(key="connect-engine").options == [f"csv://{folder}"]
 
 
-@pytest.mark.page
 def test_a_session_that_is_lost_is_said_and_gives_way(folder: Path) -> None:
     app = look(opened(), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())

@@ -107,7 +107,7 @@ def demo() -> dict[str | None, PairScores]:
 # ---- what is said
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("models", [3, 10, 30])
 def test_the_best_of_equal_models_rarely_leads(models):
     """Of thirty models that equal the anchor one is above it at 95 % in more than half of the
@@ -131,7 +131,7 @@ def test_the_best_of_equal_models_rarely_leads(models):
     assert led / 200 <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     circles = [triangle for triangle in told if triangle.intransitive]
@@ -192,7 +192,7 @@ def test_a_lead_excludes_zero_exactly_when_the_second_starts_a_tier(seed):
     assert gap.low <= gap.value <= gap.high
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_models_that_are_alike_are_not_said_to_depend_on_the_anchor():
     """Twelve equal models that all met each other: hardly any draw is called reversed or
     intransitive.

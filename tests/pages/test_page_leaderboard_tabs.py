@@ -252,7 +252,7 @@ def test_tasks_in_words():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_equal_models_are_rarely_said_to_differ_between_tasks():
     claims = 0
     for seed in range(40):

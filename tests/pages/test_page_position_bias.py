@@ -485,7 +485,7 @@ def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None
     assert favours == {"sim-judge-boaster"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_excess_interval_covers_the_truth() -> None:
     """Three votes an item with a lasting opinion: .95 coverage within simulation error of 400
     draws.

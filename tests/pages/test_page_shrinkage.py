@@ -142,7 +142,7 @@ def test_a_paired_interval_knows_that_errors_go_together() -> None:
         paired_change(quick, "btd", "majority")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_paired_interval_covers_the_long_run_difference() -> None:
     """200 draws of 120 items, two fixed labellings: 95 % intervals hold the true difference in 90
     to 98 %.

@@ -12,7 +12,7 @@ from sessions import VISITORS, growth, run
 SECONDS = 60.0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_twenty_visitors_see_what_one_alone_sees(tmp_path: Path) -> None:
     seen = run(tmp_path, SECONDS)
     assert not seen.errors, seen.errors[:3]

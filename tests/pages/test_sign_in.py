@@ -100,7 +100,7 @@ def seen(served: Served, visitor: httpx.Client, page: str = "") -> tuple[str, st
         return session.run(page), session.id
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nobody_sees_or_sends_anything_without_signing_in(served: Served) -> None:
     visitor = served.visitor()
     first = visitor.get("/")
@@ -121,7 +121,7 @@ def test_nobody_sees_or_sends_anything_without_signing_in(served: Served) -> Non
         seen(served, visitor)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_uploads_without_a_session_take_no_memory(served: Served) -> None:
     before = served.memory()
     visitor = served.visitor()
@@ -144,7 +144,7 @@ def test_uploads_without_a_session_take_no_memory(served: Served) -> None:
     assert served.memory() - before < 50 * 1024**2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("user", STRANGERS, ids=str)
 def test_who_is_not_listed_sees_nothing(
     served: Served, provider: Provider, user: dict[str, object]
@@ -160,7 +160,7 @@ def test_who_is_not_listed_sees_nothing(
     assert visitor.get("/media/x").status_code == 403
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", ["flipped", "other secret", "other origin"])
 def test_a_cookie_that_this_server_did_not_sign_is_none(
     change: str, served: Served, provider: Provider
@@ -181,7 +181,7 @@ def test_a_cookie_that_this_server_did_not_sign_is_none(
     assert visitor.get("/").status_code == 401
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) -> None:
     reader = signed_in(served, provider, READER)
     assert reader.get("/").status_code == 200
@@ -202,7 +202,7 @@ def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) 
     assert answer.status_code == 403
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "user", [EDITOR, {"email": "cy@editors.example.org"}], ids=["address", "domain"]
 )

@@ -127,7 +127,7 @@ def test_a_session_begun_in_an_empty_store_follows_the_first_file(place: Path) -
     assert app.session_state["selection"].datasets == ("one",)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_examples_are_those_that_the_recipe_makes(tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     make(tmp_path, tmp_path / "scratch")

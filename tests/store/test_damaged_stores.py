@@ -39,7 +39,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     return {name: found for line in lines if isinstance(line, dict) for name, found in line.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_no_command_takes_a_damaged_store_for_a_whole_one(answers: Answers) -> None:
     sound = answers["sound"]
     assert len(answers) > 58
@@ -80,7 +80,7 @@ def differs(name: str, found: dict[str, Any], sound: dict[str, Any], kind: str) 
     return one[0] == 0 and one[2] != other[2]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_log_that_is_not_its_own_is_set_aside_and_said(answers: Answers) -> None:
     foreign = (
         "of another file",

@@ -26,7 +26,7 @@ from core.store import Store
 IMPORTS, APPS = 100, 12
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_imports_lose_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -50,7 +50,7 @@ def test_killed_imports_lose_nothing(tmp_path: Path) -> None:
     assert sum(kill["killed"] for kill in kills) > IMPORTS / 4
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_apps_lose_nothing(tmp_path: Path) -> None:
     """From its first start on, while the demo is loaded and while a visitor reads."""
     path, draw = tmp_path / "s.duckdb", random.Random(13)

@@ -186,7 +186,7 @@ def test_engines_that_are_not_installed(name: str) -> None:
     pytest.skip(f"{name}: {absent(name)}")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", HERE)
 @pytest.mark.parametrize("table", ["odd", "demo", *REAL])
@@ -261,7 +261,7 @@ def same(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 # Spark takes minutes for so many questions; its audits are compared above.
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
@@ -279,7 +279,7 @@ def test_pages_get_the_answers_of_a_store(
             assert same(answer, wanted[what]), what
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
 def test_selections_and_other_columns(
     name: str, engines: dict[str, Running], files: dict[str, bytes]
@@ -300,7 +300,7 @@ def test_selections_and_other_columns(
             assert plain(to_json(found)) == plain(to_json(wanted))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_cannot_be_read_is_counted_as_in_a_file(
     engines: dict[str, Running], files: dict[str, bytes]
 ) -> None:
@@ -313,7 +313,7 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
     assert "13 rejected" in table.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", ["demo", REAL[0]])
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.filterwarnings("ignore")
@@ -388,7 +388,7 @@ def owner_of(engine: Running) -> Iterator[Any]:
         yield cursor
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_nothing_is_left_on_the_engine(name: str, engines: dict[str, Running]) -> None:
@@ -402,7 +402,7 @@ def test_nothing_is_left_on_the_engine(name: str, engines: dict[str, Running]) -
         assert catalogue(name, engine) == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif("s3" not in HERE, reason="moto is not installed")
 def test_an_object_store_that_fails(
     tables: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -458,7 +458,7 @@ token.
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "case"), [(name, case) for name in SERVERS for case in sorted(HAVE[name])]
@@ -534,7 +534,7 @@ def audited_until(
     return main(["audit", *given, "--splits", "0"])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_session_that_is_cut_ends_with_exit_2(
@@ -551,7 +551,7 @@ def test_a_session_that_is_cut_ends_with_exit_2(
     assert_hidden(said)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in SERVERS if name != "spark"])
 def test_user_and_password_come_from_the_environment(
     name: str,
@@ -625,7 +625,7 @@ def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
         Warehouse.open(f"csv://{tmp_path}", "bad")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_an_engine_that_dies_in_the_middle(
