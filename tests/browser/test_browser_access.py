@@ -6,12 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import visiting
-from test_browser_frame import pages_in_navigation
+from test_browser_frame import TITLES, pages_in_navigation
+from visits import start_app, stop_app, visiting
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
-LOOKS = [{**size, "color_scheme": scheme} for size in (DESK, PHONE) for scheme in ("light", "dark")]
 OF_STREAMLIT = {
     # A list of pages with headed sections: Streamlit wraps each section in a <div> between <ul> and
     # <li>.
@@ -65,8 +64,6 @@ def faults(visitor, source: str) -> dict[tuple[str, str], str]:
 
 @pytest.fixture(scope="module")
 def bare_url(tmp_path_factory):
-    from conftest import start_app, stop_app
-
     folder = tmp_path_factory.mktemp("bare")
     (folder / "bare.py").write_text(BARE, encoding="utf-8")
     server, address = start_app(folder / "votes.duckdb", folder / "bare.py")
@@ -74,37 +71,70 @@ def bare_url(tmp_path_factory):
     stop_app(server)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_browser_nothing_that_we_draw_shuts_anybody_out(chromium, app_url, bare_url, scheme):
+def arrived(visitor, name: str) -> None:
+    """The page of this name, come to by its link."""
+    visitor.open(f"/{name}" if name != "overview" else "/")
+    assert visitor.title() == TITLES[name]
+    assert visitor.page.locator("[data-testid=stException]").count() == 0
+
+
+def all_in_view(visitor, name: str) -> None:
+    """No text of a figure is cut or lies on another, and nothing is reached by scrolling sideways."""
+    for _ in range(20):
+        found = [(figure["overlaps"], figure["cut"]) for figure in visitor.figures()]
+        if all(one == ([], []) for one in found):
+            break
+        # A figure is drawn once more when its fonts are there, or its place has its width.
+        visitor.page.wait_for_timeout(500)
+    assert all(one == ([], []) for one in found), (name, found)
+    assert visitor.fits_across(), name
+
+
+def nothing_wider_than_the_window(visitor, name: str) -> None:
+    wide = visitor.page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
+             .map(e => [e.getBoundingClientRect(), e.className])
+             .filter(([box]) => box.width > 0 && (box.right > innerWidth + 1 || box.left < -1))
+             .map(([box, name]) => name)"""
+    )
+    assert wide == [], name
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
+def test_browser_every_page_in_one_visit(chromium, app_url, bare_url, scheme):
+    """On a desk nothing that we draw shuts anybody out; there, and in a window that is made as
+    narrow as a phone, all of it is in view.
+    """
     source = axe()
     look = {**DESK, "color_scheme": scheme, "bypass_csp": True}
     with visiting(chromium, bare_url, **look) as visitor:
         visitor.open("/")
         visitor.page.get_by_title("name-2").wait_for()
         bare = faults(visitor, source).keys()
+    assert bare >= OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if scheme == "dark" else set())
     with visiting(chromium, app_url, **look) as visitor:
         for name in pages_in_navigation():
-            visitor.open(f"/{name}" if name != "overview" else "/")
-            visitor.figures()
+            visitor.page.set_viewport_size(DESK["viewport"])
+            arrived(visitor, name)
+            all_in_view(visitor, name)
             ours = {
                 fault: html for fault, html in faults(visitor, source).items() if fault not in bare
             }
             assert ours == {}, name
-    assert bare >= OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if scheme == "dark" else set())
+            visitor.page.set_viewport_size(PHONE["viewport"])
+            all_in_view(visitor, name)
+            nothing_wider_than_the_window(visitor, name)
 
 
-@pytest.mark.parametrize("visitor", LOOKS, indirect=True)
-def test_browser_no_text_of_a_figure_is_cut_or_lies_on_another(visitor):
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "visitor", [{**PHONE, "color_scheme": scheme} for scheme in ("light", "dark")], indirect=True
+)
+def test_browser_every_page_opens_on_a_phone(visitor):
     for name in pages_in_navigation():
-        visitor.open(f"/{name}" if name != "overview" else "/")
-        for _ in range(20):
-            found = [(figure["overlaps"], figure["cut"]) for figure in visitor.figures()]
-            if all(one == ([], []) for one in found):
-                break
-            # A figure is drawn once more when its fonts are there, or its place has its width.
-            visitor.page.wait_for_timeout(500)
-        assert all(one == ([], []) for one in found), (name, found)
-        assert visitor.fits_across(), name
+        arrived(visitor, name)
+        all_in_view(visitor, name)
+        nothing_wider_than_the_window(visitor, name)
 
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)

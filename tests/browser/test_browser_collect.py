@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import start_app, stop_app, visiting
 from judging_jobs import pairs
 from judging_server import Server
+from visits import start_app, stop_app, visiting
 
 from core.store import Store
 

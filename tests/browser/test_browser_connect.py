@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from conftest import start_app, stop_app, visiting
+from visits import start_app, stop_app, visiting
 from warehouses import PASSWORD, absent, running
 
 DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from conftest import start_app, stop_app, visiting
+from visits import start_app, stop_app, visiting
 
 from core.store import Store
 from pages.shared import first_picture
@@ -28,7 +28,6 @@ TITLES = {
     "planning": "Planning",
 }
 """Title of the page at each address: addresses stay when a page gets another name."""
-PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
 def pages_in_navigation() -> list[str]:
@@ -47,9 +46,15 @@ def query(visitor) -> dict[str, list[str]]:
     return parse_qs(urlsplit(visitor.page.url).query)
 
 
-# Every page opens by its link in the test below; what the link says of the sidebar is the same code
-# for all.
-@pytest.mark.parametrize("name", pages_in_navigation()[::4])
+# `test_browser_access.py` opens every page by its link; what the link says of the sidebar is the same
+# code for all.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "calibration",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("overview", "leaderboard")),
+    ],
+)
 def test_browser_deep_link(visitor, name):
     visitor.open(f"/{name}?category=Math" if name != "overview" else "/?category=Math")
     assert visitor.title() == TITLES[name]
@@ -60,21 +65,6 @@ def test_browser_deep_link(visitor, name):
     assert [filters.nth(k).input_value() for k in range(2)] == ["demo (simulated)", "Math"]
     assert visitor.page.locator("[data-testid=stException]").count() == 0
     assert query(visitor)["category"] == ["Math"]
-
-
-@pytest.mark.parametrize("visitor", [PHONE], indirect=True)
-@pytest.mark.parametrize("name", pages_in_navigation())
-def test_browser_nothing_is_wider_than_a_phone(visitor, name):
-    visitor.open(f"/{name}" if name != "overview" else "/")
-    assert visitor.title() == TITLES[name]
-    assert visitor.page.locator("[data-testid=stException]").count() == 0
-    wide = visitor.page.evaluate(
-        """() => [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
-             .map(e => [e.getBoundingClientRect(), e.className])
-             .filter(([box]) => box.width > 0 && (box.right > innerWidth + 1 || box.left < -1))
-             .map(([box, name]) => name)"""
-    )
-    assert wide == []
 
 
 def test_browser_a_click_on_a_bin_shows_its_votes(visitor):

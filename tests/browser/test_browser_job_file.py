@@ -9,9 +9,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from conftest import start_app, stop_app, visiting
 from judging_jobs import pairs
 from judging_server import Server
+from visits import start_app, stop_app, visiting
 
 from core.store import Store
 

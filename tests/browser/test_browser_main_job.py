@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import start_app, stop_app, visiting
+from visits import start_app, stop_app, visiting
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import start_app, stop_app, visiting
 from judging_jobs import until
 from test_browser_frame import pages_in_navigation
+from visits import start_app, stop_app, visiting
 
 from benchmarks.planted_votes import FILES, many_judges
 from core.importers import read

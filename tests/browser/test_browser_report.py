@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import LONG_MILLISECONDS
+from visits import LONG_MILLISECONDS
 
 from benchmarks.planted_votes import FILES, many_judges
 from core.__main__ import main

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import start_app, stop_app, visiting
+from visits import start_app, stop_app, visiting
 
 HOSTILE = '<img src="http://host.invalid/p.png"> ![p](http://host.invalid/q.png) =1+1'
 SPREADSHEET = (

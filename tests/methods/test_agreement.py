@@ -161,7 +161,6 @@ def test_jackknife_leaves_out_an_item_with_all_its_comparisons() -> None:
     assert "3 items" in few.reason
 
 
-@pytest.mark.thorough
 def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     """Ten items of six comparisons that share their lean: comparison by comparison .80 are held."""
     rng = np.random.default_rng(6)
@@ -181,7 +180,6 @@ def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     assert np.mean([one.icc_3_k.low <= truth <= one.icc_3_k.high for one in independent]) < 0.86
 
 
-@pytest.mark.thorough
 def test_jackknife_covers_where_the_f_interval_does_not() -> None:
     """Ternary votes of which most items are easy: nominal 95 %."""
     rng = np.random.default_rng(4)

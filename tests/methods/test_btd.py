@@ -285,7 +285,6 @@ def test_an_exact_tie_of_risks_is_a_tie():
     ]
 
 
-@pytest.mark.thorough
 def test_planted_parameters_are_recovered_as_the_set_grows():
     theta = np.array([1.4, 2.0, 1.2])
     errors = []

@@ -272,17 +272,21 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     assert (np.mean(inside, axis=0) > 0.88).all()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n", "votes_an_item", "alike", "bias"),
     [
-        (50, 1, 0.0, 0.0),
         (50, 1, 0.0, 0.1),
-        (400, 2, 0.5, 0.0),
-        (400, 2, 0.5, 0.02),
-        (400, 2, 0.5, 0.05),
-        (400, 2, 0.5, 0.3),
-        (300, 1, 0.0, [0.1, -0.05, 0.1, -0.1, 0.05]),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (
+                (50, 1, 0.0, 0.0),
+                (400, 2, 0.5, 0.0),
+                (400, 2, 0.5, 0.02),
+                (400, 2, 0.5, 0.05),
+                (400, 2, 0.5, 0.3),
+                (300, 1, 0.0, [0.1, -0.05, 0.1, -0.1, 0.05]),
+            )
+        ),
     ],
 )
 def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
@@ -404,15 +408,21 @@ def test_many_rows_are_worked_on_in_blocks():
     assert one.reliability.items.tolist() == other.reliability.items.tolist()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("n", [20, 50, 200])
+@pytest.mark.parametrize(
+    "n", [20, *(pytest.param(n, marks=pytest.mark.thorough) for n in (50, 200))]
+)
 @pytest.mark.parametrize(
     ("stated", "error"),
     [
-        ([0.99], [0.01]),
         ([0.95], [0.03]),
-        ([0.9], [0.1]),
-        ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01]),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (
+                ([0.99], [0.01]),
+                ([0.9], [0.1]),
+                ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01]),
+            )
+        ),
     ],
 )
 def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):

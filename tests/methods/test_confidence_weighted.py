@@ -147,7 +147,6 @@ def test_the_fit_is_that_of_the_full_solver():
     assert np.mean(np.array(gaps) < 1e-8) > 0.9
 
 
-@pytest.mark.thorough
 def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
     """8 votes of a comparison share their correctness: z goes by comparison, so 5 % pass ± 3 SE of
     800.

@@ -26,8 +26,6 @@ from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
 from core.stats.intervals import beta_interval, clustered_proportion, wilson
 
-pytestmark = pytest.mark.thorough
-
 RESULTS = REPOSITORY / "docs" / "results.md"
 LEVEL = 0.95
 
@@ -431,7 +429,16 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
     return tuple(simulation())
 
 
-@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.__name__)
+@pytest.mark.parametrize(
+    "simulation",
+    [
+        simulation
+        if simulation in (rates, ties, clustered)
+        else pytest.param(simulation, marks=pytest.mark.thorough)
+        for simulation in SIMULATIONS
+    ],
+    ids=lambda simulation: simulation.__name__,
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(
     simulation: Callable[[], Iterator[Figure]],
 ) -> None:
@@ -453,6 +460,7 @@ def test_no_single_rate_is_left_out(interval: Callable[..., tuple[np.ndarray, np
         assert 0.93 <= share.min() <= share.max() <= 0.97
 
 
+@pytest.mark.thorough
 def test_plain_prediction_powered_inference_would_not() -> None:
     """Why two rectifiers are added; and with them the interval is still far shorter than by labels
     alone.
@@ -464,6 +472,7 @@ def test_plain_prediction_powered_inference_would_not() -> None:
     assert held(*found["labels"].T, truth) >= 0.93
 
 
+@pytest.mark.thorough
 def test_comparisons_of_an_item_taken_for_independent_would_break_the_promise() -> None:
     for judge in JUDGES:
         promised, broken, naive = promises(judge)
@@ -473,6 +482,7 @@ def test_comparisons_of_an_item_taken_for_independent_would_break_the_promise() 
     assert promises("wrong less often when sure")[0] > 0.3
 
 
+@pytest.mark.thorough
 def test_the_table_of_coverage_says_what_was_found() -> None:
     rows = [figure.row() for simulation in SIMULATIONS for figure in figures(simulation)]
     table = "\n".join(

@@ -42,6 +42,6 @@ def test_published_calibrated_aggregation_has_the_sign_found_on_real_votes(golde
 
 
 def test_every_published_table_is_used(golden: Path) -> None:
-    tests = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("test_*.py"))
     unused = {path.name for path in golden.glob("*.csv") if f'"{path.name}"' not in tests}
     assert unused <= REFERENCE_LINES

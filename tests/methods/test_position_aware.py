@@ -169,7 +169,6 @@ def test_known_parameters_are_recovered():
     assert (np.abs(estimate - truth) < [0.05, 0.15, 0.1, 0.1]).all()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("bias", "sign"), [(0.6, -1), (-0.6, 1)])
 def test_delta_takes_back_the_lean(bias, sign):
     """Below 0 for a judge that favours the response shown first."""
@@ -249,7 +248,6 @@ def test_without_a_bias_the_test_keeps_delta_out(copies):
     assert z.std() == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.thorough
 def test_the_interval_of_delta_covers():
     """No bias, δ = 0 by symmetry: at least 22 of 25 intervals at 95 % hold it."""
     hits = 0

@@ -269,7 +269,6 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
 # ---- coverage
 
 
-@pytest.mark.thorough
 def test_published_interval_covers_without_ties() -> None:
     """Exact: binomial probability of each outcome, averaged over p in [0.1, 0.9]; nominal 95 %."""
     from scipy.stats import binom
@@ -505,7 +504,6 @@ def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
     assert np.mean(found) >= found_in
 
 
-@pytest.mark.thorough
 def test_triangle_z_has_its_size() -> None:
     """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ±
     1.5.

@@ -84,7 +84,6 @@ def test_the_ends_are_the_plain_fit_and_the_prior(number):
     assert shrunken(sets, stiff).theta[0] == pytest.approx(prior.theta0, abs=1e-4)
 
 
-@pytest.mark.thorough
 def test_the_penalised_objective_is_never_above_an_independent_solver():
     box = list(zip(LOW, HIGH, strict=True))
     for number in range(0, 200, 5):
@@ -190,7 +189,6 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
     return np.array(rows)
 
 
-@pytest.mark.thorough
 def test_alike_judges_help_each_other():
     """20 labels, θ of the judges within ± .1, .3, .1: each does better than alone.
 

@@ -32,7 +32,6 @@ def test_the_demo_is_what_the_simulation_writes(tmp_path):
         assert (tmp_path / f"{name}.csv.gz").read_bytes() == (DATA / f"{name}.csv.gz").read_bytes()
 
 
-@pytest.mark.thorough
 def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     write_demo_rankings(tmp_path / "lists.csv", seed=3, items=200)
     with loaded(tmp_path / "lists.csv") as store:
@@ -51,7 +50,6 @@ def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     assert noisy.improved > noisy.regressed
 
 
-@pytest.mark.thorough
 def test_scores_follow_strength(tmp_path):
     write_demo_scores(tmp_path / "scores.csv.gz", seed=1, items=100)
     with loaded(tmp_path / "scores.csv.gz") as store:

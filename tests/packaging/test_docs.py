@@ -21,6 +21,7 @@ from patience import LONG
 from places import REPOSITORY
 
 import core
+from core.__main__ import main
 
 DOCUMENTS = [
     REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
@@ -113,7 +114,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "votes.csv").write_text(votes, encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
     (made / "data").mkdir()
-    assert run("python -m core import votes.csv --store my.duckdb", made).returncode == 0
+    # A process of its own, as a user starts it; the commands of the tests run in this one.
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *words("python -m core import votes.csv --store my.duckdb")],
+        cwd=made,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     for store in ("backup.duckdb", "other.duckdb", "votes.duckdb"):
         shutil.copy(made / "my.duckdb", made / store)
     return made
@@ -126,28 +137,24 @@ def folder(files: Path, tmp_path: Path) -> Path:
     return tmp_path / "files"
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    words = shlex.split(re.sub(r"^(?:\.venv/bin/)?(?:python -m core|appellate) ", "", command))
-    return subprocess.run(
-        [sys.executable, "-m", "core", *words],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(REPOSITORY),
-            "APPELLATE_STORE": str(folder / "own.duckdb"),
-        },
-        capture_output=True,
-        text=True,
-        timeout=LONG,
-        check=False,
-    )
+def words(command: str) -> list[str]:
+    """Arguments of a command that is shown."""
+    return shlex.split(re.sub(r"^(?:\.venv/bin/)?(?:python -m core|appellate) ", "", command))
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{n}: {c}" for n, c in COMMANDS])
-def test_every_command_that_is_shown_runs(name: str, command: str, folder: Path) -> None:
+def test_every_command_that_is_shown_runs(
+    name: str,
+    command: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert re.match(r"(?:\.venv/bin/)?(?:python -m core|appellate) ", command), f"{name}: {command}"
-    done = run(command, folder)
-    assert done.returncode == (1 if "--fail-if" in command else 0), (command, done.stderr)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("APPELLATE_STORE", str(folder / "own.duckdb"))
+    code = main(words(command))
+    assert code == (1 if "--fail-if" in command else 0), (command, capsys.readouterr().err)
 
 
 def test_the_documents_show_commands() -> None:
@@ -156,20 +163,15 @@ def test_the_documents_show_commands() -> None:
     }
 
 
-def helped(command: str) -> str:
+def helped(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     """What `--help` prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "core", *command.split(), "--help"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=LONG,
-        check=True,
-    )
-    return done.stdout
+    with pytest.raises(SystemExit) as left:
+        main([*command.split(), "--help"])
+    assert left.value.code == 0
+    return capsys.readouterr().out
 
 
-def test_every_option_that_is_named_exists() -> None:
+def test_every_option_that_is_named_exists(capsys: pytest.CaptureFixture[str]) -> None:
     """Options in the prose of documents are options of some command, or of the servers named beside
     them.
     """
@@ -186,8 +188,8 @@ def test_every_option_that_is_named_exists() -> None:
         "--results",
     }
     known |= {"--temperature", "--strict"}
-    for command in re.findall(r"^    (\w+) +\w", helped(""), flags=re.MULTILINE):
-        known |= set(re.findall(r"--[\w-]+", helped(command)))
+    for command in re.findall(r"^    (\w+) +\w", helped("", capsys), flags=re.MULTILINE):
+        known |= set(re.findall(r"--[\w-]+", helped(command, capsys)))
     for name, text in TEXTS.items():
         for code in CODE.findall(BLOCK.sub("", text)):
             for option in re.findall(r"(?<!\S)--\w[\w.-]*", code):

@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import TITLES, new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from starlette.requests import Request
@@ -23,44 +23,15 @@ from core.store.vote_queries import Mark, outcomes, votes_behind
 from pages.shared import first_picture
 
 PAGES = REPOSITORY / "pages"
-TITLES = {
-    "overview": "Overview",
-    "data": "Data",
-    "collect": "Collect",
-    "calibration": "Calibration",
-    "votes_to_labels": "Votes to labels",
-    "errors": "Errors",
-    "position_bias": "Position bias",
-    "agreement": "Agreement",
-    "listwise": "Listwise",
-    "juries": "Juries",
-    "planning": "Planning",
-    "leaderboard": "Leaderboard",
-}
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
 DEMO = "demo (simulated)"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ :red[r] =1+1"
 
 
-def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
-    """The app on a page, come to by its URL."""
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    if page != "overview":
-        app.switch_page(f"{page}.py").run()
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
-
-
 def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "new" / "votes.duckdb"))
-    opened(AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG), "overview")
+    opened(new_app(), "overview")
     st.cache_resource.clear()
     with Store.open(tmp_path / "new" / "votes.duckdb") as store:
         (found,) = store.datasets()
@@ -188,7 +159,7 @@ def test_hostile_names_reach_no_markup(own_store_path, monkeypatch):
     with Store.open(own_store_path) as store:
         store.load(reading(rows))
     for page in SHOWN:
-        fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+        fresh = new_app()
         opened(fresh, page, dataset=HOSTILE)
         assert fresh.session_state["selection"].datasets == (HOSTILE,)
         marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
@@ -329,7 +300,7 @@ def test_the_overview_says_what_the_audit_says(app):
 
 def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
     assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
-    other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    other = new_app()
     assert opened(other, "overview", judge="sim-judge-careful").selectbox(key="judge").value == (
         "sim-judge-careful"
     )
@@ -419,7 +390,7 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
     with Store.open(tmp_path / "votes.duckdb") as store:
         scores = f"item_id,model,judge,score\n{rows}".encode()
         store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])
-    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
+    page = new_app().run()
     page.button(key="elsewhere-scores").click().run()
     assert not page.exception
     assert page.title[0].value == "Leaderboard"

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 import streamlit as st
+from apps import new_app
 from patience import LONG
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
@@ -205,8 +205,8 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
     st.cache_resource.clear()
     try:
-        app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-        app.run().switch_page("votes_to_labels.py").run()
+        app = new_app()
+        app.switch_page("votes_to_labels.py").run()
         assert not app.exception
         assert app.title[0].value == "Votes to labels"
         assert any("Majority is enough" in element.value for element in app.text)
@@ -233,15 +233,6 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
     assert done.stdout.split("\n")[-2] == "False True []"
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app with the demo in a fresh store."""
-    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
-    st.cache_resource.clear()
-    yield AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-    st.cache_resource.clear()
-
-
 @pytest.mark.parametrize(
     ("page", "parameters"),
     [
@@ -252,13 +243,13 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     ids=["calibration", "errors", "leaderboard"],
 )
 def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app: AppTest) -> None:
-    app.run().switch_page(f"{page}.py").run()
+    app.switch_page(f"{page}.py").run()
     shown = app.text[0].value
     code = app.code[0].value
-    empty = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
+    empty = new_app()
     for name in parameters:
         empty.query_params[name] = ""
-    empty.run().switch_page(f"{page}.py").run()
+    empty.switch_page(f"{page}.py").run()
     assert not empty.exception
     assert (empty.text[0].value, empty.code[0].value) == (shown, code)
 

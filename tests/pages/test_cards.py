@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import all_text, new_app, opened
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -33,19 +33,6 @@ HOSTILE = "![p](http://host.invalid/p.png) <img src=x onerror=alert(1)> :red[r]"
 BOASTER, CAREFUL = "sim-judge-boaster", "sim-judge-careful"
 
 
-def opened(app: AppTest, page: str, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(page).run()
-    assert not app.exception
-    return app
-
-
-def texts(page: AppTest) -> str:
-    return "\n".join(element.value for element in page.text)
-
-
 def badges(page: AppTest) -> str:
     return "\n".join(element.value for element in page.markdown)
 
@@ -67,44 +54,44 @@ def download(page: AppTest, key: str) -> pd.DataFrame:
 
 
 def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
     with Store.open(store_path) as store:
         total = count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
     assert total > 200
     assert f"{total:,} votes" in [element.value for element in page.caption]
     first = page.dataframe[0].value.iloc[0]
-    assert f"1 of {total:,}" in texts(page)
+    assert f"1 of {total:,}" in all_text(page)
     order = "A" if first["position"] == "ab" else "B"
-    assert f"{BOASTER} saw {order} first and said B is better" in texts(page)
-    assert first["response_a"] in texts(page)
+    assert f"{BOASTER} saw {order} first and said B is better" in all_text(page)
+    assert first["response_a"] in all_text(page)
     assert "wrong" in badges(page)
     assert page.button(key="cell-card-previous").disabled
 
 
 def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppTest) -> None:
-    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
     page.button(key="cell-card-next").click().run()
     page.button(key="cell-card-next").click().run()
     third = page.dataframe[0].value.iloc[2]
-    assert "\n3 of" in texts(page)
-    assert f"{third['item_id']} · {third['category']}" in texts(page)
+    assert "\n3 of" in all_text(page)
+    assert f"{third['item_id']} · {third['category']}" in all_text(page)
     page.button(key="cell-card-previous").click().run()
-    assert "\n2 of" in texts(page)
+    assert "\n2 of" in all_text(page)
     page.selectbox(key="cell").set_value(cell_key(-1, 1)).run()
-    assert "\n1 of" in texts(page)
+    assert "\n1 of" in all_text(page)
 
 
 def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
-    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
     page.session_state["cell-card"] = (page.session_state["cell-card"][0], 200)
     page.run()
-    assert "\n201 of" in texts(page)
+    assert "\n201 of" in all_text(page)
     assert "Table, 201 to 400" in [element.label for element in page.expander]
-    assert page.dataframe[0].value.iloc[0]["item_id"] in texts(page)
+    assert page.dataframe[0].value.iloc[0]["item_id"] in all_text(page)
 
 
 def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
     found = download(page, "cell-votes-csv")
     with Store.open(store_path) as store:
         assert len(found) == count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
@@ -114,7 +101,7 @@ def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
 def test_a_disagreement_is_one_row_with_both_verdicts_and_nobody_else(
     app: AppTest, store_path: Path
 ) -> None:
-    page = opened(app, "agreement.py")
+    page = opened(app, "agreement")
     options = page.selectbox(key="disagree").options
     (chosen,) = [key for key in options if BOASTER in key and CAREFUL in key]
     page.selectbox(key="disagree").set_value(chosen).run()
@@ -130,7 +117,7 @@ def test_a_disagreement_is_one_row_with_both_verdicts_and_nobody_else(
         download(page, "disagree-votes-csv"), verdict_table(names, both, codes), check_dtype=False
     )
     assert f"{len(codes):,} comparisons" in [element.value for element in page.caption]
-    card = [line for line in texts(page).splitlines() if " of 12 votes" in line]
+    card = [line for line in all_text(page).splitlines() if " of 12 votes" in line]
     assert {line.partition(":")[0] for line in card} == set(both)
 
 
@@ -161,15 +148,15 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
 
 
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "overview.py", judge=BOASTER)
+    page = opened(app, "overview", judge=BOASTER)
     with Store.open(store_path) as store:
         found = telling_errors(store, DEMO, BOASTER)
     assert set(found) == {"surest", "flipped", "against people"}
     for votes in found.values():
-        assert f"{votes['item_id'][0]} · {votes['category'][0]}" in texts(page)
-    assert f"{BOASTER} saw A first and said A is better" in texts(page)
+        assert f"{votes['item_id'][0]} · {votes['category'][0]}" in all_text(page)
+    assert f"{BOASTER} saw A first and said A is better" in all_text(page)
     page.selectbox(key="judge").set_value("sim-person-1").run()
-    assert "Nothing to show: no votes in both orders differ." in texts(page)
+    assert "Nothing to show: no votes in both orders differ." in all_text(page)
 
 
 def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,9 +173,9 @@ def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.Monke
     row |= dict.fromkeys(("prompt", "response_a", "response_b", "rationale", "category"), HOSTILE)
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(reading([row | {"item_id": f"{HOSTILE} {k}"} for k in range(3)]))
-    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    page = opened(page, "errors.py", cell=cell_key(-1, 1))
-    assert HOSTILE in texts(page)
+    page = new_app()
+    page = opened(page, "errors", cell=cell_key(-1, 1))
+    assert HOSTILE in all_text(page)
     markup = [*page.markdown, *page.caption]
     assert not [element.value for element in markup if "host.invalid" in element.value]
     st.cache_resource.clear()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from apps import opened, texts
 from streamlit.testing.v1 import AppTest
 
 from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
@@ -35,20 +36,6 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = Selection(datasets=(DEMO_DATASET,))
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("agreement.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Agreement"
-    return app
-
-
-def texts(page: AppTest) -> list[str]:
-    return [element.value for element in page.text]
-
-
 def demo_counts() -> dict[str, VoteCounts]:
     from pages.shared.cached import get_store
 
@@ -75,7 +62,7 @@ def noisy(count: int, n: int = 60) -> dict[str, VoteCounts]:
 
 
 def test_page_shows_what_the_audit_says(app: AppTest) -> None:
-    page = opened(app, strong="0.95", rater="sim-judge-boaster")
+    page = opened(app, "agreement", strong="0.95", rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     found = audit(get_store(), DEMO, AuditOptions(splits=0))
@@ -111,7 +98,7 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
 
 
 def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
-    page = opened(app)
+    page = opened(app, "agreement")
     counts = demo_counts()
     humans = [name for name in counts if "person" in name]
     for group, names in (
@@ -151,7 +138,7 @@ def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
 @pytest.mark.parametrize("other", ["sim-person-2", "gold"])
 def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, disagree=f"{judge} – {other}")
+    page = opened(app, "agreement", disagree=f"{judge} – {other}")
     counts = demo_counts()
     codes = disagreements(counts[judge], counts.get(other))
     shown = page.dataframe[0].value
@@ -174,7 +161,7 @@ def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
 
 
 def test_gold_made_of_peoples_votes_is_not_held_against_them(app: AppTest) -> None:
-    page = opened(app, gold="humans")
+    page = opened(app, "agreement", gold="humans")
     pairs = page.dataframe[1].value
     against_gold = pairs[pairs["against"] == "gold"]["rater"]
     assert len(against_gold) == 4
@@ -182,7 +169,7 @@ def test_gold_made_of_peoples_votes_is_not_held_against_them(app: AppTest) -> No
 
 
 def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
-    page = opened(app, raters="human", judges="sim-person-1")
+    page = opened(app, "agreement", raters="human", judges="sim-person-1")
     said = " ".join(texts(page))
     assert "no comparison was judged twice" in said
     assert "at least two raters" in said
@@ -192,7 +179,7 @@ def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
 def test_copied_code_gives_the_numbers_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, rater="sim-judge-boaster")
+    page = opened(app, "agreement", rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     store = get_store()

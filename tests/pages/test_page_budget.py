@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from apps import opened, texts
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.budget import learn, plan, trial
@@ -14,24 +15,8 @@ from pages.sections.planning.budget import CURVE, STOPS
 JUDGE = "sim-judge-careful"
 
 
-def opened(app: AppTest, judge: str, **query: str) -> AppTest:
-    app.query_params["experiment"] = "Vote budget"
-    app.query_params["rater"] = judge
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("planning.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Planning"
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [text.value for text in app.text]
-
-
 def test_the_tab_says_what_core_computes(app: AppTest) -> None:
-    opened(app, JUDGE)
+    opened(app, "planning", experiment="Vote budget", rater=JUDGE)
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
@@ -56,7 +41,7 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
 
 
 def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
-    opened(app, JUDGE, at_a_time="1")
+    opened(app, "planning", experiment="Vote budget", rater=JUDGE, at_a_time="1")
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -47,16 +47,6 @@ HOSTILE = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'
 BOASTER = "sim-judge-boaster"
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("calibration.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Calibration"
-    return app
-
-
 def demo(rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
     from pages.shared.cached import get_store
 
@@ -64,10 +54,6 @@ def demo(rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
     return {
         judge: one.with_confidence() for judge, one in found.items() if len(one.with_confidence())
     }
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
 
 
 def without_minus_zero(value: float) -> float:
@@ -81,7 +67,7 @@ def seeded() -> np.random.Generator:
 
 @pytest.mark.parametrize("rule", ["single", "both_orders"])
 def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> None:
-    opened(app, rule={"single": "each vote", "both_orders": "both orders"}[rule])
+    opened(app, "calibration", rule={"single": "each vote", "both_orders": "both orders"}[rule])
     expected = demo(rule)
     shown = app.dataframe[0].value.set_index("judge")
     # Worst first.
@@ -121,7 +107,7 @@ def test_audit_and_page_agree(app: AppTest) -> None:
     from core.auditing import audit
     from pages.shared.cached import get_store
 
-    opened(app, stated_by=BOASTER)
+    opened(app, "calibration", stated_by=BOASTER)
     found = audit(
         get_store(), Selection(datasets=(DEMO_DATASET,), judges=(BOASTER,)), AuditOptions(splits=0)
     )
@@ -137,7 +123,14 @@ def test_audit_and_page_agree(app: AppTest) -> None:
 
 @pytest.mark.parametrize("scale", ["formula", "published"])
 def test_near_certain_votes(app: AppTest, scale: str) -> None:
-    opened(app, part="Near-certain votes", scale=scale, epsilon="0.15", stated_by=BOASTER)
+    opened(
+        app,
+        "calibration",
+        part="Near-certain votes",
+        scale=scale,
+        epsilon="0.15",
+        stated_by=BOASTER,
+    )
     known = demo()[BOASTER]
     score = th_score(known, 0.15, scale=scale)
     band = th_sweep(known, scale=scale).th[SWEEP_EPSILONS.index(0.15)]
@@ -159,7 +152,7 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
 
 def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
     judge = "sim-judge-first-slot"
-    opened(app, part="Threshold", stated_by=judge, target="10", certainty="90")
+    opened(app, "calibration", part="Threshold", stated_by=judge, target="10", certainty="90")
     known = demo()[judge]
     found = threshold_for_risk(known, alpha=0.1, delta=0.1)
     assert found.threshold is not None
@@ -179,14 +172,14 @@ def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
 
 
 def test_no_threshold_is_an_answer(app: AppTest) -> None:
-    opened(app, part="Threshold", stated_by=BOASTER, target="5")
+    opened(app, "calibration", part="Threshold", stated_by=BOASTER, target="5")
     assert any("no threshold keeps its error rate at or below 5 %" in text for text in texts(app))
     assert np.isnan(app.dataframe[0].value["threshold"].iloc[0])
 
 
 @pytest.mark.parametrize("method", ["temperature", "isotonic"])
 def test_recalibration_before_and_after(app: AppTest, method: str) -> None:
-    opened(app, part="Recalibration", map=method, stated_by=BOASTER)
+    opened(app, "calibration", part="Recalibration", map=method, stated_by=BOASTER)
     known = demo()[BOASTER]
     found = recalibrate(known, method=method, rng=seeded())
     moved = found.recalibrated_outcomes
@@ -221,7 +214,7 @@ def test_copied_code_runs_and_gives_the_number_shown(
 ) -> None:
     from pages.shared.cached import get_store
 
-    opened(app, part=view, stated_by="sim-judge-careful")
+    opened(app, "calibration", part=view, stated_by="sim-judge-careful")
     # The app holds the store's file, so the copy uses the open one.
     exec(app.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
@@ -238,7 +231,7 @@ def test_copied_code_runs_and_gives_the_number_shown(
 
 
 def test_judges_without_a_confidence_are_named_with_the_reason(app: AppTest) -> None:
-    opened(app)
+    opened(app, "calibration")
     assert any(
         text.startswith("Not applicable: sim-person-1, sim-person-2, sim-person-3: no confidence")
         for text in texts(app)
@@ -254,8 +247,8 @@ def test_nothing_to_measure_says_what_is_needed(
             reading([{"item_id": f"i{k}", "judge": "j", "vote": 1, "gold": 1} for k in range(40)])
         )
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
-    opened(app)
+    app = new_app()
+    opened(app, "calibration")
     assert any("Load a column confidence" in text for text in texts(app))
     assert "Right or wrong by" not in {control.label for control in app.get("button_group")}
     st.cache_resource.clear()

@@ -10,10 +10,10 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from apps import new_app, opened, texts
 from judging_jobs import job, pairs, until
 from judging_server import Server
 from patience import LONG
-from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
 from core.errors import InvalidOption
@@ -47,11 +47,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def page(app: AppTest) -> AppTest:
-    app.run()
-    app.switch_page("collect.py").run()
-    assert app.title[0].value == "Collect"
-    assert not app.exception
-    return app
+    return opened(app, "collect")
 
 
 def fill(page: AppTest, url: str, model: str = "boastful") -> AppTest:
@@ -66,10 +62,6 @@ def dropped(page: AppTest, text: str, name: str = "mine.csv") -> AppTest:
     page.file_uploader(key="collect-file").set_value([(name, text.encode(), "text/csv")]).run()
     assert not page.exception
     return page
-
-
-def texts(page: AppTest) -> list[str]:
-    return [element.value for element in page.text]
 
 
 def everything(page: AppTest) -> str:
@@ -275,7 +267,6 @@ def test_copied_python_plans_the_same(page, server, capsys):
 
 
 def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_path, monkeypatch):
-    from streamlit.testing.v1 import AppTest
 
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     with Server(hold_after=0) as held:
@@ -289,9 +280,8 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             run = runs(store)[-1]
             assert not run.progress().finished
             assert page.text[0].value == f"Collecting {described(run.job)}."
-            other = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-            other.run()
-            other.switch_page("collect.py").run()
+            other = new_app()
+            opened(other, "collect")
             assert other.text[0].value == page.text[0].value
             assert other.button(key=f"collect-stop-{run.job_id}").label == "Stop"
             held.release()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import all_text, calm, new_app, opened
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 from test_warehouse import odd_votes
@@ -43,21 +43,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     st.cache_resource.clear()
 
 
-def opened(page: str = "data.py") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=LONG).run()
-    app.switch_page(page).run()
-    return calm(app)
-
-
-def calm(app: AppTest) -> AppTest:
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
 def look(app: AppTest, url: str, table: str) -> AppTest:
     app.text_input(key="connect-address").set_value(url)
     app.text_input(key="connect-table").set_value(table).run()
@@ -78,29 +63,26 @@ def shown(app: AppTest) -> list[str]:
 def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(
     folder: Path,
 ) -> None:
-    app = look(opened(), f"csv://{folder}", "demo")
+    app = look(opened(new_app(), "data"), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())
     (name,) = cached.connected()
     assert app.selectbox(key="dataset").value == name
-    assert "rejected, 0 duplicates" in texts(app)
+    assert "rejected, 0 duplicates" in all_text(app)
     assert "rows and" in "\n".join(text.value for text in app.sidebar.text)
     for page in PAGES:
         found = {}
         for dataset in (name, "stored"):
-            visit = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=LONG)
-            visit.query_params["dataset"] = dataset
-            visit.run()
-            found[dataset] = shown(calm(visit.switch_page(f"{page}.py").run()))
+            found[dataset] = shown(opened(new_app(), page, dataset=dataset))
         assert found[name] == found["stored"], page
         assert found[name]
-    app = calm(opened())
+    app = calm(opened(new_app(), "data"))
     app.button(key="disconnect-0").click().run()
     assert not cached.connected()
     assert calm(app).selectbox(key="dataset").value == "stored"
 
 
 def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
-    app = look(opened(), f"csv://{folder}", "odd")
+    app = look(opened(new_app(), "data"), f"csv://{folder}", "odd")
     key = next(
         box.key.rpartition("-long-")[0] for box in app.selectbox if "-long-item_id" in str(box.key)
     )
@@ -110,14 +92,14 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     calm(app.selectbox(key=f"{key}-long-vote").set_value("says").run())
     calm(app.radio(key=f"{key}-refers").set_value("slot").run())
     calm(app.button(key="connect").click().run())
-    assert "13 rejected, 1 duplicates" in texts(app)
-    assert "rows rejected: column says" in texts(app)
+    assert "13 rejected, 1 duplicates" in all_text(app)
+    assert "rows rejected: column says" in all_text(app)
 
 
 def test_what_cannot_be_connected_is_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened()
+    app = opened(new_app(), "data")
     for url, table, said in (
         ("mysql://there/x", "votes", "no such engine"),
         (f"csv://{folder}", "nowhere", "Name one with “Table”"),
@@ -125,19 +107,19 @@ def test_what_cannot_be_connected_is_a_sentence(
         ("postgresql://me:hidden@127.0.0.1:1/x", "votes", "Leave the password out"),
     ):
         app = look(app, url, table)
-        assert said in texts(app), url
-        assert "hidden" not in texts(app)
+        assert said in all_text(app), url
+        assert "hidden" not in all_text(app)
     monkeypatch.setitem(__import__("sys").modules, "clickhouse_connect", None)
     app = look(app, "clickhouse://127.0.0.1", "votes")
-    assert "appellate[clickhouse]" in texts(app)
+    assert "appellate[clickhouse]" in all_text(app)
 
 
 def test_where_others_come_in_only_named_engines_are_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APPELLATE_ALLOW_REMOTE", "1")
-    app = opened()
-    assert "APPELLATE_WAREHOUSES" in texts(app)
+    app = opened(new_app(), "data")
+    assert "APPELLATE_WAREHOUSES" in all_text(app)
     assert "connect-address" not in [box.key for box in app.text_input]
     monkeypatch.setenv("APPELLATE_WAREHOUSES", f"csv://{folder}")
     app = calm(app.run())
@@ -145,10 +127,10 @@ def test_where_others_come_in_only_named_engines_are_offered(
 
 
 def test_a_session_that_is_lost_is_said_and_gives_way(folder: Path) -> None:
-    app = look(opened(), f"csv://{folder}", "demo")
+    app = look(opened(new_app(), "data"), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())
     (one,) = cached.connected().values()
     one.warehouse.lost = True
     app = calm(app.run())
-    assert "is no longer connected. This is stored." in texts(app)
-    assert PASSWORD not in texts(app)
+    assert "is no longer connected. This is stored." in all_text(app)
+    assert PASSWORD not in all_text(app)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import all_text, calm, new_app, opened
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
@@ -37,20 +37,8 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.set_flag("demo deleted", "yes")
         store.load(read([("first.csv", PLAIN.encode())])[0])
-    yield opened()
+    yield opened(new_app(), "data")
     st.cache_resource.clear()
-
-
-def opened() -> AppTest:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
-    app.switch_page("data.py").run()
-    assert [title.value for title in app.title] == ["Data"]
-    return calm(app)
-
-
-def calm(app: AppTest) -> AppTest:
-    assert not app.exception
-    return app
 
 
 def drop(app: AppTest, *files: tuple[str, bytes | str | Path]) -> AppTest:
@@ -60,10 +48,6 @@ def drop(app: AppTest, *files: tuple[str, bytes | str | Path]) -> AppTest:
         given.append((name, content.encode() if isinstance(content, str) else content, "text/csv"))
     app.file_uploader(key="files").set_value(given)
     return calm(app.run())
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
 
 
 def widget(app: AppTest, kind: str, label: str):
@@ -121,9 +105,9 @@ def test_a_label_outside_the_vocabulary_is_rejected_or_explained(app) -> None:
     drop(
         app, ("ours.csv", "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,model_a\n4,j,skip\n")
     )
-    assert "1 rejected" in texts(app)
+    assert "1 rejected" in all_text(app)
     calm(means(app, "skip").set_value("failed").run())
-    assert "nothing was rejected" in texts(app)
+    assert "nothing was rejected" in all_text(app)
     load(app)
     assert exported(store_path(app), "ours")["status"].tolist() == ["ok"] * 3 + ["unparsed"]
 
@@ -139,7 +123,7 @@ def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(
     app, refers, votes
 ) -> None:
     drop(app, ("sides.csv", SIDES))
-    assert "Suggested from names and values" in texts(app)
+    assert "Suggested from names and values" in all_text(app)
     assert not can_load(app)
     assert widget(app, "selectbox", "Judge").value == "grader"
     calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
@@ -160,53 +144,53 @@ def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(
 
 def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) -> None:
     drop(app, ("sides.csv", SIDES))
-    assert "This file is not in yet" in texts(app)
-    assert "3 votes of 1 rater" not in texts(app)
+    assert "This file is not in yet" in all_text(app)
+    assert "3 votes of 1 rater" not in all_text(app)
     drop(app)
-    assert "3 votes of 1 rater" in texts(app)
+    assert "3 votes of 1 rater" in all_text(app)
 
 
 def test_says_what_is_in_and_what_is_missing(app):
-    assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
+    assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in all_text(app)
     assert (
         "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %"
-        in texts(app)
+        in all_text(app)
     )
-    assert "position bias cannot be tested" in texts(app)
+    assert "position bias cannot be tested" in all_text(app)
     assert frame(app, "data set")["votes, failed too"].tolist() == [3]
 
 
 def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_is_chosen(app):
     with Store.open(store_path(app)) as store:
         store.load(read([("second.csv", PLAIN.encode())])[0])
-    linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    linked = new_app()
     linked.query_params["dataset"] = "gone"
     said = "The link asks for the data set gone, which is not here. This is second."
-    assert said in texts(calm(linked.run()))
-    assert said in texts(calm(linked.switch_page("errors.py").run()))
-    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("first").run()))
-    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
+    assert said in all_text(calm(linked.run()))
+    assert said in all_text(calm(linked.switch_page("errors.py").run()))
+    assert "gone" not in all_text(calm(linked.selectbox(key="dataset").set_value("first").run()))
+    assert "gone" not in all_text(calm(linked.selectbox(key="dataset").set_value("second").run()))
 
 
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
     drop(app, ("mine.csv", template()))
     reading = read([("mine.csv", template().encode())])[0]
     for sentence in (*read_back(reading), describe_import(reading)):
-        assert sentence in texts(app)
+        assert sentence in all_text(app)
     load(app)
     assert app.session_state["selection"] == Selection(datasets=("my-data",))
-    assert "4 votes loaded into my-data." in texts(app)
+    assert "4 votes loaded into my-data." in all_text(app)
     assert exported(store_path(app), "my-data")["vote"].tolist() == [1, -1, 0, -1]
 
 
 def test_a_spreadsheet_is_asked_what_its_labels_name(app):
     drop(app, ("ours.csv", SPREADSHEET))
     assert not can_load(app)
-    assert "nothing is guessed" in texts(app)
+    assert "nothing is guessed" in all_text(app)
     refers = widget(app, "radio", "The labels name")
     assert refers.value is None
     calm(refers.set_value("slot").run())
-    assert "judge gpt-4o saw B first and said B is better; gold says A" in texts(app)
+    assert "judge gpt-4o saw B first and said B is better; gold says A" in all_text(app)
     rejects = frame(app, "row")
     assert rejects[["row", "column", "value"]].to_numpy().tolist() == [[6, "Winner", "maybe"]]
     assert frame(app, "n")["n"].tolist() == [1]
@@ -238,9 +222,9 @@ def test_a_file_whose_data_set_was_deleted_can_be_loaded_again(app):
     load(app)
     assert not can_load(app)
     calm(app.button(key="delete").click().run())
-    assert "Deleted second: 3 votes." in texts(app)
+    assert "Deleted second: 3 votes." in all_text(app)
     load(app)
-    assert "3 votes loaded into second." in texts(app)
+    assert "3 votes loaded into second." in all_text(app)
 
 
 def test_the_other_answer_gives_the_other_votes(app):
@@ -255,7 +239,7 @@ def test_labels_are_asked_for_even_where_no_column_says_what_was_shown_first(app
     assert not can_load(app)
     calm(widget(app, "radio", "The labels name").set_value("slot").run())
     assert not can_load(app)
-    assert "always A first" in texts(app)
+    assert "always A first" in all_text(app)
     calm(widget(app, "selectbox", "Shown first (position)").set_value("=ab").run())
     load(app)
     assert exported(store_path(app), "ours")["position"].tolist() == ["ab", "ab"]
@@ -275,7 +259,7 @@ def test_numbers_that_can_be_read_in_several_ways_are_asked_about(app):
 def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
     drop(app, ("ours.csv", "case,who said so,pick,gold\n1,j,1,1\n2,j,-1,yes\n"))
     calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
-    assert "which column is" in texts(app)
+    assert "which column is" in all_text(app)
     calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("case").run())
     calm(widget(app, "selectbox", "Judge").set_value("who said so").run())
     calm(widget(app, "selectbox", "Verdict (vote)").set_value("pick").run())
@@ -291,18 +275,18 @@ def test_a_leaderboard_file_is_asked_for_its_models_and_then_settles_by_itself(a
     rows = "1,llama,base,gpt-4o,llama\n2,llama,base,gpt-4o,tie\n1,qwen,base,gpt-4o,base\n"
     drop(app, ("ours.csv", f"Prompt,Model,Baseline,Judge,Winner\n{rows}"))
     calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("Prompt").run())
-    assert "If they are names of models, choose under “Columns”" in texts(app)
-    assert "Not used: Model, Baseline." in texts(app)
+    assert "If they are names of models, choose under “Columns”" in all_text(app)
+    assert "Not used: Model, Baseline." in all_text(app)
     calm(widget(app, "selectbox", "Author of A (model_a)").set_value("Model").run())
     calm(widget(app, "selectbox", "Author of B (model_b)").set_value("Baseline").run())
-    assert "Not used" not in texts(app)
+    assert "Not used" not in all_text(app)
     load(app)
     assert exported(store_path(app), "ours")["vote"].tolist() == [1, 0, -1]
 
 
 def test_a_file_of_one_judge_says_that_its_name_can_be_typed(app):
     drop(app, ("ours.csv", "Prompt ID;Winner;Human says;Score confidence\n1;A;B;80%\n2;B;B;91%\n"))
-    assert "If one judge gave every verdict, type its name there." in texts(app)
+    assert "If one judge gave every verdict, type its name there." in all_text(app)
     assert widget(app, "selectbox", "True or human label (gold)").value == "Human says"
     assert widget(app, "selectbox", "Confidence").value == "Score confidence"
 
@@ -328,20 +312,20 @@ def test_two_scores_with_a_tie_margin(app):
 
 def test_the_scale_of_confidence_can_be_corrected(app):
     drop(app, ("scale.csv", "item_id,judge,vote,confidence\n1,j,1,1\n2,j,-1,0.5\n"))
-    assert "with confidence 100%" in texts(app)
+    assert "with confidence 100%" in all_text(app)
     calm(widget(app, "selectbox", "Confidence is").set_value(100).run())
-    assert "with confidence 1%" in texts(app)
+    assert "with confidence 1%" in all_text(app)
 
 
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
     latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
-    assert "latin.csv" in texts(app)
-    assert "UTF-8" in texts(app)
-    assert "the file is empty" in texts(app)
-    assert "2 of 3 not ready to load" in texts(app)
+    assert "latin.csv" in all_text(app)
+    assert "UTF-8" in all_text(app)
+    assert "the file is empty" in all_text(app)
+    assert "2 of 3 not ready to load" in all_text(app)
     load(app)
-    assert "3 votes loaded into good." in texts(app)
+    assert "3 votes loaded into good." in all_text(app)
     with Store.open(store_path(app)) as store:
         assert [found.name for found in store.datasets()] == ["first", "good"]
 
@@ -350,7 +334,7 @@ def test_the_same_file_twice_says_so_and_changes_nothing(app):
     before = exported(store_path(app))
     drop(app, ("first.csv", PLAIN))
     load(app)
-    assert "Loaded before as first: nothing to do." in texts(app)
+    assert "Loaded before as first: nothing to do." in all_text(app)
     pd.testing.assert_frame_equal(exported(store_path(app)), before)
 
 
@@ -358,7 +342,7 @@ def test_conflicts_are_kept_until_the_user_replaces_them(app):
     other = PLAIN.replace("1,j,1,1", "1,j,-1,1")
     drop(app, ("first.csv", other))
     load(app)
-    assert "1 conflict (kept as stored)" in texts(app)
+    assert "1 conflict (kept as stored)" in all_text(app)
     assert exported(store_path(app))["vote"].tolist() == [1, -1, 0]
     (button,) = [each for each in app.button if each.label.startswith("Replace")]
     calm(button.click().run())
@@ -373,26 +357,26 @@ def test_conflicts_are_kept_until_the_user_replaces_them(app):
 def test_gold_from_a_second_file(app):
     drop(app, ("votes.csv", "item_id,judge,vote\n1,j,1\n9,j,-1\n"))
     load(app)
-    assert "No vote has gold" in texts(app)
+    assert "No vote has gold" in all_text(app)
     drop(app, ("gold.csv", "item_id,model_a,model_b,gold\n1,A,B,1\n9,A,B,1\n"))
     calm(widget(app, "selectbox", "Gold for data set").set_value("votes").run())
     load(app)
-    assert "2 comparisons given gold" in texts(app)
+    assert "2 comparisons given gold" in all_text(app)
     assert exported(store_path(app), "votes")["gold"].tolist() == [1, 1]
 
 
 def test_rename_delete_and_an_empty_store(app):
     app.text_input(key="new-name").set_value("renamed").run()
     calm(app.button(key="rename").click().run())
-    assert "first is now named renamed." in texts(app)
+    assert "first is now named renamed." in all_text(app)
     assert app.session_state["selection"] == Selection(datasets=("renamed",))
     calm(app.button(key="delete").click().run())
-    assert "Deleted renamed: 3 votes." in texts(app)
-    assert "No votes are in yet" in texts(app)
-    assert "Load a file above" in texts(app)
+    assert "Deleted renamed: 3 votes." in all_text(app)
+    assert "No votes are in yet" in all_text(app)
+    assert "Load a file above" in all_text(app)
     drop(app, ("first.csv", PLAIN))
     load(app)
-    assert "3 votes loaded into first." in texts(app)
+    assert "3 votes loaded into first." in all_text(app)
     assert app.session_state["selection"] == Selection(datasets=("first",))
 
 
@@ -401,17 +385,17 @@ def test_a_name_that_is_taken_is_refused_in_words(app):
     load(app)
     app.text_input(key="new-name").set_value("first").run()
     calm(app.button(key="rename").click().run())
-    assert "There is already a data set named 'first'" in texts(app)
+    assert "There is already a data set named 'first'" in all_text(app)
 
 
 def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "demo.duckdb"))
-    app = opened()
+    app = opened(new_app(), "data")
     assert any("Simulated demo data" in element.value for element in app.markdown)
     calm(app.button(key="delete").click().run())
     st.cache_resource.clear()
-    assert "No votes are in yet" in texts(opened())
+    assert "No votes are in yet" in all_text(opened(new_app(), "data"))
     st.cache_resource.clear()
 
 
@@ -440,7 +424,7 @@ def test_own_export_gives_the_same_store(app, tmp_path):
         write_file(table, tmp_path / "out.csv")
         for name in ("first", "ours"):
             store.delete_dataset(name)
-    app = opened()
+    app = opened(new_app(), "data")
     drop(app, ("out.csv", tmp_path / "out.csv"))
     load(app)
     with Store.open(store_path(app)) as store:
@@ -459,9 +443,9 @@ def test_native_files(app, native):
 def test_the_baseline_of_arena_hard_can_be_named(app, native):
     (path,) = (native / "arenahard").glob("*v0.1*")
     drop(app, (path.name, path))
-    assert "name it with “Name of the baseline”" in texts(app)
+    assert "name it with “Name of the baseline”" in all_text(app)
     calm(widget(app, "text_input", "Name of the baseline").set_value("gpt-4-0314").run())
-    assert "B is gpt-4-0314" in texts(app)
+    assert "B is gpt-4-0314" in all_text(app)
     load(app)
     assert set(exported(store_path(app), "tiny-arena-v0.1")["model_b"]) == {"gpt-4-0314"}
 
@@ -470,7 +454,7 @@ def test_pandalm_results_ask_for_the_test_set(app, native):
     folder = native / "pandalm"
     result, test_set = folder / "judge-1-testset-v1.json", folder / "testset-v1.json"
     drop(app, (result.name, result))
-    assert "Give the test set (testset-v1.json) together with this file" in texts(app)
+    assert "Give the test set (testset-v1.json) together with this file" in all_text(app)
     assert not can_load(app)
     drop(app, (result.name, result), (test_set.name, test_set))
     load(app)
@@ -567,7 +551,7 @@ def test_only_pages_that_can_say_something_are_offered_after_loading(app):
     assert {button.label for button in app.button if button.label.startswith("To ")} == {
         "To the Overview"
     }
-    assert "1 of the 2 votes read holds no verdict" in texts(app)
+    assert "1 of the 2 votes read holds no verdict" in all_text(app)
     drop(app, ("mine.csv", template()))
     load(app)
     assert {button.label for button in app.button if button.label.startswith("To ")} == {
@@ -581,13 +565,13 @@ def test_items_of_scores_are_told_from_those_of_votes(app):
     with Store.open(store_path(app)) as store:
         scores = "item_id,model,judge,score\n9,x,j,3\n8,y,j,5\n"
         store.load(read([("first.csv", scores.encode())], ReadOptions(format="direct_scores"))[0])
-    listed = frame(opened(), "data set")
+    listed = frame(opened(new_app(), "data"), "data set")
     assert listed["items of all kinds"].tolist() == [5]
     assert "items" not in listed
 
 
 def linked(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    app = new_app()
     for name, value in parameters.items():
         app.query_params[name] = value
     return calm(app.run())
@@ -596,10 +580,10 @@ def linked(**parameters: str) -> AppTest:
 def test_a_link_to_a_judge_who_is_not_here_says_so_until_another_is_chosen(app):
     found = linked(judges="nobody")
     said = "The link asks for nobody, not among the raters of first. All are shown."
-    assert said in texts(found)
-    assert said in texts(calm(found.switch_page("data.py").run()))
-    assert "nobody" not in texts(calm(found.multiselect(key="judges").set_value(["j"]).run()))
-    assert "not among" not in texts(linked(judges="j"))
+    assert said in all_text(found)
+    assert said in all_text(calm(found.switch_page("data.py").run()))
+    assert "nobody" not in all_text(calm(found.multiselect(key="judges").set_value(["j"]).run()))
+    assert "not among" not in all_text(linked(judges="j"))
 
 
 def test_a_bare_address_opens_the_newest_data_set_and_stays_there(app):

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import LONG
-from places import REPOSITORY
-from streamlit.testing.v1 import AppTest
+from apps import new_app, opened, texts
 from test_direct_scores import drawn, scored
 
 from core.importers import read
@@ -25,20 +23,6 @@ from core.store import vote_queries as queries
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = "demo (simulated)"
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("leaderboard.py").run()
-    assert not app.exception
-    assert [title.value for title in app.title] == ["Leaderboard"]
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
 
 
 def votes_of(p: dict[str, dict[str, float]], n: int = 400) -> dict[str, Board]:
@@ -224,7 +208,7 @@ def test_the_figure_plots_the_boards_and_escapes_names():
 
 
 def test_the_tab_says_what_core_says(app, store_path):
-    page = opened(app, board="Direct scores", dataset=DEMO)
+    page = opened(app, "leaderboard", board="Direct scores", dataset=DEMO)
     anchor = page.selectbox(key="anchor").value
     with Store.open(store_path) as store:
         selection = Selection(datasets=(DEMO,))
@@ -273,8 +257,8 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     loaded(own_path, "grades.csv", "\n".join(lines).encode())
     with Store.open(own_path) as store:
         judged = queries.direct_scores(store, Selection())
-    app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-    page = opened(app, dataset="grades", scores_anchor="theirs")
+    app = new_app()
+    page = opened(app, "leaderboard", dataset="grades", scores_anchor="theirs")
     assert page.selectbox(key="scores_anchor").value == "theirs"
     said = score_sentences.leader(score_boards(judged, "theirs").mean)
     assert said.startswith("By direct scores ours leads")
@@ -293,8 +277,8 @@ def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, native):
     """Eight grades, of which two are none: 41.5 points on six items."""
     path = native / "mtbench" / "judge-1_single.jsonl"
     loaded(own_path, path.name, path.read_bytes())
-    app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-    page = opened(app, dataset="MT-Bench")
+    app = new_app()
+    page = opened(app, "leaderboard", dataset="MT-Bench")
     said = next(
         text for text in texts(page) if text.startswith("judge-1 gave model-x a mean of 6.92")
     )

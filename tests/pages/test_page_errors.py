@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from apps import opened
 from sklearn.metrics import confusion_matrix as oracle
 from streamlit.testing.v1 import AppTest
 
@@ -26,16 +27,6 @@ from core.store.vote_queries import Mark, vote_counts, votes_behind
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("errors.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Errors"
-    return app
-
-
 def demo_counts() -> dict[str, VoteCounts]:
     from pages.shared.cached import get_store
 
@@ -51,7 +42,7 @@ def make(rows: list[tuple[int, int, int, int]]) -> VoteCounts:
 
 @pytest.mark.parametrize("ties", ["keep", "drop_votes", "drop_gold", "drop_both"])
 def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
-    page = opened(app, ties=ties)
+    page = opened(app, "errors", ties=ties)
     tables = {judge: confusion(found, ties=ties) for judge, found in demo_counts().items()}
     shown = page.dataframe[0].value.set_index("judge")
     assert set(shown.index) == set(tables)
@@ -82,7 +73,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
 @pytest.mark.parametrize("compared", ["votes", "majority", "BTD"])
 def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, compared=compared, rater=judge, cell=cell_key(0, 0))
+    page = opened(app, "errors", compared=compared, rater=judge, cell=cell_key(0, 0))
     found = demo_counts()[judge]
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
@@ -103,7 +94,7 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
 def test_copied_code_gives_the_number_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, compared="BTD", rater="sim-judge-boaster")
+    page = opened(app, "errors", compared="BTD", rater="sim-judge-boaster")
     code = page.code[0].value
     assert "held_out_labels" in code
     from pages.shared.cached import get_store

@@ -4,13 +4,12 @@ has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -48,33 +47,6 @@ MAIN = REPOSITORY / "pages" / "main.py"
 JUDGE, ANCHOR = "sim-judge-careful", "sim-birch"
 DEMO = Selection(datasets=(DEMO_DATASET,))
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=LONG)
-
-
-def opened(app: AppTest, page: str, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(f"{page}.py").run()
-    assert not app.exception
-    assert [title.value for title in app.title] == [page.capitalize()]
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
 
 
 def seeded() -> np.random.Generator:
@@ -181,12 +153,7 @@ def test_votes_without_confidence_still_have_a_threshold(
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "calibration",
-        dataset="bare",
-        target="20",
-    )
+    app = opened(new_app(), "calibration", dataset="bare", target="20")
     assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
     assert any(text.startswith(f"{HOSTILE}: keep a label where at least") for text in texts(app))
     st.cache_resource.clear()
@@ -204,7 +171,7 @@ def test_without_gold_calibration_offers_no_controls(
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG), "calibration", dataset="bare")
+    app = opened(new_app(), "calibration", dataset="bare")
     assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
     assert "target" not in [slider.key for slider in app.slider]
     st.cache_resource.clear()

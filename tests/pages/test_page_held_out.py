@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import LONG
+from apps import new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -36,32 +36,13 @@ from core.store.vote_queries import (
     positions,
     vote_counts,
 )
+from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = Selection(datasets=(DEMO_DATASET,))
 BIASED = "sim-judge-first-slot"
 STYLE = Style(colour="#0072b2", symbol="circle")
-
-
-def opened(app: AppTest, page: str, title: str, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(page).run()
-    assert not app.exception
-    assert app.title[0].value == title
-    return app
-
-
-def demo_store() -> Store:
-    from pages.shared.cached import get_store
-
-    return get_store()
-
-
-def texts(page: AppTest) -> list[str]:
-    return [element.value for element in page.text]
 
 
 def table(page: AppTest, column: str):
@@ -71,18 +52,16 @@ def table(page: AppTest, column: str):
 def copied(page: AppTest, word: str, capsys) -> str:
     (code,) = (block.value for block in page.code if word in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": demo_store()})  # noqa: S102
+    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     return capsys.readouterr().out
 
 
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
-    page = opened(
-        app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED
-    )
-    found = position_aware(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
+    page = opened(app, "position_bias", order="Correcting for order", rater=BIASED)
+    found = position_aware(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
-    counts = positions(demo_store(), DEMO)[BIASED]
+    counts = positions(get_store(), DEMO)[BIASED]
     said = order_words(BIASED, found, position_bias(counts))
     assert said in texts(page)
     # The few unbalanced comparisons show nothing, but the page's own answer stands above.
@@ -107,13 +86,12 @@ def test_balanced_orders_have_nothing_to_correct() -> None:
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
         app,
-        "position_bias.py",
-        "Position bias",
+        "position_bias",
         order="Correcting for order",
         rater=BIASED,
         order_votes="one order each",
     )
-    counts = one_order(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
+    counts = one_order(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
     assert order_words(BIASED, found) in texts(page)
     assert found.delta.high < 0
@@ -134,10 +112,8 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(
-        app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater=judge
-    )
-    counts, votes = vote_counts(demo_store(), DEMO), confidence_counts(demo_store(), DEMO)
+    page = opened(app, "votes_to_labels", aggregation="Confidence weights", rater=judge)
+    counts, votes = vote_counts(get_store(), DEMO), confidence_counts(get_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
     assert SIMULATED_CONFIDENCE in texts(page)
@@ -173,34 +149,23 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "votes_to_labels.py",
-        "Votes to labels",
-        aggregation="Confidence weights",
-    )
+    page = opened(new_app(), "votes_to_labels", aggregation="Confidence weights")
     assert any("equal weights" in text for text in texts(page))
     assert SIMULATED_CONFIDENCE not in texts(page)
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(
-        app,
-        "votes_to_labels.py",
-        "Votes to labels",
-        aggregation="Confidence weights",
-        rater="sim-person-1",
-    )
+    page = opened(app, "votes_to_labels", aggregation="Confidence weights", rater="sim-person-1")
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
 
 
 def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
-    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Likert scales")
+    page = opened(app, "votes_to_labels", aggregation="Likert scales")
     judge, gold = (page.selectbox(key=f"likert_{who}").value for who in ("judge", "gold"))
     assert gold == "sim-person-1"
-    scores = direct_scores(demo_store(), DEMO)
+    scores = direct_scores(get_store(), DEMO)
     found = ordinal(of_scores(scores[judge], scores[gold]), rng=np.random.default_rng(0))
     assert ordinal_words(judge, gold, found) in texts(page)
     assert table(page, "rule")["MAE"].to_list() == found.scores.mae.value.tolist()
@@ -230,19 +195,9 @@ def test_votes_alone_have_no_likert_scale(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "votes_to_labels.py",
-        "Votes to labels",
-        aggregation="Likert scales",
-    )
+    page = opened(new_app(), "votes_to_labels", aggregation="Likert scales")
     assert any("this data set has no direct scores" in text for text in texts(page))
-    page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "position_bias.py",
-        "Position bias",
-        order="Correcting for order",
-    )
+    page = opened(new_app(), "position_bias", order="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)
 

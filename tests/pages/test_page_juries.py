@@ -4,6 +4,7 @@ text.
 
 import numpy as np
 import pytest
+from apps import opened
 from streamlit.testing.v1 import AppTest
 from test_ensembles import simulated
 
@@ -19,11 +20,7 @@ from core.store import vote_queries as queries
 
 @pytest.fixture
 def page(app: AppTest) -> AppTest:
-    app.run()
-    app.switch_page("juries.py").run()
-    assert app.title[0].value == "Juries"
-    assert not app.exception
-    return app
+    return opened(app, "juries")
 
 
 def test_the_page_says_what_core_says(page, store_path):

@@ -2,16 +2,12 @@
 real app.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import new_app, opened, texts
 from places import REPOSITORY
-from streamlit.testing.v1 import AppTest
 
 from core.interpretation.leaderboard import (
     answer,
@@ -63,33 +59,6 @@ def judged(pairs: PairScores, anchor: str):
     compared = tuple(dict.fromkeys([anchor, *anchors(pairs)]))
     found = standings(pairs, boards[anchor], boards=boards, swap=anchor_swap(pairs, compared))
     return found, triangle_summaries(triangles(pairs), boards), boards
-
-
-@pytest.fixture(scope="module")
-def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=LONG)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("leaderboard.py").run()
-    assert not app.exception
-    assert [title.value for title in app.title] == ["Leaderboard"]
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
 
 
 @pytest.fixture(scope="module")
@@ -399,7 +368,7 @@ def drawn(app):
 
 
 def test_page_shows_cores_numbers(app, demo):
-    opened(app)
+    opened(app, "leaderboard")
     found, told, _ = judged(demo[None], "sim-anchor-one")
     assert answer(found, told) in texts(app)
     frame = app.dataframe[0].value
@@ -418,6 +387,7 @@ def test_page_shows_cores_numbers(app, demo):
 def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo):
     opened(
         app,
+        "leaderboard",
         anchor="sim-anchor-two",
         voter="sim-judge-careful",
         prior="laplace",
@@ -437,7 +407,7 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo)
 
 
 def test_page_warns_of_kappa(app):
-    opened(app)
+    opened(app, "leaderboard")
     assert not any("backwards" in said for said in texts(app))
     before = app.dataframe[0].value
     app.toggle(key="kappa").set_value(True).run()
@@ -448,7 +418,7 @@ def test_page_warns_of_kappa(app):
 
 
 def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_path, demo):
-    opened(app, model=judge_key("sim-judge-careful", "sim-elm"))
+    opened(app, "leaderboard", model=judge_key("sim-judge-careful", "sim-elm"))
     votes = app.dataframe[1].value
     assert set(votes["judge"]) == {"sim-judge-careful"}
     assert set(votes["model_a"]) | set(votes["model_b"]) == {"sim-elm", "sim-anchor-one"}
@@ -458,7 +428,7 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pat
 
 
 def test_page_names_the_triangle_and_shows_its_votes(app, demo):
-    opened(app, board="Another anchor")
+    opened(app, "leaderboard", board="Another anchor")
     _, told, _ = judged(demo[None], "sim-anchor-one")
     table = app.dataframe[1].value
     assert table["triangle"].tolist() == [one.words for one in told]
@@ -483,13 +453,13 @@ def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, native):
         for reading in read([(path.name, both.encode())]):
             store.load(reading)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))
+    app = opened(new_app(), "leaderboard")
     assert any("no model met two others" in said for said in texts(app))
     st.cache_resource.clear()
 
 
 def test_copied_code_gives_the_pages_numbers(app, capsys, demo):
-    opened(app)
+    opened(app, "leaderboard")
     code = next(element.value for element in app.code)
     st.cache_resource.clear()
     exec(code, {})  # noqa: S102 the page's own lines

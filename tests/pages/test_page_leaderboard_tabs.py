@@ -6,14 +6,11 @@ import dataclasses
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
-from patience import LONG
-from streamlit.testing.v1 import AppTest
-from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
+from apps import opened, texts
+from test_page_leaderboard import HOSTILE, MAIN, scored
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
@@ -69,19 +66,6 @@ def demo(store: Store) -> dict[str | None, PairScores]:
 @pytest.fixture(scope="module")
 def judged(demo) -> dict[str, PairScores]:
     return {name: pairs for name, pairs in demo.items() if name is not None}
-
-
-@pytest.fixture(scope="module")
-def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=LONG)
 
 
 @pytest.fixture(scope="module")
@@ -404,7 +388,7 @@ def test_hostile_names_are_escaped_in_every_figure():
 
 
 def test_other_ratings_on_the_page(app, spread):
-    opened(app, board="Other ratings")
+    opened(app, "leaderboard", board="Other ratings")
     found = spread
     assert said.other_ratings(found) in texts(app)
     assert app.dataframe[0].value["SD of judges"].tolist() == [
@@ -421,7 +405,7 @@ def test_other_ratings_on_the_page(app, spread):
 
 
 def test_judges_on_the_page(app, store, judged):
-    opened(app, board="Judges", screen="0.95")
+    opened(app, "leaderboard", board="Judges", screen="0.95")
     pooled = mean_of_judges(judged, ANCHOR)
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
     found = pooling(
@@ -439,7 +423,7 @@ def test_judges_on_the_page(app, store, judged):
 
 
 def test_abstention_on_the_page(app, store, demo):
-    opened(app, board="Abstention")
+    opened(app, "leaderboard", board="Abstention")
     doubts = pair_doubts(store, Selection())
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
@@ -457,13 +441,13 @@ def test_abstention_on_the_page(app, store, demo):
     ("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")]
 )
 def test_a_judge_without_doubts_gets_the_reason(app, by, why):
-    opened(app, board="Abstention", voter="sim-person-1", abstain_by=by)
+    opened(app, "leaderboard", board="Abstention", voter="sim-person-1", abstain_by=by)
     assert any(f"Not applicable: abstention {why}" in told for told in texts(app))
     assert any("On subsamples of the prompts" in told for told in texts(app))
 
 
 def test_categories_on_the_page(app, store):
-    opened(app, board="Categories")
+    opened(app, "leaderboard", board="Categories")
     names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
     by_task = {
         name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None]
@@ -481,7 +465,7 @@ def test_categories_on_the_page(app, store):
 
 
 def test_an_outside_file_on_the_page(app, demo):
-    opened(app, board="Outside board")
+    opened(app, "leaderboard", board="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
     here = board(demo[None], ANCHOR)
     content = (
@@ -499,7 +483,7 @@ def test_an_outside_file_on_the_page(app, demo):
 
 
 def test_a_file_that_is_no_leaderboard_is_named(app):
-    opened(app, board="Outside board")
+    opened(app, "leaderboard", board="Outside board")
     app.file_uploader(key="outside_file").upload("x.csv", b"name,elo\na,1\n", "text/csv").run()
     assert not app.exception
     assert any("x.csv: the first line must name one column 'model'" in told for told in texts(app))
@@ -507,14 +491,14 @@ def test_a_file_that_is_no_leaderboard_is_named(app):
 
 @pytest.mark.parametrize("tab", TABS)
 def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
-    opened(app, board=tab, judges="sim-judge-careful")
+    opened(app, "leaderboard", board=tab, judges="sim-judge-careful")
     if tab == "Judges":
         assert any("pooling needs two" in told for told in texts(app))
 
 
 @pytest.mark.parametrize("tab", TABS[:4])
 def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
-    opened(app, board=tab)
+    opened(app, "leaderboard", board=tab)
     codes = [element.value for element in app.main.code]
     assert codes
     for code in codes:

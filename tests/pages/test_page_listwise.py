@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from apps import opened
 from streamlit.testing.v1 import AppTest
 from test_listwise import planted
 
@@ -25,11 +26,7 @@ STYLE = rater_styles(["judge"])["judge"]
 
 @pytest.fixture
 def page(app: AppTest) -> AppTest:
-    app.run()
-    app.switch_page("listwise.py").run()
-    assert app.title[0].value == "Listwise"
-    assert not app.exception
-    return app
+    return opened(app, "listwise")
 
 
 def test_the_page_says_what_core_says(page, store_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import all_text, new_app, opened
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -25,20 +25,6 @@ DEMO = Selection(datasets=(DEMO_DATASET,))
 BOASTER, CAREFUL = "sim-judge-boaster", "sim-judge-careful"
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.query_params["view"] = "Two judges"
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("agreement.py").run()
-    assert not app.exception
-    return app
-
-
-def texts(page: AppTest) -> str:
-    return "\n".join(element.value for element in page.text)
-
-
 def sides(path: Path, *names: str) -> list[JudgeVotes]:
     with Store.open(path) as store:
         counts, stated, placed = (
@@ -51,33 +37,33 @@ def sides(path: Path, *names: str) -> list[JudgeVotes]:
 
 
 def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) -> None:
-    page = opened(app, one=BOASTER, two=CAREFUL)
+    page = opened(app, "agreement", view="Two judges", one=BOASTER, two=CAREFUL)
     found = compare_judges(*sides(store_path, BOASTER, CAREFUL))
-    assert compared(BOASTER, CAREFUL, found) in texts(page)
-    assert f"{CAREFUL} is right more often than {BOASTER} (+" in texts(page)
+    assert compared(BOASTER, CAREFUL, found) in all_text(page)
+    assert f"{CAREFUL} is right more often than {BOASTER} (+" in all_text(page)
     shown = page.dataframe[0].value
     assert shown["difference"].tolist() == [one.difference.value for one in found.measures]
-    assert f"1 of {len(found.parted):,}" in texts(page)
+    assert f"1 of {len(found.parted):,}" in all_text(page)
     assert list(page.dataframe[1].value)[3:] == [BOASTER, CAREFUL, "gold"]
 
 
 def test_the_sidebars_judges_are_no_limit(app: AppTest) -> None:
-    page = opened(app, one=BOASTER, two=CAREFUL, judges=BOASTER)
-    assert f"{CAREFUL} is right more often" in texts(page)
+    page = opened(app, "agreement", view="Two judges", one=BOASTER, two=CAREFUL, judges=BOASTER)
+    assert f"{CAREFUL} is right more often" in all_text(page)
 
 
 def test_people_are_one_side(app: AppTest, store_path: Path) -> None:
-    page = opened(app, one=BOASTER, two="pool of people")
+    page = opened(app, "agreement", view="Two judges", one=BOASTER, two="pool of people")
     boaster, *people = sides(store_path, BOASTER, *(f"sim-person-{k}" for k in (1, 2, 3)))
     found = compare_judges(boaster, pool_raters(people))
-    assert compared(BOASTER, "pool of people", found) in texts(page)
-    assert "sim-person-2 saw" in texts(page)
+    assert compared(BOASTER, "pool of people", found) in all_text(page)
+    assert "sim-person-2 saw" in all_text(page)
 
 
 def test_the_copied_code_prints_the_differences(
     app: AppTest, store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, one=BOASTER, two="pool of people")
+    page = opened(app, "agreement", view="Two judges", one=BOASTER, two="pool of people")
     code = page.code[0].value.replace("default_path()", f"Path({str(store_path)!r})")
     exec("from pathlib import Path\n" + code.replace(", default_path", ""), {})  # noqa: S102
     shown = page.dataframe[0].value["difference"][0]
@@ -106,16 +92,24 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
     with Store.open(tmp_path / "votes.duckdb") as store:
         for dataset, part in frame.groupby("dataset"):
             store.load(reading(part, name=f"{dataset}.csv"))
-    yield AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+    yield new_app()
     st.cache_resource.clear()
 
 
 def test_a_judge_before_and_after_a_new_prompt(before_and_after: AppTest) -> None:
-    page = opened(before_and_after, dataset="new", one="j", beside="old", two="j")
-    assert "j is right more often than j (old) (+" in texts(page)
+    page = opened(
+        before_and_after,
+        "agreement",
+        view="Two judges",
+        dataset="new",
+        one="j",
+        beside="old",
+        two="j",
+    )
+    assert "j is right more often than j (old) (+" in all_text(page)
     parted = page.dataframe[1].value
     assert list(parted)[3:] == ["j", "j (old)", "gold"]
     assert (parted["j"] != parted["j (old)"]).all()
-    assert "j (old) saw A first and said" in texts(page)
+    assert "j (old) saw A first and said" in all_text(page)
     page.selectbox(key="beside").set_value("this data set").run()
-    assert "a second rater is needed" in texts(page)
+    assert "a second rater is needed" in all_text(page)

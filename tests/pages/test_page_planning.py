@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from apps import opened, texts
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 from test_experiments import noisier, simulated, tasks_of
@@ -39,6 +40,7 @@ from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store.vote_queries import order_counts, vote_counts, vote_counts_by
+from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -296,31 +298,11 @@ def test_comparison_figures_plot_it_and_escape_names():
         assert "<img" not in drawn.to_json()
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("planning.py").run()
-    assert not app.exception
-    assert [title.value for title in app.title] == ["Planning"]
-    return app
-
-
-def texts(app: AppTest) -> list[str]:
-    return [element.value for element in app.text]
-
-
-def demo_store():
-    from pages.shared.cached import get_store
-
-    return get_store()
-
-
 def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None:
-    page = opened(app)
+    page = opened(app, "planning")
     judge = page.selectbox(key="rater").value
-    orders = order_counts(demo_store(), DEMO)[judge]
-    source = votes_source(vote_counts(demo_store(), DEMO)[judge], orders)
+    orders = order_counts(get_store(), DEMO)[judge]
+    source = votes_source(vote_counts(get_store(), DEMO)[judge], orders)
     assert source is orders
     found = vote_sweep(orders, rng=rng())
     assert texts(page)[0] == votes_answer(judge, found)
@@ -334,22 +316,22 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     """What the page's own lines print."""
     (code,) = (block.value for block in page.main.code)
     capsys.readouterr()
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": demo_store()})  # noqa: S102
+    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     return capsys.readouterr().out
 
 
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, experiment="How many labels")
+    page = opened(app, "planning", experiment="How many labels")
     judge = page.selectbox(key="rater").value
-    found = label_sweep(vote_counts(demo_store(), DEMO)[judge], rng=rng())
+    found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=rng())
     assert labels_answer(judge, found) in texts(page)
     assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
 
 
 def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, experiment="Transfer")
+    page = opened(app, "planning", experiment="Transfer")
     judge = page.selectbox(key="rater").value
-    by_category = vote_counts_by(demo_store(), DEMO, "category")
+    by_category = vote_counts_by(get_store(), DEMO, "category")
     tasks = {name: judges[judge] for name, judges in by_category.items()}
     found = transfer(tasks, rng=rng())
     assert transfer_answer(found, "categories") in texts(page)
@@ -361,18 +343,18 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 
 
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, experiment="Compare")
+    page = opened(app, "planning", experiment="Compare")
     reference = page.selectbox(key="against").value
-    found = compare(vote_counts(demo_store(), DEMO), rng=rng(), baseline=reference)
+    found = compare(vote_counts(get_store(), DEMO), rng=rng(), baseline=reference)
     assert comparison_answer(found, "judge") in texts(page)
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 
 
 def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, experiment="Parameters", judges=judge)
+    page = opened(app, "planning", experiment="Parameters", judges=judge)
     by_category = vote_counts_by(
-        demo_store(), dataclasses.replace(DEMO, judges=(judge,)), "category"
+        get_store(), dataclasses.replace(DEMO, judges=(judge,)), "category"
     )
     groups = {
         (task, name): one for task, judges in by_category.items() for name, one in judges.items()
@@ -383,7 +365,7 @@ def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None
 
 
 def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
-    page = opened(app, experiment="Transfer", pair=transfer_key("Math", "Safety"))
+    page = opened(app, "planning", experiment="Transfer", pair=transfer_key("Math", "Safety"))
     assert page.selectbox(key="pair").value == transfer_key("Math", "Safety")
     parameters = next(frame.value for frame in page.dataframe if "parameter" in frame.value)
     assert parameters["fitted on"].unique().tolist() == ["Math", "Safety"]
@@ -394,11 +376,11 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
 
 
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
-    page = opened(app, experiment="Compare", compare_by="category")
+    page = opened(app, "planning", experiment="Compare", compare_by="category")
     judge = page.selectbox(key="rater").value
     values = {
         name: judges[judge]
-        for name, judges in vote_counts_by(demo_store(), DEMO, "category").items()
+        for name, judges in vote_counts_by(get_store(), DEMO, "category").items()
     }
     shown = next(frame.value for frame in page.dataframe if "MAE minus reference" in frame.value)
     assert shown["category"].unique().tolist() == list(values)
@@ -425,7 +407,7 @@ def test_without_gold_every_tab_says_what_is_missing(
             store.load(reading)
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(target))
-    page = opened(app, experiment=tab)
+    page = opened(app, "planning", experiment=tab)
     st.cache_resource.clear()
     said = " ".join(texts(page))
     assert "gold" in said or "label" in said

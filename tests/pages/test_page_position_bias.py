@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from apps import new_app, opened
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from patience import LONG
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -30,27 +30,12 @@ from core.simulate.votes import DEMO_DATASET
 from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
+from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
 COMPARISON = ["item_id", "model_a", "model_b"]
 DEMO = Selection(datasets=(DEMO_DATASET,))
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("position_bias.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Position bias"
-    return app
-
-
-def demo_store() -> Store:
-    from pages.shared.cached import get_store
-
-    return get_store()
 
 
 def real(shared_data: Path, name: str) -> Store:
@@ -75,10 +60,8 @@ def orders(
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
-    page = opened(app)
-    results = {
-        judge: position_bias(found) for judge, found in positions(demo_store(), DEMO).items()
-    }
+    page = opened(app, "position_bias")
+    results = {judge: position_bias(found) for judge, found in positions(get_store(), DEMO).items()}
     shown = next(
         frame.value for frame in page.dataframe if "bias decided" in frame.value
     ).set_index("judge")
@@ -107,7 +90,7 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     judge = "sim-judge-first-slot"
     assert page.selectbox(key="rater").value == judge
     texts = [element.value for element in page.text]
-    found = positions(demo_store(), DEMO)
+    found = positions(get_store(), DEMO)
     said = sentences.order(judge, found[judge])
     assert f"{judge}: {said.sentence} Of {len(found)} raters it fares worst in this." in texts
     page.selectbox(key="rater").set_value("sim-judge-careful").run()
@@ -118,23 +101,29 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     parts = verdicts.position(judge, found[judge]), verdicts.stability(judge, found[judge])
     assert said.sentence == f"{parts[0].sentence} {parts[1].sentence}"
     assert said.verdict == max((part.verdict for part in parts), key=verdicts.GRADES.index)
-    balance = order_balance(order_counts(demo_store(), DEMO)[judge])
+    balance = order_balance(order_counts(get_store(), DEMO)[judge])
     assert sentences.order_balance(judge, balance) in texts
-    lengths = length_counts(demo_store(), DEMO)[judge]
+    lengths = length_counts(get_store(), DEMO)[judge]
     assert sentences.verbosity(judge, verbosity(lengths)) in texts
     assert verdicts.length(judge, lengths).sentence in texts
 
 
 def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, rater=judge, flip=plots.flip_key(judge, "hard"), flips_by_margin="0–0.2")
+    page = opened(
+        app,
+        "position_bias",
+        rater=judge,
+        flip=plots.flip_key(judge, "hard"),
+        flips_by_margin="0–0.2",
+    )
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
     both = behind.groupby([*COMPARISON, "run"])["vote"].agg(["size", "sum"])
     assert (both[both["size"] == 2]["sum"] == 0).all()
     split = page.dataframe[2].value
     assert set(split["judge"]) == {judge}
-    votes = demo_store().export(DEMO).to_pandas()
+    votes = get_store().export(DEMO).to_pandas()
     others = votes[(votes["judge"] != judge) & (votes["status"] == "ok")]
     margin = others.groupby(COMPARISON)["vote"].mean().abs()
     assert (
@@ -143,7 +132,7 @@ def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
 
 
 def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> None:
-    page = opened(app, rater="sim-person-1")
+    page = opened(app, "position_bias", rater="sim-person-1")
     texts = [element.value for element in page.text]
     assert any("Position bias is unknown" in text for text in texts)
     assert any("judged no comparison in both orders" in text for text in texts)
@@ -192,7 +181,7 @@ def check_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
 
 
 def results_for(name: str) -> dict:
-    found = positions(demo_store(), DEMO)
+    found = positions(get_store(), DEMO)
     return {
         name: position_bias(found["sim-judge-first-slot"]),
         "person": position_bias(found["sim-person-1"]),
@@ -200,7 +189,7 @@ def results_for(name: str) -> dict:
 
 
 def test_figures_show_results_and_escape_names(app: AppTest) -> None:
-    opened(app)
+    opened(app, "position_bias")
     results = results_for(HOSTILE)
     one = results[HOSTILE]
     styles = rater_styles(list(results))
@@ -225,13 +214,13 @@ def test_figures_show_results_and_escape_names(app: AppTest) -> None:
 
 
 def test_group_figure_and_order_figure_show_results(app: AppTest) -> None:
-    opened(app)
+    opened(app, "position_bias")
     style = rater_styles(["a"])["a"]
-    table = flips_by(positions(demo_store(), DEMO)["sim-judge-decisive"], "category")
+    table = flips_by(positions(get_store(), DEMO)["sim-judge-decisive"], "category")
     fig = plots.flips_by_group(table, style=style)
     assert list(fig.data[0].x) == table.rate.value.tolist()
     assert list(fig.data[2].x) == table.hard_rate.value.tolist()
-    balance = order_balance(order_counts(demo_store(), DEMO)["sim-judge-decisive"])
+    balance = order_balance(order_counts(get_store(), DEMO)["sim-judge-decisive"])
     drawn = plots.order_errors(balance, style=style)
     assert list(drawn.data[0].x) == balance.mae.value.tolist()
 
@@ -477,8 +466,8 @@ def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, i
 
 def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None:
     """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
-    opened(app)
-    found = {judge: verbosity(one) for judge, one in length_counts(demo_store(), DEMO).items()}
+    opened(app, "position_bias")
+    found = {judge: verbosity(one) for judge, one in length_counts(get_store(), DEMO).items()}
     favours = {
         judge for judge, one in found.items() if one.excess is not None and one.excess.low > 0
     }
@@ -524,18 +513,18 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     )
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
-    yield AppTest.from_file(str(MAIN), default_timeout=LONG)
+    yield new_app()
     st.cache_resource.clear()
 
 
 def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: AppTest) -> None:
-    said = " ".join(element.value for element in opened(alone).text)
+    said = " ".join(element.value for element in opened(alone, "position_bias").text)
     assert "no comparison judged in both orders has a category" in said
     assert "no other judge voted on the comparisons judged in both orders" in said
 
 
 def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
-    counts = positions(demo_store(), DEMO)["sim-judge-careful"]
+    counts = positions(get_store(), DEMO)["sim-judge-careful"]
     table = flips_by(counts, "margin", bins=50)
     empty = {
         name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs
@@ -565,8 +554,8 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
         store.load(found, dataset="changes")
         assert next(one.judges for one in store.datasets() if one.name == "changes") == 2
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
-    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
-    shown = opened(app, dataset="changes", rater="obedient")
+    app = new_app()
+    shown = opened(app, "position_bias", dataset="changes", rater="obedient")
     assert any(
         "A response with attack-own is preferred 50.0 points more often" in t.value
         for t in shown.text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from patience import LONG
+from apps import all_text, new_app
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
@@ -35,25 +35,21 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
         store.set_flag("demo deleted", "yes")
         for name, text in (("scores.csv", SCORES), ("lists.csv", LISTS)):
             store.load(read([(name, text.encode())])[0])
-    yield AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
+    yield new_app()
     st.cache_resource.clear()
-
-
-def texts(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(element.value for element in app.text)
 
 
 @pytest.mark.parametrize("page", ABOUT_VOTES)
 def test_a_page_about_votes_says_what_the_data_set_holds_instead(app, page):
     if page != "overview":
-        app.switch_page(f"{page}.py").run()
+        app.switch_page(f"{page}.py")
+    app.run()
     app.selectbox(key="dataset").set_value("scores").run()
-    assert "There are 72 direct scores, which the page Leaderboard shows." in texts(app)
+    assert "There are 72 direct scores, which the page Leaderboard shows." in all_text(app)
     assert app.title[0].value
     assert app.multiselect(key="judges").options == ["j", "k"]
     app.selectbox(key="dataset").set_value("lists").run()
-    assert "There is 1 listwise ranking, which the page Listwise shows." in texts(app)
+    assert "There is 1 listwise ranking, which the page Listwise shows." in all_text(app)
 
 
 def test_scores_are_shown_where_votes_rank_nobody(app):
@@ -65,7 +61,7 @@ def test_scores_are_shown_where_votes_rank_nobody(app):
     store.load(read([("votes.csv", votes.encode())])[0])
     app.switch_page("leaderboard.py").run()
     app.selectbox(key="dataset").set_value("scores").run()
-    assert "Of the votes: Only two models met" in texts(app)
+    assert "Of the votes: Only two models met" in all_text(app)
     assert app.selectbox(key="scores_anchor").options == ["![z](u)", "x", "y"]
     assert app.dataframe
 
@@ -76,14 +72,14 @@ def test_scores_are_dropped_read_back_loaded_and_listed(app):
     app.file_uploader(key="files").set_value([("mine.csv", mine.encode(), "text/csv")])
     app.run()
     for sentence in read_back(read([("mine.csv", mine.encode())])[0]):
-        assert sentence in texts(app)
+        assert sentence in all_text(app)
     assert (
         "72 direct scores of 2 raters on 12 items read from 72 rows; nothing was rejected."
-        in texts(app)
+        in all_text(app)
     )
     app.button(key="load").click().run()
-    assert "72 direct scores loaded into mine." in texts(app)
-    assert "72 direct scores of 2 raters are in: see the page Leaderboard." in texts(app)
+    assert "72 direct scores loaded into mine." in all_text(app)
+    assert "72 direct scores of 2 raters are in: see the page Leaderboard." in all_text(app)
     (frame,) = [each.value for each in app.dataframe if each.value.columns[0] == "data set"]
     assert frame.set_index("data set")[["scores", "rankings"]].to_dict("index") == {
         "lists": {"scores": 0, "rankings": 1},
@@ -101,9 +97,9 @@ def test_a_missing_column_is_asked_for(app):
     app.run()
     (format,) = [each for each in app.selectbox if each.label == "Format"]
     format.set_value("direct_scores").run()
-    assert "Choose under “Columns” which column is: model." in texts(app)
+    assert "Choose under “Columns” which column is: model." in all_text(app)
     (model,) = [each for each in app.selectbox if each.label == "model"]
     model.set_value("who").run()
-    assert "2 direct scores of 1 rater on 2 items" in texts(app)
+    assert "2 direct scores of 1 rater on 2 items" in all_text(app)
     app.button(key="load").click().run()
-    assert "2 direct scores loaded into who." in texts(app)
+    assert "2 direct scores loaded into who." in all_text(app)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import LONG
+from apps import new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -49,6 +49,7 @@ from core.stats.estimate import Estimate
 from core.store import Store
 from core.store import vote_queries as queries
 from core.store.vote_queries import vote_counts_by
+from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
@@ -65,28 +66,8 @@ def one_blas_thread():
         yield
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in {"aggregation": "Shrinkage", **query}.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("votes_to_labels.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Votes to labels"
-    return app
-
-
-def texts(page: AppTest) -> list[str]:
-    return [element.value for element in page.text]
-
-
 def table(page: AppTest, first: str) -> object:
     return next(frame.value for frame in page.dataframe if frame.value.columns[0] == first)
-
-
-def demo_store() -> Store:
-    from pages.shared.cached import get_store
-
-    return get_store()
 
 
 def seeded() -> np.random.Generator:
@@ -370,13 +351,20 @@ def test_figures_show_what_core_found() -> None:
 
 
 def demo_offers(category: str | None) -> tuple[dict[Kind, CandidatePrior], VoteCounts]:
-    by_category = vote_counts_by(demo_store(), DEMO, "category")
-    task = by_category[category] if category else queries.vote_counts(demo_store(), DEMO)
+    by_category = vote_counts_by(get_store(), DEMO, "category")
+    task = by_category[category] if category else queries.vote_counts(get_store(), DEMO)
     return candidate_priors(JUDGE, task, category=category, by_category=by_category), task[JUDGE]
 
 
 def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
-    page = opened(app, lean_task="Math", lean_on=NAMES["own"], rater=JUDGE)
+    page = opened(
+        app,
+        "votes_to_labels",
+        aggregation="Shrinkage",
+        lean_task="Math",
+        lean_on=NAMES["own"],
+        rater=JUDGE,
+    )
     found, counts = demo_offers("Math")
     gain = shrinkage_gain(counts, found["own"].prior, rng=seeded())
     few = shrinkage_gain(counts, found["own"].prior, rng=seeded(), share=FEWEST)
@@ -411,14 +399,14 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
     )
     assert f"Not available, {NAMES['datasets']}: {found['datasets'].reason}." in texts(page)
     (code,) = (block.value for block in page.code if "shrinkage_gain" in block.value)
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": demo_store()})  # noqa: S102
+    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
     assert gain.evaluation.to_frame().to_string() in printed
     assert gain.to_frame().to_string() in printed
 
 
 def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest) -> None:
-    page = opened(app, rater=JUDGE)
+    page = opened(app, "votes_to_labels", aggregation="Shrinkage", rater=JUDGE)
     assert page.selectbox(key="lean_on").value == NAMES["judges"]
     assert any("choose one category as the task" in text for text in texts(page))
     page.selectbox(key="lean_task").set_value("Math").run()
@@ -429,7 +417,14 @@ def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest
 
 
 def test_sidebar_category_is_the_task(app: AppTest) -> None:
-    page = opened(app, rater=JUDGE, category="Math", lean_on=NAMES["weak"])
+    page = opened(
+        app,
+        "votes_to_labels",
+        aggregation="Shrinkage",
+        rater=JUDGE,
+        category="Math",
+        lean_on=NAMES["weak"],
+    )
     assert not [box for box in page.selectbox if box.key == "lean_task"]
     _, counts = demo_offers("Math")
     assert table(page, "rule")["n"].iloc[0] == len(counts.labelled())
@@ -463,9 +458,14 @@ def test_hostile_names_lend_without_markup(
                 )
             )
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
+    app = new_app()
     page = opened(
-        app, lean_task=f"{HOSTILE} a", dataset=f"{HOSTILE} one", lean_on=NAMES["datasets"]
+        app,
+        "votes_to_labels",
+        aggregation="Shrinkage",
+        lean_task=f"{HOSTILE} a",
+        dataset=f"{HOSTILE} one",
+        lean_on=NAMES["datasets"],
     )
     assert page.selectbox(key="lean_on").value == NAMES["datasets"]
     assert any(
@@ -501,14 +501,21 @@ def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
 
 
 def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
-    opened(app, rater=JUDGE, lean_task="Math", lean_on=NAMES["own"])
+    opened(
+        app,
+        "votes_to_labels",
+        aggregation="Shrinkage",
+        rater=JUDGE,
+        lean_task="Math",
+        lean_on=NAMES["own"],
+    )
     from pages.sections.votes_to_labels.shrinkage import labels_frame
 
     found, counts = demo_offers("Math")
     leaning = shrunken_fit(counts, found["own"].whole, rng=seeded())
     frame = labels_frame(counts, leaning, DEMO)
     assert frame["shrunken"].to_list() == label_table(counts, leaning).calibrated.tolist()
-    names = queries.comparison_names(demo_store(), DEMO).to_pandas()
+    names = queries.comparison_names(get_store(), DEMO).to_pandas()
     assert frame["item_id"].to_list() == names["item_id"].iloc[counts.comparison].to_list()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from apps import new_app, opened, texts
 from one_by_one import weighed
-from patience import LONG
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -35,42 +35,23 @@ from core.stats.intervals import clustered_proportion
 from core.stats.splits import splits
 from core.store import Store
 from core.store.vote_queries import comparison_names, vote_counts, weighed_votes
+from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def opened(app: AppTest, **query: str) -> AppTest:
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("votes_to_labels.py").run()
-    assert not app.exception
-    assert app.title[0].value == "Votes to labels"
-    return app
-
-
-def demo_store() -> Store:
-    from pages.shared.cached import get_store
-
-    return get_store()
-
-
 DEMO = Selection(datasets=(DEMO_DATASET,))
 
 
 def demo_labelled(judge: str = JUDGE) -> tuple[VoteCounts, dict[str, np.ndarray]]:
-    labelled = vote_counts(demo_store(), DEMO)[judge].labelled()
-    return labelled, given_labels(labelled, weighed_votes(demo_store(), DEMO)[judge])[0]
+    labelled = vote_counts(get_store(), DEMO)[judge].labelled()
+    return labelled, given_labels(labelled, weighed_votes(get_store(), DEMO)[judge])[0]
 
 
 def tables(page: AppTest) -> dict[str, object]:
     return {frame.value.columns[0]: frame.value for frame in page.dataframe}
-
-
-def texts(page: AppTest) -> list[str]:
-    return [element.value for element in page.text]
 
 
 def make(rows: list[tuple[int, int, int, int]], *, per_item: int = 1) -> VoteCounts:
@@ -93,7 +74,7 @@ def random_counts(seed: int, n: int = 300, *, per_item: int = 1) -> VoteCounts:
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
-    page = opened(app)
+    page = opened(app, "votes_to_labels")
     assert page.selectbox(key="rater").value == JUDGE
     labelled, given = demo_labelled()
     found = evaluate(labelled, rng=np.random.default_rng(0), given=given)
@@ -124,9 +105,9 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
 
 
 def test_page_and_audit_agree_to_the_last_digit(app: AppTest) -> None:
-    page = opened(app, share="10", seed="3", alpha="2.0", kappa_ties="0.5")
+    page = opened(app, "votes_to_labels", share="10", seed="3", alpha="2.0", kappa_ties="0.5")
     options = AuditOptions(alpha=2.0, kappa=0.5, calibration_share=0.1, seed=3)
-    judges = {one.judge: one for one in audit(demo_store(), DEMO, options).judges}
+    judges = {one.judge: one for one in audit(get_store(), DEMO, options).judges}
     one = judges[JUDGE]
     assert one.splits is not None
     assert one.btd is not None
@@ -142,7 +123,7 @@ def test_page_and_audit_agree_to_the_last_digit(app: AppTest) -> None:
 
 
 def test_bounds_and_loss_reach_the_fit(app: AppTest) -> None:
-    page = opened(app, nu_to="50", loss="log")
+    page = opened(app, "votes_to_labels", nu_to="50", loss="log")
     labelled, _ = demo_labelled()
     fitted = fit(labelled.cells()[0], BTDOptions(bounds=Bounds(nu=(1e-4, 50.0)), loss="log"))
     assert fitted.nu <= 50
@@ -157,8 +138,8 @@ def test_bounds_and_loss_reach_the_fit(app: AppTest) -> None:
 
 
 def test_a_square_leads_to_its_votes(app: AppTest) -> None:
-    counts = vote_counts(demo_store(), DEMO)[JUDGE]
-    page = opened(app, cell=pattern_key(6, 1, 5))
+    counts = vote_counts(get_store(), DEMO)[JUDGE]
+    page = opened(app, "votes_to_labels", cell=pattern_key(6, 1, 5))
     behind = page.dataframe[0].value
     wanted = (counts.plus == 6) & (counts.tie == 1) & (counts.minus == 5)
     assert len(behind) == min(200, 12 * int(wanted.sum()))
@@ -166,7 +147,7 @@ def test_a_square_leads_to_its_votes(app: AppTest) -> None:
 
 
 def test_a_rule_leads_to_what_it_labels_wrongly(app: AppTest) -> None:
-    page = opened(app, wrong="Majority (SC)")
+    page = opened(app, "votes_to_labels", wrong="Majority (SC)")
     votes = tables(page)["dataset"]
     assert set(votes["judge"]) == {JUDGE}
     per = votes.groupby(["item_id", "model_a", "model_b"]).agg(
@@ -178,7 +159,10 @@ def test_a_rule_leads_to_what_it_labels_wrongly(app: AppTest) -> None:
 
 def test_bars_and_cells_lead_to_votes(app: AppTest) -> None:
     page = opened(
-        app, share_of=share_key("gold", 0), cell_majority="gold says a tie, judge says A better"
+        app,
+        "votes_to_labels",
+        share_of=share_key("gold", 0),
+        cell_majority="gold says a tie, judge says A better",
     )
     frames = [frame.value for frame in page.dataframe if "vote" in frame.value.columns]
     assert len(frames) == 2
@@ -188,10 +172,10 @@ def test_bars_and_cells_lead_to_votes(app: AppTest) -> None:
 def test_copied_code_gives_the_numbers_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app)
+    page = opened(app, "votes_to_labels")
     (code,) = (block.value for block in page.code if "evaluate" in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": demo_store()})  # noqa: S102
+    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
     for _, row in tables(page)["rule"].iterrows():
         line = f"{row['rule']} {row['MAE']} {row['low']} {row['high']} {row['top cluster']}"
@@ -216,7 +200,7 @@ def test_too_few_labels_say_how_many(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))
+    page = opened(new_app(), "votes_to_labels")
     if not labels:
         assert any("judged no comparison with a gold label" in text for text in texts(page))
         assert not page.get("plotly_chart")
@@ -234,7 +218,7 @@ def test_too_few_labels_say_how_many(
 
 
 def test_downloaded_labels_name_every_comparison(app: AppTest) -> None:
-    store = demo_store()
+    store = get_store()
     counts = vote_counts(store, DEMO)[JUDGE]
     names = comparison_names(store, DEMO).to_pandas()
     from core.store.vote_queries import Mark, votes_behind

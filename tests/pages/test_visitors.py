@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from apps import all_text, calm, new_app, opened
 from make_examples import FIRST_SHOWN, OVERCONFIDENT, make
-from patience import LONG
 from places import REPOSITORY
-from streamlit.testing.v1 import AppTest
 
 from core.auditing import audit
 from core.importers import ReadOptions, inspect, read
@@ -32,22 +31,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     st.cache_resource.clear()
 
 
-def opened(page: str = "overview.py", **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    if page != "overview.py":
-        app.switch_page(page).run()
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(element.value for element in app.text)
-
-
 def store() -> Store:
     from pages.shared.cached import get_store
 
@@ -62,7 +45,7 @@ def fill(place: Path, *names: str) -> None:
 
 def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> None:
     fill(place, "one", "two")
-    app = opened("errors.py")
+    app = opened(new_app(), "errors")
     assert app.query_params["dataset"] in ("two", ["two"])
     app.selectbox(key="dataset").set_value("one").run()
     assert app.session_state["selection"].datasets == ("one",)
@@ -70,39 +53,39 @@ def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> No
 
 def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened("errors.py", dataset="two")
+    app = opened(new_app(), "errors", dataset="two")
     store().rename_dataset("two", "zwei")
     app.run()
-    assert "The data set two is now named zwei by another visitor." in texts(app)
+    assert "The data set two is now named zwei by another visitor." in all_text(app)
     assert app.session_state["selection"].datasets == ("zwei",)
-    assert "zwei by another" in texts(app.run())
+    assert "zwei by another" in all_text(app.run())
     app.selectbox(key="dataset").set_value("one").run()
-    assert "another visitor" not in texts(app)
+    assert "another visitor" not in all_text(app)
 
 
 def test_a_deletion_by_another_visitor_is_said_with_what_is_shown_instead(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened("errors.py", dataset="two")
+    app = opened(new_app(), "errors", dataset="two")
     store().delete_dataset("two")
     app.run()
-    assert "The data set two was deleted by another visitor. This is three." in texts(app)
+    assert "The data set two was deleted by another visitor. This is three." in all_text(app)
     app.selectbox(key="dataset").set_value("one").run()
-    assert "another visitor" not in texts(app)
+    assert "another visitor" not in all_text(app)
 
 
 def test_ones_own_changes_are_no_other_visitors(place: Path) -> None:
     fill(place, "one", "two")
-    app = opened("data.py", dataset="two")
+    app = opened(new_app(), "data", dataset="two")
     app.text_input(key="new-name").set_value("zwei").run()
     app.button(key="rename").click().run()
-    assert "two is now named zwei." in texts(app)
+    assert "two is now named zwei." in all_text(app)
     app.button(key="delete").click().run()
-    assert "Deleted zwei" in texts(app)
-    assert "another visitor" not in texts(app)
+    assert "Deleted zwei" in all_text(app)
+    assert "another visitor" not in all_text(app)
 
 
 def test_an_empty_store_shows_three_steps_and_gives_the_demo_back(place: Path) -> None:
-    app = opened()
+    app = calm(new_app().run())
     assert [title.value for title in app.title] == ["Can I trust this judge?"]
     assert [
         head for head in ("1.", "2.", "3.") if any(head in each.value for each in app.markdown)
@@ -114,16 +97,18 @@ def test_an_empty_store_shows_three_steps_and_gives_the_demo_back(place: Path) -
 
 @pytest.mark.parametrize("page", ["calibration.py", "leaderboard.py"])
 def test_every_page_that_needs_votes_shows_the_steps(place: Path, page: str) -> None:
-    assert [title.value for title in opened(page).title] == ["Can I trust this judge?"]
+    assert [title.value for title in new_app().switch_page(page).run().title] == [
+        "Can I trust this judge?"
+    ]
 
 
 def test_a_session_begun_in_an_empty_store_follows_the_first_file(place: Path) -> None:
-    app = opened("data.py")
-    assert "There are no data sets" in texts(app)
+    app = opened(new_app(), "data")
+    assert "There are no data sets" in all_text(app)
     app.file_uploader(key="files").set_value([("one.csv", PLAIN.encode(), "text/csv")])
     app.run()
     app.button(key="load").click().run()
-    assert "3 votes loaded into one." in texts(app)
+    assert "3 votes loaded into one." in all_text(app)
     assert app.session_state["selection"].datasets == ("one",)
 
 

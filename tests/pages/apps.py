@@ -1,0 +1,55 @@
+"""The app in this process: pages come to by their links, and what they say."""
+
+from __future__ import annotations
+
+from patience import LONG
+from places import MAIN
+from streamlit.testing.v1 import AppTest
+
+TITLES = {
+    "overview": "Overview",
+    "data": "Data",
+    "collect": "Collect",
+    "calibration": "Calibration",
+    "votes_to_labels": "Votes to labels",
+    "errors": "Errors",
+    "position_bias": "Position bias",
+    "agreement": "Agreement",
+    "listwise": "Listwise",
+    "juries": "Juries",
+    "planning": "Planning",
+    "leaderboard": "Leaderboard",
+}
+"""Title of the page at each address: addresses stay when a page gets another name."""
+
+
+def new_app() -> AppTest:
+    """The app before its first run."""
+    return AppTest.from_file(str(MAIN), default_timeout=LONG)
+
+
+def calm(app: AppTest) -> AppTest:
+    """The app, which raised nothing."""
+    assert not app.exception
+    return app
+
+
+def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
+    """The app on the page at this address, come to by a link with this query."""
+    for name, value in query.items():
+        app.query_params[name] = value
+    if page != "overview":
+        app.switch_page(f"{page}.py")
+    calm(app.run())
+    assert [title.value for title in app.title] == [TITLES[page]]
+    return app
+
+
+def texts(app: AppTest) -> list[str]:
+    """The texts of a page."""
+    return [element.value for element in app.text]
+
+
+def all_text(app: AppTest) -> str:
+    """The texts of a page that raised nothing, one a line."""
+    return "\n".join(texts(calm(app)))
