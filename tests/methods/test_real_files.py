@@ -11,14 +11,14 @@ import test_calibration
 import test_confidence_weighted
 import test_confusion
 import test_ensembles
+import test_errors_shown
 import test_intervals
+import test_labels_shown
 import test_leave_one_out
+import test_lending
 import test_listwise
+import test_order_and_length
 import test_ordinal
-import test_page_errors
-import test_page_position_bias
-import test_page_shrinkage
-import test_page_votes_to_labels
 import test_position
 import test_position_aware
 import test_raee
@@ -40,14 +40,14 @@ CHECKS = {
     "errors and orders": (
         test_confusion.check_gpt_35_on_pandalm,
         test_confusion.check_o1_mini_on_judgebench,
-        test_page_errors.check_o1_mini_on_judgebench,
+        test_errors_shown.check_o1_mini_on_judgebench,
         test_position.check_o1_mini_on_judgebench,
         test_position.check_chatgpt_flips_on_faireval,
         test_position.check_a_right_judge_with_unbalanced_orders,
         test_position.check_repeats_show_what_order_adds,
-        test_page_position_bias.check_judges,
-        test_page_position_bias.check_raw_share_of_a_right_judge_is_no_bias,
-        test_page_position_bias.check_no_warning_where_orders_are_balanced,
+        test_order_and_length.check_judges,
+        test_order_and_length.check_raw_share_of_a_right_judge_is_no_bias,
+        test_order_and_length.check_no_warning_where_orders_are_balanced,
         test_position_aware.check_one_random_order_a_comparison,
     ),
     "people and juries": (
@@ -68,8 +68,8 @@ CHECKS = {
         test_intervals.check_votes_are_clustered,
         test_ordinal.check_three_levels_beside_btd,
         test_shrinkage.check_twenty_labels_go_further,
-        test_page_votes_to_labels.check_recommendation_on_rewardbench_2,
-        test_page_shrinkage.check_math_of_rewardbench_2_gains,
+        test_labels_shown.check_recommendation_on_rewardbench_2,
+        test_lending.check_math_of_rewardbench_2_gains,
         test_ensembles.check_gains_of_rewardbench2_by_the_fit,
     ),
 }

@@ -17,17 +17,14 @@ from core.aggregation.ordinal_model import of_scores, ordinal
 from core.aggregation.position_aware_btd import one_order, position_aware
 from core.bias import position_bias
 from core.interpretation import verdicts
-from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges, effect
+from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE
 from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
 from core.interpretation.votes_to_labels import ordinal as ordinal_words
 from core.interpretation.votes_to_labels import position_aware as order_words
-from core.plots.aggregation import changes_figure, levels_figure, rules_figure, weights_figure
-from core.plots.base import Style, rater_styles
 from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
-from core.stats.estimate import Estimate, Estimates
-from core.stats.splits import HeldOutScores
+from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import (
     confidence_counts,
@@ -42,7 +39,6 @@ MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = Selection(datasets=(DEMO_DATASET,))
 BIASED = "sim-judge-first-slot"
-STYLE = Style(colour="#0072b2", symbol="circle")
 
 
 def table(page: AppTest, column: str):
@@ -75,14 +71,6 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     assert (row["unbalanced"], row["z"]) == (found.fit.unbalanced, found.fit.z)
 
 
-def test_balanced_orders_have_nothing_to_correct() -> None:
-    from test_position_aware import judged
-
-    rng = np.random.default_rng(0)
-    found = position_aware(judged(1, 200, bias=1.0, ab="balanced"), rng=rng, n_splits=3, draws=20)
-    assert "nothing to correct: the fit is plain BTD" in order_words("j", found)
-
-
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
         app,
@@ -112,7 +100,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "votes_to_labels", aggregation="Confidence weights", rater=judge)
+    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", rater=judge)
     counts, votes = vote_counts(get_store(), DEMO), confidence_counts(get_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -149,20 +137,20 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(new_app(), "votes_to_labels", aggregation="Confidence weights")
+    page = opened(new_app(), "votes_to_labels", votes_to_labels="Confidence weights")
     assert any("equal weights" in text for text in texts(page))
     assert SIMULATED_CONFIDENCE not in texts(page)
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(app, "votes_to_labels", aggregation="Confidence weights", rater="sim-person-1")
+    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", rater="sim-person-1")
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
 
 
 def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
-    page = opened(app, "votes_to_labels", aggregation="Likert scales")
+    page = opened(app, "votes_to_labels", votes_to_labels="Likert scales")
     judge, gold = (page.selectbox(key=f"likert_{who}").value for who in ("judge", "gold"))
     assert gold == "sim-person-1"
     scores = direct_scores(get_store(), DEMO)
@@ -195,76 +183,11 @@ def test_votes_alone_have_no_likert_scale(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(new_app(), "votes_to_labels", aggregation="Likert scales")
+    page = opened(new_app(), "votes_to_labels", votes_to_labels="Likert scales")
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(new_app(), "position_bias", order="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)
-
-
-def scores_with(mae: tuple[float, float], drps: tuple[float, float]) -> HeldOutScores:
-    """The first rule's change beside the second, as (low, high)."""
-
-    def change(low: float, high: float) -> Estimates:
-        return Estimates(*(np.array([0.0, end]) for end in ((low + high) / 2, low, high)))
-
-    return HeldOutScores(
-        names=("new", "old"),
-        mae=Estimates(
-            np.array([0.2, 0.2 - sum(mae) / 2]), np.array([0.1, 0.1]), np.array([0.3, 0.3])
-        ),
-        mae_change=change(*mae),
-        drps=np.array([0.2, 0.2 - sum(drps) / 2]),
-        drps_change=change(*drps),
-        n=100,
-        items=100,
-        calibration=20.0,
-    )
-
-
-GOOD, BAD, UNSURE = (-0.3, -0.1), (0.1, 0.3), (-0.1, 0.1)
-
-
-@pytest.fixture(scope="module")
-def made():
-    """Results of small simulated judges, to be given other scores."""
-    from test_confidence_weighted import judged as confident
-    from test_position_aware import judged
-
-    rng = np.random.default_rng(0)
-    return (
-        position_aware(judged(1, 200, bias=1.0, ab="mixed"), rng=rng, n_splits=5, draws=30),
-        confidence_weighted(*confident(1, 200, 3, informative=1.0), rng=rng, n_splits=5),
-    )
-
-
-@pytest.mark.parametrize(
-    ("mae", "drps", "advice"),
-    [
-        (GOOD, GOOD, "Use it."),
-        (GOOD, UNSURE, "Use it."),
-        (UNSURE, GOOD, "use it where probabilities matter."),
-        (UNSURE, UNSURE, "Leave it out."),
-        (BAD, GOOD, "Leave it out."),
-        (BAD, BAD, "Leave it out."),
-    ],
-)
-def test_advice_follows_the_intervals(made, mae, drps, advice) -> None:
-    scores = scores_with(mae, drps)
-    words = {GOOD: "lowers", BAD: "raises", UNSURE: "does not change"}
-    assert (effect(scores, "mae", 1), effect(scores, "drps", 1)) == (words[mae], words[drps])
-    for said in (
-        order_words("j", replace(made[0], scores=scores)),
-        weighed_words("j", replace(made[1], scores=scores)),
-    ):
-        assert said.endswith(advice)
-        assert f"{mae[0]:+.4f} to {mae[1]:+.4f}".replace("-", "−") in said
-
-
-def test_no_change_at_all_is_said_in_words(made) -> None:
-    said = order_words("j", replace(made[0], scores=scores_with((0.0, 0.0), (0.0, 0.0))))
-    assert "leaves the error as it is and leaves the forecast error (DRPS) as it is" in said
-    assert said.endswith("Leave it out.")
 
 
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
@@ -299,51 +222,3 @@ def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     assert order_words("j", unsure, calm) == order_words("j", unsure)
     second = replace(made[0], delta=Estimate(1.0, 0.5, 1.5))
     assert "it favours the response shown second" in order_words("j", second)
-
-
-def test_weighing_across_judges_names_how_often_votes_agree(made) -> None:
-    helped = replace(made[1], scores=scores_with(UNSURE, GOOD), unanimous=0.9)
-    alone = replace(helped, unanimous=float("nan"))
-    not_helped = replace(made[1], scores=scores_with(UNSURE, UNSURE))
-    said = across_judges({"one": alone, "two": helped, "three": not_helped})
-    assert said.endswith(
-        "2 of 3 judges, in brackets how often their repeated votes all agree: two (90 %), one (no "
-        "repeats)."
-    )
-    assert across_judges({"three": not_helped}).endswith("of 0 of 1 judges.")
-
-
-def test_figures_draw_the_results_and_escape_names(made) -> None:
-    scores = {HOSTILE: made[0].scores, "b": made[1].scores}
-    fig = changes_figure(scores, styles=rater_styles(list(scores)))
-    filled, hollow = (trace for trace in fig.data if len(trace.x) == 2)
-    assert list(filled.x) == [one.mae_change.value[1] for one in scores.values()]
-    assert list(hollow.x) == [one.drps_change.value[1] for one in scores.values()]
-    assert filled.x + filled.error_x.array == pytest.approx(
-        [s.mae_change.high[1] for s in scores.values()]
-    )
-    assert "<img" not in str(fig.to_json())
-    fig = rules_figure(made[0].scores, style=STYLE, x_title="error")
-    assert list(fig.data[0].x) == made[0].scores.mae.value.tolist()
-    fig = weights_figure(made[1], style=STYLE)
-    assert list(fig.data[1].y) == made[1].weight.tolist()
-
-
-def test_levels_figure_draws_both_shares() -> None:
-    from test_ordinal import rated
-
-    found = ordinal(rated(1, 200, 5, 3), rng=np.random.default_rng(0), n_splits=3)
-    fig = levels_figure(found, style=STYLE)
-    assert [list(bar.y) for bar in fig.data] == [
-        found.gold_share.tolist(),
-        found.said_share.tolist(),
-    ]
-    assert list(fig.data[0].x) == ["0", "1", "2", "3", "4"]
-    assert sum(found.said_share) == pytest.approx(1)
-    for mae, words in (
-        (GOOD, "are closer to g than"),
-        (BAD, "comes nearer to g than"),
-        (UNSURE, "not significantly different"),
-    ):
-        said = ordinal_words("j", "g", replace(found, scores=scores_with(mae, UNSURE)))
-        assert words in said

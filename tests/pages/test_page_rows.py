@@ -17,7 +17,9 @@ from core.store import Store, default_path
 from pages.shared import cached
 
 PAGES = REPOSITORY / "pages"
-ABOUT_VOTES = ("overview", "calibration", "aggregation", "confusion", "position", "agreement")
+ABOUT_VOTES = (
+    *("overview", "calibration", "votes_to_labels", "errors", "position_bias", "agreement"),
+)
 SCORES = "item_id,model,judge,score,category\n" + "".join(
     f"q{i},{model},{judge},{1 + (i + k) % 10},{'math' if i % 2 else 'code'}\n"
     for i in range(12)

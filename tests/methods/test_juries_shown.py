@@ -1,0 +1,64 @@
+"""Juries in figures and sentences."""
+
+import numpy as np
+from test_ensembles import simulated
+
+from core.consensus.ensembles import Difference, compare
+from core.interpretation.format import points
+from core.interpretation.juries import answer, departures, rules_departures, widened, without
+from core.plots.base import rater_styles
+from core.plots.consensus import accuracies_figure, without_figure
+
+
+def test_figures_plot_what_was_found():
+    rng = np.random.default_rng(0)
+    found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng)
+    styles = rater_styles([f"judge {place}" for place in range(3)])
+    drawn = accuracies_figure(found, styles=styles)
+    plotted = sorted(
+        x
+        for trace in drawn.data
+        for x in (trace.x if trace.mode == "markers" else ())
+        if x is not None
+    )
+    assert plotted == sorted(score.accuracy.value for score in found.scores.values())
+    without = without_figure(found, "majority", styles=styles)
+    gaps = [100 * gap.value for gap in found.without[found.rules.index("majority")]]
+    assert [
+        x
+        for trace in without.data
+        for x in (trace.x if trace.mode == "markers" else ())
+        if x is not None
+    ] == gaps
+
+
+def test_words_follow_from_numbers():
+    rng = np.random.default_rng(0)
+    better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
+    assert answer(better)[0].startswith("Yes. ")
+    worse = compare(
+        simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng
+    )
+    best = max(score.accuracy.value for score in worse.scores.values() if score.kind != "member")
+    gap = next(
+        s.against_best
+        for s in worse.scores.values()
+        if s.kind != "member" and s.accuracy.value == best
+    )
+    assert answer(worse)[0].startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
+    told = " ".join(rules_departures(worse))
+    for score in worse.scores.values():
+        if score.kind == "rule" and score.key != "majority":
+            assert (f"{score.name} departs" in told) == (score.differs > 0)
+    assert without(worse, "majority").startswith(
+        "Without judge 0 the share right changes most for the worse"
+    )
+    alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng)
+    gaps = alike.without[alike.rules.index("majority")]
+    needed = any(widened(gap, 7).high < 0 for gap in gaps)
+    assert without(alike, "majority").startswith("No judge is shown to be needed") != needed
+    member = worse.scores["judge 0"]
+    assert f"on {member.right:,} of them, the majority on {member.wrong:,}" in departures(member)
+    assert points(-0.0004) == "0.0"
+    wide = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, items=10, level=0.95), 5)
+    np.testing.assert_allclose([wide.low, wide.high], [-0.02576, 0.02576], atol=1e-5)
