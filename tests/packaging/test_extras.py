@@ -134,7 +134,7 @@ def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_without_extras_files_are_audited_and_stores_kept(
     light: Environment, votes: Path, tmp_path: Path
 ) -> None:
@@ -165,7 +165,7 @@ def test_without_extras_files_are_audited_and_stores_kept(
         assert again.returncode == 0, again.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "extra"),
     [
@@ -185,7 +185,7 @@ def test_a_command_names_its_extra(
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_python_names_the_extra(light: Environment, tmp_path: Path) -> None:
     code = (
         "from appellate.core.errors import AppellateError\n"

@@ -104,7 +104,7 @@ def test_page_warns_of_kappa(app):
     assert (after["high"] - after["low"] < before["high"] - before["low"]).all()
 
 
-def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_path, demo):
+def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo):
     opened(app, "leaderboard", model=judge_key("sim-judge-careful", "sim-elm"))
     votes = app.dataframe[1].value
     assert set(votes["judge"]) == {"sim-judge-careful"}
