@@ -16,6 +16,9 @@ from places import REPOSITORY
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
+    from core.records import PairScores
+    from core.store import Store
+
 # A busy machine is no defect: examples are bounded in number, not in time.
 settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A build says the same of the same code; what is drawn elsewhere and fails is kept as an @example.
@@ -102,6 +105,27 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for reading in read([(file.name, file) for file in DEMO]):
             store.load(reading, simulated=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def demo_votes() -> "Iterator[Store]":
+    """A store with the demo's votes alone, for what reads them."""
+    from core.importers import read
+    from core.store import Store
+
+    with Store.open() as store:
+        for reading in read([(DEMO[0].name, DEMO[0])]):
+            store.load(reading)
+        yield store
+
+
+@pytest.fixture(scope="session")
+def demo_pairs(demo_votes: "Store") -> "dict[str | None, PairScores]":
+    """Pair scores of the demo by judge, None pooled."""
+    from core.schema import Selection
+    from core.store.vote_queries import pair_scores
+
+    return pair_scores(demo_votes, Selection(), pooled=True)
 
 
 @contextmanager

@@ -102,9 +102,7 @@ def nothing_wider_than_the_window(visitor, name: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
 def test_browser_every_page_in_one_visit(chromium, app_url, bare_url, scheme):
-    """On a desk nothing that we draw shuts anybody out; there, and in a window that is made as
-    narrow as a phone, all of it is in view.
-    """
+    """On a desk nothing that we draw shuts anybody out; there and on a phone all of it is in view."""
     source = axe()
     look = {**DESK, "color_scheme": scheme, "bypass_csp": True}
     with visiting(chromium, bare_url, **look) as visitor:
@@ -122,6 +120,8 @@ def test_browser_every_page_in_one_visit(chromium, app_url, bare_url, scheme):
             }
             assert ours == {}, name
             visitor.page.set_viewport_size(PHONE["viewport"])
+            visitor.page.reload()
+            visitor.settle()
             all_in_view(visitor, name)
             nothing_wider_than_the_window(visitor, name)
 

@@ -8,13 +8,15 @@ import pytest
 from core.aggregation.confidence_weights import confidence_weighted
 from core.aggregation.ordinal_model import ordinal
 from core.aggregation.position_aware_btd import position_aware
+from core.bias import position_bias
 from core.interpretation.votes_to_labels import across_judges, effect
 from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
 from core.interpretation.votes_to_labels import ordinal as ordinal_words
 from core.interpretation.votes_to_labels import position_aware as order_words
 from core.plots.aggregation import changes_figure, levels_figure, rules_figure, weights_figure
 from core.plots.base import Style, rater_styles
-from core.stats.estimate import Estimates
+from core.records import PositionCounts
+from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -142,3 +144,37 @@ def test_levels_figure_draws_both_shares() -> None:
     ):
         said = ordinal_words("j", "g", replace(found, scores=scores_with(mae, UNSURE)))
         assert words in said
+
+
+def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
+    assert "it favours the response shown first (δ −" in order_words("j", made[0])
+    unsure = replace(made[0], delta=Estimate(0.1, -0.2, 0.4))
+    assert "no position bias is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
+    # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
+    once = np.ones(40, dtype=np.int64)
+    within = position_bias(
+        PositionCounts(
+            comparison=np.arange(40),
+            item=np.arange(40),
+            category=np.zeros(40, dtype=np.int64),
+            categories=("",),
+            first=once * 2,
+            second=once * 0,
+            tie=once * 0,
+            pairs=once,
+            flips=once,
+            hard_flips=once,
+            slot_sum=once * 2,
+            same_order_pairs=once * 0,
+            same_order_disagreements=once * 0,
+            margin=np.full(40, np.nan),
+        )
+    )
+    said = order_words("j", unsure, within)
+    assert "no lean" not in said
+    assert "shown first (40 comparisons towards the first, 0 towards the second)" in said
+    assert "(δ 0.10 (−0.20 to 0.40))" in said
+    level = replace(within, p_value=0.3)
+    assert order_words("j", unsure, level) == order_words("j", unsure)
+    second = replace(made[0], delta=Estimate(1.0, 0.5, 1.5))
+    assert "it favours the response shown second" in order_words("j", second)

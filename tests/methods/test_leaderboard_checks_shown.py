@@ -1,11 +1,10 @@
 """What leaderboards are checked by, in figures and sentences."""
 
 import dataclasses
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from test_page_leaderboard import HOSTILE, MAIN, scored
+from test_page_leaderboard import HOSTILE, scored
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
@@ -30,7 +29,6 @@ from core.plots.leaderboard_checks import (
 )
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
-from core.store import Store
 from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
 
@@ -42,29 +40,13 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    from core.importers import read
-
-    path = MAIN.parent.parent / "data" / "demo_votes.csv.gz"
-    with Store.open() as opened_store:
-        for reading in read([(path.name, path)]):
-            opened_store.load(reading)
-        yield opened_store
+def judged(demo_pairs) -> dict[str, PairScores]:
+    return {name: pairs for name, pairs in demo_pairs.items() if name is not None}
 
 
 @pytest.fixture(scope="module")
-def demo(store: Store) -> dict[str | None, PairScores]:
-    return pair_scores(store, Selection(), pooled=True)
-
-
-@pytest.fixture(scope="module")
-def judged(demo) -> dict[str, PairScores]:
-    return {name: pairs for name, pairs in demo.items() if name is not None}
-
-
-@pytest.fixture(scope="module")
-def spread(demo, judged):
-    return rating_spread(judged, ANCHOR, rng=rng(), pooled=demo[None])
+def spread(demo_pairs, judged):
+    return rating_spread(judged, ANCHOR, rng=rng(), pooled=demo_pairs[None])
 
 
 def test_other_ratings_in_words(spread, judged):
@@ -116,8 +98,10 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     )
 
 
-def test_judges_and_screening_in_words(store, judged):
-    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+def test_judges_and_screening_in_words(demo_votes, judged):
+    repeats = {
+        name: icc(t) for name, t in ratings(demo_votes, Selection(), anchors=(ANCHOR,)).items()
+    }
     pooled = mean_of_judges(judged, ANCHOR)
     found = pooling(
         judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
@@ -163,8 +147,8 @@ def test_few_judges_and_equal_scores_in_words(judged):
     assert said.outside(flat).startswith("All models of both boards are equal on one of them")
 
 
-def test_abstention_in_words(store):
-    doubts = pair_doubts(store, Selection())
+def test_abstention_in_words(demo_votes):
+    doubts = pair_doubts(demo_votes, Selection())
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
     told = said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2))
@@ -188,13 +172,13 @@ def test_abstention_in_words(store):
     )
 
 
-def test_subsamples_in_words(demo):
+def test_subsamples_in_words(demo_pairs):
     wins = scored({(name, "z"): np.random.default_rng(k).integers(0, 2, 200).astype(float)
                    for k, name in enumerate("ab")})  # fmt: skip
     assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith(
         "is right."
     )
-    told = said.subsampled(subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng()))
+    told = said.subsampled(subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=rng()))
     assert "so that error is too large: votes that tie or are averaged vary less" in told
     assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith(
         "No model has more"
@@ -243,8 +227,8 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
     assert claims < 7
 
 
-def test_an_outside_board_in_words(demo):
-    here = board(demo[None], ANCHOR)
+def test_an_outside_board_in_words(demo_pairs):
+    here = board(demo_pairs[None], ANCHOR)
     content = (
         "model,score\n"
         + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:])
@@ -261,8 +245,8 @@ def test_an_outside_board_in_words(demo):
     )
 
 
-def test_figures_hold_the_results_numbers(store, demo, judged, spread):
-    here, found = board(demo[None], ANCHOR), spread
+def test_figures_hold_the_results_numbers(demo_votes, demo_pairs, judged, spread):
+    here, found = board(demo_pairs[None], ANCHOR), spread
     fig = ratings_figure(here, found.pooled, chosen="sim-elm")
     names = [row.model for row in here.rows]
     assert [trace.name for trace in fig.data[:4]] == [
@@ -280,7 +264,9 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     assert len({trace.marker.symbol for trace in fig.data[:4]}) == 4
     assert len(ratings_figure(here, found.pooled, shown=3).data[1].x) == 3
 
-    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+    repeats = {
+        name: icc(t) for name, t in ratings(demo_votes, Selection(), anchors=(ANCHOR,)).items()
+    }
     grown = pooling(
         judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
     )
@@ -300,7 +286,7 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     ]
     assert list(drawn.text) == ["4", "3"]
 
-    dropped = abstention(pair_doubts(store, Selection()), ANCHOR)
+    dropped = abstention(pair_doubts(demo_votes, Selection()), ANCHOR)
     change, error = abstention_figure(dropped, threshold=0.2).data
     kept = [row for row in dropped.rows if row.n]
     assert list(change.y) == [row.delta_elo for row in kept]
@@ -309,13 +295,13 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
         row.threshold == 0.2 for row in kept
     ]
 
-    errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng())
+    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=rng())
     dots = subsample_figure(errors).data[1:]
     assert [len(trace.x) for trace in dots] == [7, 7]
     assert list(dots[0].y) == errors.se_empirical[errors.n == 18].tolist()
 
     by_task = {
-        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None]
+        name: pair_scores(demo_votes, Selection(where=(("category", name),)), pooled=True)[None]
         for name in ("Math", "Safety")
     }
     tasks = between_tasks(by_task, ANCHOR)

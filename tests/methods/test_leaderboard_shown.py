@@ -18,9 +18,6 @@ from core.leaderboard.standings import Standings, lead, most_reversing, standing
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.records import PairScores
-from core.schema import Selection
-from core.store import Store
-from core.store.vote_queries import pair_scores
 
 MAIN = REPOSITORY / "pages" / "main.py"
 
@@ -57,18 +54,6 @@ def judged(pairs: PairScores, anchor: str):
     return found, triangle_summaries(triangles(pairs), boards), boards
 
 
-@pytest.fixture(scope="module")
-def demo() -> dict[str | None, PairScores]:
-    """Pair scores of the demo by judge, None pooled."""
-    from core.importers import read
-
-    path = MAIN.parent.parent / "data" / "demo_votes.csv.gz"
-    with Store.open() as store:
-        for reading in read([(path.name, path)]):
-            store.load(reading)
-        return pair_scores(store, Selection(), pooled=True)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("models", [3, 10, 30])
 def test_the_best_of_equal_models_rarely_leads(models):
@@ -94,8 +79,8 @@ def test_the_best_of_equal_models_rarely_leads(models):
 
 
 @pytest.mark.thorough
-def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
-    found, told, _ = judged(demo[None], "sim-anchor-one")
+def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo_pairs):
+    found, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     circles = [triangle for triangle in told if triangle.intransitive]
     assert [one.words for one in circles] == [
         "sim-birch beats sim-elm, sim-elm beats sim-hazel, sim-hazel beats sim-birch"
@@ -112,10 +97,10 @@ def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
     assert not sound(found, told)
 
 
-def test_the_lead_is_the_paired_difference_that_the_tiers_test(demo):
-    found = board(demo[None], "sim-anchor-one")
-    first = lead(demo[None], found)
-    pairs = demo[None]
+def test_the_lead_is_the_paired_difference_that_the_tiers_test(demo_pairs):
+    found = board(demo_pairs[None], "sim-anchor-one")
+    first = lead(demo_pairs[None], found)
+    pairs = demo_pairs[None]
     code = {name: pairs.models.index(name) for name in ("sim-anchor-one", "sim-birch", "sim-hazel")}
 
     def score(name: str) -> np.ndarray:
@@ -217,8 +202,8 @@ def test_words_where_the_anchor_wins_or_is_level():
     assert "Whether another anchor would rank them alike is unknown" in answer(found, told)
 
 
-def test_the_corrected_interval_is_said_when_asked_for(demo):
-    found, told, _ = judged(demo[None], "sim-anchor-one")
+def test_the_corrected_interval_is_said_when_asked_for(demo_pairs):
+    found, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     row = found.board.rows[0]
     assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(
         found, told, corrected=True
@@ -239,8 +224,8 @@ def test_no_board_says_why():
     assert "this selection has none" in no_board(none)
 
 
-def test_mid_region_against_the_mark(demo):
-    assert mid_region(board(demo[None], "sim-anchor-one")) == (
+def test_mid_region_against_the_mark(demo_pairs):
+    assert mid_region(board(demo_pairs[None], "sim-anchor-one")) == (
         "100 % of 7 models score between 20 % and 80 % against sim-anchor-one; 95 % are wanted."
     )
     far = scored({("a", "z"): np.ones(50), ("b", "z"): np.tile([0.0, 1.0], 25)})
@@ -248,8 +233,8 @@ def test_mid_region_against_the_mark(demo):
     assert "many points of Elo" in mid_region(board(far, "z"))
 
 
-def test_met_and_frames(demo):
-    pairs = demo[None]
+def test_met_and_frames(demo_pairs):
+    pairs = demo_pairs[None]
     assert met(pairs, "sim-willow")
     assert not met(pairs, "gone")
     found, told, _ = judged(pairs, "sim-anchor-one")
@@ -264,9 +249,9 @@ def test_met_and_frames(demo):
     assert set(shown.loc[0, ["a", "b", "c"]]) == CYCLE
 
 
-def test_board_figure_holds_the_boards_numbers(demo):
-    found = board(demo[None], "sim-anchor-one")
-    judges = {name: board(pairs, "sim-anchor-one") for name, pairs in demo.items() if name}
+def test_board_figure_holds_the_boards_numbers(demo_pairs):
+    found = board(demo_pairs[None], "sim-anchor-one")
+    judges = {name: board(pairs, "sim-anchor-one") for name, pairs in demo_pairs.items() if name}
     styles = rater_styles(judges)
     fig = board_figure(found, judged=judges, styles=styles, chosen="sim-elm")
     pooled = next(trace for trace in fig.data if trace.name == "all, pooled")
@@ -298,8 +283,8 @@ def test_board_figure_holds_the_boards_numbers(demo):
     assert ticks[200] == "+200<br>76 %"
 
 
-def test_swap_figure_is_centred_and_its_distances_are_the_shifts(demo):
-    pairs = demo[None]
+def test_swap_figure_is_centred_and_its_distances_are_the_shifts(demo_pairs):
+    pairs = demo_pairs[None]
     one, two = board(pairs, "sim-anchor-one"), board(pairs, "sim-anchor-two")
     (row,) = anchor_swap(pairs, ("sim-anchor-one", "sim-anchor-two")).rows
     fig = swap_figure(one, two, row.models)

@@ -21,12 +21,6 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = "demo (simulated)"
 
 
-# ---- dispersion
-
-
-# ---- words and figure
-
-
 # ---- the page
 
 

@@ -2,7 +2,6 @@
 figures.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +20,8 @@ from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE
 from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
 from core.interpretation.votes_to_labels import ordinal as ordinal_words
 from core.interpretation.votes_to_labels import position_aware as order_words
-from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
-from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import (
     confidence_counts,
@@ -143,7 +140,9 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", rater="sim-person-1")
+    page = opened(
+        app, "votes_to_labels", votes_to_labels="Confidence weights", rater="sim-person-1"
+    )
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
@@ -188,37 +187,3 @@ def test_votes_alone_have_no_likert_scale(
     page = opened(new_app(), "position_bias", order="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)
-
-
-def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
-    assert "it favours the response shown first (δ −" in order_words("j", made[0])
-    unsure = replace(made[0], delta=Estimate(0.1, -0.2, 0.4))
-    assert "no position bias is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
-    # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
-    once = np.ones(40, dtype=np.int64)
-    within = position_bias(
-        PositionCounts(
-            comparison=np.arange(40),
-            item=np.arange(40),
-            category=np.zeros(40, dtype=np.int64),
-            categories=("",),
-            first=once * 2,
-            second=once * 0,
-            tie=once * 0,
-            pairs=once,
-            flips=once,
-            hard_flips=once,
-            slot_sum=once * 2,
-            same_order_pairs=once * 0,
-            same_order_disagreements=once * 0,
-            margin=np.full(40, np.nan),
-        )
-    )
-    said = order_words("j", unsure, within)
-    assert "no lean" not in said
-    assert "shown first (40 comparisons towards the first, 0 towards the second)" in said
-    assert "(δ 0.10 (−0.20 to 0.40))" in said
-    calm = replace(within, p_value=0.3)
-    assert order_words("j", unsure, calm) == order_words("j", unsure)
-    second = replace(made[0], delta=Estimate(1.0, 0.5, 1.5))
-    assert "it favours the response shown second" in order_words("j", second)

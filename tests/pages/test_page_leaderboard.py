@@ -20,12 +20,6 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 CYCLE = {"sim-hazel", "sim-birch", "sim-elm"}
 
 
-# ---- what is said
-
-
-# ---- what is drawn
-
-
 def test_hostile_names_are_escaped_everywhere():
     pairs = scored(
         {(HOSTILE, "z<b>"): np.ones(5), ("b", "z<b>"): np.tile([0.0, 1.0], 3)}
@@ -54,9 +48,9 @@ def drawn(app):
     return pa.ipc.open_stream(styled.display_values).read_all().to_pydict()
 
 
-def test_page_shows_cores_numbers(app, demo):
+def test_page_shows_cores_numbers(app, demo_pairs):
     opened(app, "leaderboard")
-    found, told, _ = judged(demo[None], "sim-anchor-one")
+    found, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     assert answer(found, told) in texts(app)
     frame = app.dataframe[0].value
     rows = found.board.rows
@@ -71,7 +65,7 @@ def test_page_shows_cores_numbers(app, demo):
     assert mid_region(found.board) in texts(app)
 
 
-def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo):
+def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo_pairs):
     opened(
         app,
         "leaderboard",
@@ -81,7 +75,7 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo)
         interval="corrected",
         pool="140",
     )
-    pairs = demo["sim-judge-careful"]
+    pairs = demo_pairs["sim-judge-careful"]
     found = board(pairs, "sim-anchor-two", prior="laplace", pool=140)
     assert app.dataframe[0].value["low"].tolist() == [
         round(row.elo_corrected.low) for row in found.rows
@@ -104,7 +98,7 @@ def test_page_warns_of_kappa(app):
     assert (after["high"] - after["low"] < before["high"] - before["low"]).all()
 
 
-def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo):
+def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pairs):
     opened(app, "leaderboard", model=judge_key("sim-judge-careful", "sim-elm"))
     votes = app.dataframe[1].value
     assert set(votes["judge"]) == {"sim-judge-careful"}
@@ -114,9 +108,9 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo):
     assert set(votes["model_a"]) | set(votes["model_b"]) == {"sim-hazel", "sim-anchor-one"}
 
 
-def test_page_names_the_triangle_and_shows_its_votes(app, demo):
+def test_page_names_the_triangle_and_shows_its_votes(app, demo_pairs):
     opened(app, "leaderboard", board="Another anchor")
-    _, told, _ = judged(demo[None], "sim-anchor-one")
+    _, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     table = app.dataframe[1].value
     assert table["triangle"].tolist() == [one.words for one in told]
     assert table["verdict"][0] == "intransitive"
@@ -145,12 +139,12 @@ def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, native):
     st.cache_resource.clear()
 
 
-def test_copied_code_gives_the_pages_numbers(app, capsys, demo):
+def test_copied_code_gives_the_pages_numbers(app, capsys, demo_pairs):
     opened(app, "leaderboard")
     code = next(element.value for element in app.code)
     st.cache_resource.clear()
     exec(code, {})  # noqa: S102 the page's own lines
     printed = capsys.readouterr().out
-    row = board(demo[None], "sim-anchor-one").rows[0]
+    row = board(demo_pairs[None], "sim-anchor-one").rows[0]
     assert f"{row.p.value:.6f}" in printed
     assert f"{row.elo.value:.6f}" in printed

@@ -13,10 +13,12 @@ from test_leaderboard_checks_shown import rng
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
 from core.leaderboard.anchored import board, subsample_errors
+from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges, pooling
 from core.leaderboard.robustness import abstention, between_tasks, changes
 from core.leaderboard.standings import compare_outside, read_outside
 from core.plots.leaderboard import task_key
+from core.records import PairScores
 from core.schema import Selection
 from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
@@ -25,18 +27,16 @@ ANCHOR = "sim-anchor-one"
 TABS = ("Other ratings", "Judges", "Abstention", "Categories", "Outside board")
 
 
-# ---- what is said
-
-
-# ---- what is drawn
-
-
 # ---- the page
 
 
-def test_other_ratings_on_the_page(app, spread):
+def judged(demo_pairs) -> dict[str, PairScores]:
+    return {name: pairs for name, pairs in demo_pairs.items() if name is not None}
+
+
+def test_other_ratings_on_the_page(app, demo_pairs):
     opened(app, "leaderboard", board="Other ratings")
-    found = spread
+    found = rating_spread(judged(demo_pairs), ANCHOR, rng=rng(), pooled=demo_pairs[None])
     assert said.other_ratings(found) in texts(app)
     assert app.dataframe[0].value["SD of judges"].tolist() == [
         row.sd.value for row in found.methods
@@ -51,12 +51,15 @@ def test_other_ratings_on_the_page(app, spread):
     assert set(votes["model_a"]) | set(votes["model_b"]) == {"sim-elm", ANCHOR}
 
 
-def test_judges_on_the_page(app, store, judged):
+def test_judges_on_the_page(app, demo_votes, demo_pairs):
     opened(app, "leaderboard", board="Judges", screen="0.95")
-    pooled = mean_of_judges(judged, ANCHOR)
-    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+    by_judge = judged(demo_pairs)
+    pooled = mean_of_judges(by_judge, ANCHOR)
+    repeats = {
+        name: icc(t) for name, t in ratings(demo_votes, Selection(), anchors=(ANCHOR,)).items()
+    }
     found = pooling(
-        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+        by_judge, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
     )
     assert said.judges(pooled, found) in texts(app)
     sizes, means, cuts = (app.dataframe[k].value for k in range(3))
@@ -69,14 +72,14 @@ def test_judges_on_the_page(app, store, judged):
     assert any(told.endswith("Dropped: sim-judge-boaster.") for told in texts(app))
 
 
-def test_abstention_on_the_page(app, store, demo):
+def test_abstention_on_the_page(app, demo_votes, demo_pairs):
     opened(app, "leaderboard", board="Abstention")
-    doubts = pair_doubts(store, Selection())
+    doubts = pair_doubts(demo_votes, Selection())
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
     assert said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2)) in texts(app)
     assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
-    errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35, 52), rng=rng())
+    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35, 52), rng=rng())
     assert said.subsampled(errors) in texts(app)
     assert app.dataframe[1].value["subsamples"].tolist() == errors.se_empirical.tolist()
     app.segmented_control(key="abstain_by").set_value("confidence").run()
@@ -93,11 +96,11 @@ def test_a_judge_without_doubts_gets_the_reason(app, by, why):
     assert any("On subsamples of the prompts" in told for told in texts(app))
 
 
-def test_categories_on_the_page(app, store):
+def test_categories_on_the_page(app, demo_votes):
     opened(app, "leaderboard", board="Categories")
     names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
     by_task = {
-        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None]
+        name: pair_scores(demo_votes, Selection(where=(("category", name),)), pooled=True)[None]
         for name in names
     }
     found = between_tasks(by_task, ANCHOR)
@@ -111,10 +114,10 @@ def test_categories_on_the_page(app, store):
     assert any("no second category" in told for told in texts(app))
 
 
-def test_an_outside_file_on_the_page(app, demo):
+def test_an_outside_file_on_the_page(app, demo_pairs):
     opened(app, "leaderboard", board="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
-    here = board(demo[None], ANCHOR)
+    here = board(demo_pairs[None], ANCHOR)
     content = (
         "model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)
     ).encode()
@@ -144,7 +147,7 @@ def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
 
 
 @pytest.mark.parametrize("tab", TABS[:4])
-def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
+def test_copied_python_runs_and_says_the_pages_numbers(app, demo_votes, tab):
     opened(app, "leaderboard", board=tab)
     codes = [element.value for element in app.main.code]
     assert codes
@@ -152,7 +155,7 @@ def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
         out = io.StringIO()
         runnable = code.replace("Store.open(default_path())", "STORE")
         with redirect_stdout(out):
-            exec(runnable, {"STORE": store})  # noqa: S102
+            exec(runnable, {"STORE": demo_votes})  # noqa: S102
         assert out.getvalue().strip()
     if tab == "Judges":
         assert f"{app.dataframe[1].value['SD of judges'][0]:.4f}"[:6] in out.getvalue()
