@@ -11,9 +11,10 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 # Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy
@@ -35,7 +36,7 @@ from .files import (
 from .installation import INSTALLED, PROGRAM, leave_out, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
-from .options import add_flags, from_flags, pair
+from .options import Adds, add_flags, from_flags, pair
 from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .store.load import LoadReport
 
 DONE, GATE_FAILED, UNUSABLE, UNFORESEEN, INTERRUPTED = 0, 1, 2, 70, 130
-SEVERAL: dict[str, Any] = {"action": "extend", "nargs": "+"}
+SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
 """An option that takes several values, also in several places."""
 _DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
 
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
     alone : nothing else runs in this process.
     """
     try:
-        options = _parser().parse_args(arguments)
+        options = _parsed(arguments)
         if (
             alone
             and options.command in (_audit, _report, _import, _export)
@@ -93,6 +94,20 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
         return UNUSABLE
     except Exception as error:
         return _unforeseen(error, arguments)
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What a command is told: by its flags, else by the options of this folder."""
+    options = _parser().parse_args(arguments)
+    if getattr(options, "isolated", True):
+        return options
+    from . import options_file
+
+    folder = options_file.read(Path())
+    if folder is None:
+        return options
+    _complain(folder.sentence)
+    return folder.completed(_parser(folder.defaults).parse_args(arguments))
 
 
 def _unforeseen(error: Exception, arguments: Sequence[str] | None) -> int:
@@ -425,7 +440,8 @@ def _write(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(folder: Mapping[str, Any] = MappingProxyType({})) -> argparse.ArgumentParser:
+    """The commands.  folder : values of options that are not the usual ones in this folder."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Audit LLM judges from a file of votes."
     )
@@ -517,6 +533,8 @@ def _parser() -> argparse.ArgumentParser:
     gather = commands.add_parser("collect", help="collect votes from models into a store")
     gather.set_defaults(command=_collect)
     add_arguments(gather)
+    for command in (audit, report, load):
+        command.set_defaults(**folder)
     return parser
 
 
@@ -541,6 +559,11 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     from .importers import ReadOptions, formats
 
     add_flags(parser, ReadOptions, formats=", ".join(formats()))
+    parser.add_argument(
+        "--isolated",
+        action="store_true",
+        help="take no options from appellate.toml or pyproject.toml of this folder",
+    )
 
 
 def console() -> int:

@@ -148,7 +148,7 @@ def add_flags(group: Group, kind: type, *names: str, unset: bool = False, **text
             if choices and not unset:
                 facts["choices"] = choices
         if facts.get("nargs") == "+" and taken.adds and not unset:
-            facts["action"] = _Adds
+            facts["action"] = Adds
         if taken.metavar is not None:
             facts["metavar"] = taken.metavar
         if taken.dest is not None:
@@ -190,7 +190,7 @@ def _pairs(option: str, texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple(pair(text, option) for text in texts)
 
 
-class _Adds(argparse.Action):
+class Adds(argparse.Action):
     """Collects the values of a flag that is given several times, in place of its default."""
 
     def __call__(

@@ -40,6 +40,7 @@ TIERS = (
     ("audit_results",),
     ("auditing",),
     ("reporting",),
+    ("options_file",),
     ("judging",),
     ("__main__",),
 )
