@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from places import REPOSITORY
 
 from core import options_file
 from core.__main__ import _parser, main
@@ -175,3 +177,13 @@ def test_a_projects_file_without_the_table_is_left_alone(folder: Path) -> None:
     shared.write_bytes(b"# appellate\n" * 100_000)
     with pytest.raises(AppellateError, match="longer than"):
         options_file.read(folder)
+
+
+def test_the_example_of_the_documents_is_allowed(folder: Path) -> None:
+    text = (REPOSITORY / "docs" / "ci.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    (folder / "appellate.toml").write_text(example, encoding="utf-8")
+    found = options_file.read(folder)
+    assert found is not None
+    assert found.values["map"] == ["item_id=question_id", "judge==gpt-judge"]
+    assert found.values["limit"] == ["position=0.05,0.1"]

@@ -41,6 +41,7 @@ TIERS = (
     ("auditing",),
     ("reporting",),
     ("options_file",),
+    ("testing",),
     ("judging",),
     ("__main__",),
 )

@@ -1,0 +1,178 @@
+"""The action's steps, run as a build server runs them: gates that pass, that fail, unusable input."""
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from places import REPOSITORY
+from wheels import Environment, closure, environment, link
+
+from core.errors import InvalidOption
+from core.simulate.votes import write_demo
+from core.testing import assert_judges
+
+ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+STEPS: dict[str, dict[str, Any]] = {
+    step.get("name") or step["id"]: step for step in ACTION["runs"]["steps"]
+}
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Environment]:
+    """The folder of a build server's temporary files, after the step *Install*."""
+    temporary = tmp_path_factory.mktemp("runner")
+    made = environment(temporary / "appellate-venv", wheel)
+    link(
+        closure([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["report"]]),
+        made.packages,
+    )
+    return temporary, made
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """The workspace of a job."""
+    folder = tmp_path / "job"
+    (folder / "votes").mkdir(parents=True)
+    write_demo(folder / "votes" / "one.csv", items=6)
+    return folder
+
+
+def step(name: str, job: Path, temporary: Path, **inputs: str) -> tuple[int, str]:
+    """Run one step; its exit code, and what it said on standard error."""
+    values = {
+        f"inputs.{key}": str(field.get("default", "")) for key, field in ACTION["inputs"].items()
+    }
+    values |= {f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}
+    values |= {
+        "github.action_path": str(REPOSITORY),
+        "steps.place.outputs.folder": str(job / "out"),
+    }
+    given = {
+        key: re.sub(r"\$\{\{ (\S+) \}\}", lambda found: values[found[1]], text)
+        for key, text in STEPS[name].get("env", {}).items()
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-c", STEPS[name]["run"]],
+        cwd=job,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(job.parent),
+            "RUNNER_TEMP": str(temporary),
+            "GITHUB_STEP_SUMMARY": str(job.parent / "summary.md"),
+            "GITHUB_OUTPUT": str(job.parent / "output"),
+            **given,
+        },
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+def summary(job: Path) -> str:
+    return (job.parent / "summary.md").read_text(encoding="utf-8")
+
+
+def test_no_text_of_a_workflow_becomes_a_command() -> None:
+    for name, given in STEPS.items():
+        assert "${{" not in given.get("run", ""), name
+        for expression in re.findall(r"\$\{\{ (.*?) \}\}", json.dumps(given)):
+            key = expression.removeprefix("inputs.")
+            assert key == expression or key in ACTION["inputs"], expression
+    asked = {re.sub(r"\W", "_", key) for key in ACTION["inputs"]}
+    assert {"files", "fail_if", "strict", "options", "artifact", "python_version"} == asked
+
+
+def test_the_folder_of_results_is_an_output(job: Path, tmp_path: Path) -> None:
+    code, _ = step("place", job, tmp_path)
+    assert code == 0
+    written = (tmp_path / "output").read_text(encoding="utf-8")
+    assert written == f"folder={tmp_path}/appellate-audit\n"
+    assert ACTION["outputs"]["folder"]["value"] == STEPS["Keep"]["with"]["path"]
+
+
+@pytest.mark.slow
+def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
+    code, said = step(
+        "Audit",
+        job,
+        server[0],
+        files="votes/*.csv",
+        options="--splits 0\n--judge sim-judge-careful",
+        fail_if="ece>0.9\noverall=do_not_trust",
+    )
+    assert code == 0, said
+    assert (job / "out" / "report.html").read_text(encoding="utf-8").startswith("<!")
+    assert summary(job).startswith((job / "out" / "summary.md").read_text(encoding="utf-8"))
+    document = json.loads((job / "out" / "audit.json").read_text(encoding="utf-8"))
+    assert list(document["judges"]) == ["sim-judge-careful"]
+    suites = ElementTree.parse(job / "out" / "junit.xml").getroot()
+    assert [suite.get("name") for suite in suites] == ["sim-judge-careful"]
+
+
+@pytest.mark.slow
+def test_a_gate_that_fails(server: tuple[Path, Environment], job: Path) -> None:
+    (job / "appellate.toml").write_text("splits = 0", encoding="utf-8")
+    (job / "core.py").write_text("raise SystemExit(9)", encoding="utf-8")
+    (job / "appellate.py").write_text("raise SystemExit(9)", encoding="utf-8")
+    code, said = step("Audit", job, server[0], files="votes/one.csv", fail_if="ece>0.0001")
+    assert code == 1
+    assert "gate failed: ece>0.0001: sim-judge-boaster has ece" in said
+    assert "gate failed: ece>0.0001: sim-judge-boaster has ece" in summary(job)
+    made = {path.name for path in (job / "out").iterdir()}
+    assert made == {"audit.json", "junit.xml", "summary.md", "report.html"}
+
+
+@pytest.mark.slow
+def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
+    code, said = step("Audit", job, server[0], files="votes/none*.csv")
+    assert code == 2
+    assert "none*.csv" in said
+    assert summary(job).startswith("## Judges could not be audited")
+    assert "none*.csv" in summary(job)
+    assert not any((job / "out").iterdir())
+    hostile = "votes/one.csv; touch owned\n$(touch owned)\n--json=owned"
+    code, _ = step("Audit", job, server[0], files=hostile)
+    assert code == 2
+    assert not (job / "owned").exists()
+
+
+def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
+    from core.audit_results import AuditOptions
+    from core.schema import Selection
+
+    votes, few = job / "votes" / "one.csv", AuditOptions(splits=0)
+    careful = Selection(judges=("sim-judge-careful",))
+    found = assert_judges(votes, "ece>0.9", selection=careful, options=few)
+    assert [judge.judge for judge in found.judges] == ["sim-judge-careful"]
+    with pytest.raises(AssertionError, match=r"^ece>0\.0001: sim-judge-careful has ece 0\.\d+\.$"):
+        assert_judges([str(votes)], "ece>0.0001", selection=careful, options=few)
+    with pytest.raises(AssertionError, match="overall=do_not_trust: sim-judge-boaster"):
+        assert_judges(votes, options=few)
+    with pytest.raises(InvalidOption, match="there is no check 'nothing'"):
+        assert_judges(votes, "nothing=fail", options=few)
+
+
+@pytest.mark.slow
+def test_the_helper_is_in_the_package(server: tuple[Path, Environment], job: Path) -> None:
+    (job / "test_ours.py").write_text(
+        "from appellate.testing import assert_judges\n"
+        "try: assert_judges('votes/one.csv', 'ece>0.0001')\n"
+        "except AssertionError as error: print(error)\n",
+        encoding="utf-8",
+    )
+    python = str(server[1].scripts / "python")
+    done = subprocess.run([python, "test_ours.py"], cwd=job, capture_output=True, text=True)
+    assert done.stdout.startswith("ece>0.0001: sim-judge-boaster has ece"), done.stderr
+    lines = (REPOSITORY / "core" / "testing.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 50
