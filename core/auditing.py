@@ -55,7 +55,8 @@ from .records import (
     WeighedVotes,
 )
 from .schema import Selection
-from .stats.intervals import clustered_proportion
+from .stats.estimate import Estimate
+from .stats.intervals import wilson_by_item
 from .store import vote_queries as queries
 from .store.browse import JudgeSummary, summary
 
@@ -273,9 +274,7 @@ def _judge(
         judge=name,
         rater_type=about.rater_type,
         votes=about,
-        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level)
-        if outcomes
-        else None,
+        accuracy=_exact(outcomes, level) if outcomes else None,
         calibration=confidence,
         floor=floor,
         gap=gap,
@@ -297,6 +296,12 @@ def _judge(
         own_family=_own_family(name, counted, options) if votes else None,
         robustness=counted.changes.get(name, ()),
     )
+
+
+def _exact(outcomes: OutcomeCounts, level: float) -> Estimate:
+    """Share of verdicts that equal gold by item; its n is the number of verdicts."""
+    by_item = wilson_by_item(outcomes.item, outcomes.n, outcomes.correct, level=level)
+    return replace(by_item, n=int(outcomes.n.sum()))
 
 
 def _direction(votes: VoteCounts, level: float) -> Direction | None:
