@@ -101,7 +101,7 @@ def test_the_folder_of_results_is_an_output(job: Path, tmp_path: Path) -> None:
     assert ACTION["outputs"]["folder"]["value"] == STEPS["Keep"]["with"]["path"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
     code, said = step(
         "Audit",
@@ -120,7 +120,7 @@ def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
     assert [suite.get("name") for suite in suites] == ["sim-judge-careful"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_gate_that_fails(server: tuple[Path, Environment], job: Path) -> None:
     (job / "appellate.toml").write_text("splits = 0", encoding="utf-8")
     (job / "core.py").write_text("raise SystemExit(9)", encoding="utf-8")
@@ -133,7 +133,7 @@ def test_a_gate_that_fails(server: tuple[Path, Environment], job: Path) -> None:
     assert made == {"audit.json", "junit.xml", "summary.md", "report.html"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
     code, said = step("Audit", job, server[0], files="votes/none*.csv")
     assert code == 2
@@ -163,7 +163,7 @@ def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
         assert_judges(votes, "nothing=fail", options=few)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_helper_is_in_the_package(server: tuple[Path, Environment], job: Path) -> None:
     (job / "test_ours.py").write_text(
         "from appellate.testing import assert_judges\n"
