@@ -204,6 +204,7 @@ def _audited(options: argparse.Namespace) -> Audit:
         readings = _readings(options, part_of(progress, 0, 0.4))
         if not sum(reading.votes.num_rows for reading in readings):
             raise NoUsableVotes(_no_votes(readings))
+        _refuse_mostly_rejected(readings)
     with Store.open() as store:
         with shown_progress() as progress:
             for k, reading in enumerate(readings):
@@ -256,6 +257,7 @@ def _import(options: argparse.Namespace) -> int:
     with shown_progress() as progress:
         half = part_of(progress, 0, 0.5)
         readings = _readings(options, half) if options.files or not stores else []
+        _refuse_mostly_rejected(readings)
     told: list[str] = []
     with _open(target) as store:
         if not new:
@@ -403,6 +405,15 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
         )
     files = [(shown_name(Path(name).name), Path(name)) for name in options.files]
     return read(files, _read_options(options), progress=progress)
+
+
+def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:
+    """Raise UnreadableFile for the first file of which more than half was rejected."""
+    from .importers import mostly_rejected
+
+    for reading in readings:
+        if problem := mostly_rejected(reading):
+            raise problem
 
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:

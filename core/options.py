@@ -235,18 +235,24 @@ def _given(hint: Any) -> Any:
     return hint
 
 
-def _taken(hint: Any) -> tuple[type, dict[str, Any]]:
+def _taken(hint: Any) -> tuple[Callable[[str], Any], dict[str, Any]]:
     """The type of a value, or of each of several, and how many there are."""
     hint = _given(hint)
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
-        return type(parts[0]), {}
+        # Values of several types (1, "1-5") are told apart by how they are written.
+        return partial(_member, {str(part): part for part in parts}), {}
     if origin is tuple:
         several = len(parts) == 2 and parts[1] is Ellipsis
         return _plain(parts[0]), {"nargs": "+" if several else len(parts)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return str, {"nargs": "+"}
     return _plain(hint), {}
+
+
+def _member(values: Mapping[str, Any], text: str) -> Any:
+    """The value that is written so, or the text, which the choices then refuse."""
+    return values.get(text, text)
 
 
 def _plain(hint: Any) -> type:

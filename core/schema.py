@@ -22,7 +22,8 @@ POSITIONS = ("ab", "ba")
 
 STATUSES = ("ok", "unparsed", "refused", "error")
 RATER_TYPES = ("llm", "human")
-CONFIDENCE_KINDS = ("self", "multi", "logprob")
+CONFIDENCE_KINDS = ("self", "multi", "logprob", "level")
+"""How a confidence came about; a `level` of a scale such as 1 to 5 is a rank and no probability."""
 
 CHANGE = re.compile(r"(?P<change>[^\[\]:]+)(?::(?P<side>[ab]))?")
 """How the column `perturbation` names a change: `padding:a`, `:a` or `:b` if only that response has
@@ -65,7 +66,7 @@ COLUMNS = (
     Column(
         name="confidence", kind="float", meaning="judge's confidence that its vote is right, 0 to 1"
     ),
-    Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
+    Column(name="confidence_kind", kind="text", meaning="self, multi, logprob or level"),
     Column(name="gold", kind="int", meaning="true label, like vote"),
     Column(name="rater_type", kind="text", meaning="llm or human", default="llm"),
     Column(name="status", kind="text", meaning="ok, unparsed, refused or error", default="ok"),

@@ -6,13 +6,14 @@ only its owner knows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
 from ..files import Progress
-from ..labels import candidates
+from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import labelled, pandalm
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
@@ -41,6 +42,7 @@ __all__ = (
     "ReadOptions",
     "formats",
     "inspect",
+    "mostly_rejected",
     "read",
     "read_back",
     "template",
@@ -109,6 +111,34 @@ def read(
         else:
             found.append(read_table(file.table, file.source, options, CANONICAL))
     return found
+
+
+def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:
+    """Why a file is refused of which more than half was rejected; None if it was not.
+
+    What is left would not stand for the file: which rows can be read is seldom chance.
+    """
+    judged = reading.n_read + reading.duplicates + reading.n_rejected
+    if 2 * reading.n_rejected <= judged:
+        return None
+    columns, reasons = (reading.rejects[name].to_pylist() for name in ("column", "reason"))
+    (column, reason), n = Counter(zip(columns, reasons, strict=True)).most_common(1)[0]
+    place = next(
+        i for i, why in enumerate(zip(columns, reasons, strict=True)) if why == (column, reason)
+    )
+    worded = next((message for message in reading.reasons if message == reason), reason)
+    return UnreadableFile(
+        "{file}: {rejected} of {judged} rows were rejected, more than half, so the file is not "
+        "used. Most often ({n}): column {column}, first {value} in row {row}: {reason}.",
+        file=reading.name,
+        rejected=f"{reading.n_rejected:,}",
+        judged=f"{judged:,}",
+        n=f"{n:,}",
+        column=column,
+        value=shown(reading.rejects["value"][place].as_py()),
+        row=reading.rejects["row"][place].as_py(),
+        reason=worded,
+    )
 
 
 def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,32 +108,99 @@ CHOICES = {
 }
 """Columns whose cells are one of a few words."""
 
-ConfidenceScale = Literal["1", "100", "%"]
+ConfidenceScale = Literal["1", "1-5", "1-7", "1-10", "0-10", "100", "%", "logit"]
+LEVELS: dict[str, tuple[int, int]] = {
+    "1-5": (1, 5),
+    "1-7": (1, 7),
+    "1-10": (1, 10),
+    "0-10": (0, 10),
+}
+"""Scales of levels, which are ranks and no probabilities → the lowest and the highest level."""
+LEVEL_KIND = "level"
+"""What `confidence_kind` says of a level."""
+SCALE_MEANINGS = {
+    "1": "probabilities, 0 to 1",
+    "100": "percentages, 0 to 100",
+    **{scale: f"levels {low} to {high}" for scale, (low, high) in LEVELS.items()},
+    "logit": "logits, of the verdict being right",
+}
+MOST_LOGITS = 30
+"""Size beyond which a number is taken for no logit: its probability is 1 to 13 digits."""
+_NEARLY_ALL = 0.95
+_MOST_LOGIT = 500.0
 
 
-def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
-    """Scale of a confidence column, from its distinct cells and how often each occurs.
+def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale | tuple[ConfidenceScale, ...]:
+    """Scale of a confidence column, from its distinct cells and how often each occurs; several, or
+    one in a tuple, if only the user can know it: those that nearly all (95 %) of its numbers fit.
 
-    Percent if a cell carries `%`; 0 to 100 if at least half of the values exceed 1 and at least one
-    is 10 or more; else 0 to 1. Cells that are no number do not count. Source: docs/methods.md §0
-    (ours).
+    Percent if a cell carries `%`. Nearly all from 1 to 10 with hardly a fraction of 1 may be
+    levels: a question. 0 to 100 if at least half of the numbers exceed 10. 0 to 1 if at most a row,
+    or 5 %, are outside. Others within ±30 may be logits: a question, in which 0 to 1 is one answer
+    if it fits half of them. What is left fits nothing, and is 0 to 100 if at least half exceed 1
+    and one is 10 or more, else 0 to 1. Cells that are no number do not count. Source:
+    docs/methods.md §0 (ours).
     """
-    total = above = 0
-    largest = -math.inf
+    if any(text.endswith("%") for text in counts):
+        return "%"
+    numbers: list[tuple[float, int]] = []
     for text, count in counts.items():
-        if text.endswith("%"):
-            return "%"
         try:
-            value = parse_float(text)
+            numbers.append((parse_float(text), count))
         except BadCell:
             continue
-        total, above, largest = total + count, above + count * (value > 1), max(largest, value)
-    return "100" if total and 2 * above >= total and largest >= 10 else "1"
+    if not numbers:
+        return "1"
+    value, rows = (np.array(column) for column in zip(*numbers, strict=True))
+    ranges = {**LEVELS, "1": (0, 1), "100": (0, 100), "logit": (-MOST_LOGITS, MOST_LOGITS)}
+    share = {
+        scale: rows[(value >= low) & (value <= high)].sum() / rows.sum()
+        for scale, (low, high) in ranges.items()
+    }
+    fits = {scale for scale in ranges if share[scale] >= _NEARLY_ALL}
+    fractions = rows[(value > 0) & (value < 1)].sum() / rows.sum()
+    exceeding = {limit: rows[value > limit].sum() / rows.sum() for limit in (1, 10)}
+    levels = "1-10" in fits and exceeding[1] > 0 and fractions <= 1 - _NEARLY_ALL
+    if not levels:
+        if "100" in fits and exceeding[10] >= 0.5:
+            return "100"
+        if "1" in fits or rows[(value < 0) | (value > 1)].sum() <= 1:
+            return "1"
+        if "logit" not in fits:
+            return "100" if exceeding[1] >= 0.5 and value.max() >= 10 else "1"
+    whole = bool((value == np.floor(value)).all())
+    offered = {
+        "1": share["1"] >= 0.5 and not levels,
+        **{scale: scale in fits for scale in LEVELS},
+        # Where no number is below 1 the levels from 1 say the same.
+        "0-10": "0-10" in fits and "1-10" not in fits,
+        # A percentage is seldom below 8 in all rows.
+        "100": "100" in fits and value.max() > 7,
+    }
+    offered["logit"] = not (whole and any(offered.values()))
+    return tuple(scale for scale in get_args(ConfidenceScale) if offered.get(scale))
+
+
+def scale_word(value: str) -> str:
+    """SQL of a number that decides the scale of its column as this one does, null without one.
+
+    value : SQL of a number.
+    """
+    levels = " ".join(
+        f"when {value} = {k} then '{k}' when {value} < {k + 1} then '{k}.5'" for k in range(1, 10)
+    )
+    return f"""case when {value} < -{MOST_LOGITS} then '-99' when {value} < 0 then '-1.5'
+               when {value} = 0 then '0' when {value} < 1 then '0.5' when {value} > 100 then '999'
+               when {value} > {MOST_LOGITS} then '50' when {value} > 10 then '20'
+               {levels} when {value} = 10 then '10' end"""
 
 
 def parse_confidence(text: str, scale: ConfidenceScale) -> float:
     """Confidence as a fraction; BadCell if no number or outside its column's scale: no cell is
     rescaled alone.
+
+    A level is its share of the highest one, which keeps the order and is no probability. A logit x
+    is 1/(1 + e^−x).
     """
     if scale == "%" and not text.endswith("%"):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
@@ -142,11 +209,14 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
             "a percentage where the scale is 0 to 1; write it as a fraction, or set {option} 100"
         )
         raise BadCell(Message(reason, option="confidence_scale"))
-    value = parse_float(text.removesuffix("%").rstrip())
-    top = 1 if scale == "1" else 100
-    if not 0 <= value <= top:
-        reason = "outside 0 to {top}, the scale of this column; correct it, or set {option}"
-        raise BadCell(Message(reason, option="confidence_scale", top=top))
+    if scale == "logit":
+        return 1 / (1 + math.exp(-min(max(parse_float(text), -_MOST_LOGIT), _MOST_LOGIT)))
+    percent = scale in ("100", "%")
+    value = parse_float(text.removesuffix("%").rstrip() if percent else text)
+    bottom, top = LEVELS.get(scale, (0, 100 if percent else 1))
+    if not bottom <= value <= top:
+        reason = "outside {bottom} to {top}, the scale of this column; correct it, or set {option}"
+        raise BadCell(Message(reason, option="confidence_scale", bottom=bottom, top=top))
     return value / top
 
 

@@ -26,6 +26,8 @@ KNOWN = tuple(
 MEANINGS = {"A": 1, "tie": 0, "B": -1}
 FAILED = "failed"
 """What a label of the votes can be said to mean, besides a verdict."""
+SCALES = (1, 100, "1-5", "1-7", "1-10", "0-10", "logit")
+"""What a column of confidence can be said to hold."""
 LAYOUTS = ("auto", "long", "wide", "scores")
 
 
@@ -43,7 +45,8 @@ class ReadOptions:
         vocabulary. A failed call is a vote that is missing, never a tie.
     label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1
         always name models.
-    confidence_scale : 1 or 100; None decides by the column (docs/methods.md §0).
+    confidence_scale : 1, 100, levels (`1-5`, `1-7`, `1-10`, `0-10`) or `logit`; None decides by the
+        column, or asks (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
     tie_margin : two scores that differ by no more are a tie.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
@@ -74,8 +77,9 @@ class ReadOptions:
     label_refers: Literal["model", "slot"] | None = field(
         default=None, metadata=flag("labels name the models, or the first and second shown")
     )
-    confidence_scale: Literal[1, 100] | None = field(
-        default=None, metadata=flag("confidence is 0-1 or 0-100")
+    confidence_scale: Literal[1, 100, "1-5", "1-7", "1-10", "0-10", "logit"] | None = field(
+        default=None,
+        metadata=flag("confidence is 0 to 1, 0 to 100, levels such as 1-5, or logits"),
     )
     rater_type: Literal["llm", "human"] | None = field(
         default=None, metadata=flag("kind of rater where the file does not say")
@@ -109,12 +113,12 @@ class ReadOptions:
                 )
         one_of = {
             "label_refers": ("model", "slot"),
-            "confidence_scale": (1, 100),
+            "confidence_scale": SCALES,
             "rater_type": RATER_TYPES,
         }
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):
-                self._refuse(name, " or ".join(map(str, allowed)))
+                self._refuse(name, " or ".join(map(str, allowed)) if len(allowed) == 2 else allowed)
         for label, meaning in self.label_map:
             if meaning not in (*MEANINGS, FAILED):
                 raise InvalidOption(
@@ -170,6 +174,7 @@ class Inspection:
     missing : required canonical columns that nothing was found for.
     labels : distinct labels of the vote columns with their counts, most frequent first.
     vocabularies : names of the vocabularies that hold all of them.
+    confidence_scale : that of the column of confidence; None without one, or if it is open.
     vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is
         open.
     judges : the judge columns of a wide file.

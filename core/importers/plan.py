@@ -31,6 +31,9 @@ from ..labels import (
 )
 from ..schema import COLUMN_NAMES
 from .columns import (
+    LEVEL_KIND,
+    LEVELS,
+    SCALE_MEANINGS,
     Cells,
     ConfidenceScale,
     confidence_scale,
@@ -303,6 +306,7 @@ class Plan:
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
     first : names of the two that every row compares → the order in which the one named is shown
         first.
+    scale : of the confidence; None if that is open.
     slots, gold_slots : labels of votes, and of gold, name the first and second shown.
     """
 
@@ -314,7 +318,7 @@ class Plan:
     labels: dict[str, int] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
     gold_vocabulary: Vocabulary | None = None
-    scale: ConfidenceScale = "1"
+    scale: ConfidenceScale | None = "1"
     slots: bool = False
     gold_slots: bool = False
     items: Literal["column", "texts", "rows"] = "column"
@@ -607,14 +611,52 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     )
 
 
-def _scale(how: Plan, table: TextTable, options: ReadOptions) -> ConfidenceScale:
+def _scale(how: Plan, table: TextTable, options: ReadOptions) -> ConfidenceScale | None:
+    """Scale of the confidence; None is a question: levels and logits are no probabilities."""
     if options.confidence_scale is not None:
-        return "1" if options.confidence_scale == 1 else "100"
+        given: ConfidenceScale = (
+            options.confidence_scale
+            if isinstance(options.confidence_scale, str)
+            else "100"
+            if options.confidence_scale == 100
+            else "1"
+        )
+        if given in LEVELS:
+            how.notes.append(
+                f"Confidence read as {SCALE_MEANINGS[given]}: ranks, which are no probabilities "
+                f"(confidence_kind {LEVEL_KIND})."
+            )
+        return given
     scale = confidence_scale(label_counts(_cells(how, table, "confidence")))
+    if isinstance(scale, tuple):
+        _ask_for_scale(how, scale)
+        return None
     if scale != "1":
         words = "as percentages" if scale == "%" else "on a scale of 0 to 100"
         how.notes.append(f"Confidence read {words}, decided by the whole column.")
     return scale
+
+
+def _ask_for_scale(how: Plan, fitting: tuple[ConfidenceScale, ...]) -> None:
+    column = shown(how.mapping["confidence"])
+    choices = tuple((scale, SCALE_MEANINGS[scale]) for scale in fitting)
+    how.problems.append(
+        AmbiguousLabels(
+            "column {column}: the confidences are no probabilities from 0 to 1 as they stand. Say "
+            "what they are with {option}: {allowed}. Or leave them out with {option:map "
+            "confidence=}.",
+            option="confidence_scale",
+            column=column,
+            allowed=[f"{scale} ({meaning})" for scale, meaning in choices],
+        )
+    )
+    how.questions.append(
+        Question(
+            option="confidence_scale",
+            text=f"What do the numbers in column {column} mean?",
+            choices=choices,
+        )
+    )
 
 
 def _cells(how: Plan, table: TextTable, canonical: str) -> Cells:

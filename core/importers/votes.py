@@ -14,9 +14,12 @@ from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import CHANGE, VOTES, ImportResult, perturbed_name
 from .checks import TypedRows, finish
 from .columns import (
+    LEVEL_KIND,
+    LEVELS,
     BadCell,
     Cells,
     Codes,
+    Mask,
     Numbers,
     cell_codes,
     cell_text,
@@ -24,6 +27,7 @@ from .columns import (
     constant_cells,
     dense_codes,
     encode_cells,
+    fill_missing,
     has_number,
     is_text,
     label_counts,
@@ -141,7 +145,8 @@ class VoteParser(RowParser):
         readers = {"int": parse_int, "float": parse_float}
         plain = [c for c in VOTES.columns if c.kind != "text" and c.name not in special]
         numbers = self.numbers({column.name: readers[column.kind] for column in plain})
-        numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, how.scale)})
+        scale = how.scale or "1"
+        numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, scale)})
         if how.gold_vocabulary:
             gold = self._votes("gold", how.gold_vocabulary)
             numbers["gold"] = self._slots(gold) if how.gold_slots else gold
@@ -153,9 +158,17 @@ class VoteParser(RowParser):
             numbers["vote"] = vote = self.settle_status("vote", vote)
             if "confidence" in numbers:
                 numbers["confidence"][~has_number(vote)] = np.ma.masked
+                if scale in LEVELS:
+                    self._name_levels(has_number(numbers["confidence"]))
         rows = self.typed_rows(numbers)
         rows.take(self.good)
         return rows
+
+    def _name_levels(self, there: Mask) -> None:
+        """Say of each level that it is one, whatever the file says of how it came about."""
+        level = coded_cells(np.ma.array(np.zeros(len(there)), mask=~there), [LEVEL_KIND])
+        given = self.cells.get("confidence_kind")
+        self.cells["confidence_kind"] = level if given is None else fill_missing(level, given)
 
     def _votes(self, name: str, vocabulary: Vocabulary | None) -> Numbers:
         """Votes of a column of labels; a label outside the vocabulary rejects its row and is never

@@ -19,18 +19,21 @@ from ..errors import InvalidOption
 from ..importers import Inspection, ReadOptions, planned
 from ..importers.columns import (
     CHOICES,
+    LEVEL_KIND,
+    LEVELS,
     BadCell,
     CountedCells,
     Rejects,
     label_counts,
     order_word,
     parse_choice,
+    scale_word,
 )
 from ..importers.options import SCORE_COLUMNS
 from ..importers.plan import Plan, map_columns, plan
 from ..importers.tables import TextTable
 from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import VOTES
+from ..schema import CONFIDENCE_KINDS, VOTES
 from ..store.schema import CODES
 from .dialects import SOURCE, literal, quoted
 from .engines import Engine
@@ -117,9 +120,8 @@ def cell_of(column: str) -> str:
 
 def _scale_word(cell: str) -> str:
     """A cell of a confidence, or a word of those that decide the scale in the same way."""
-    value = _float(f"({cell})")
-    return f"""case when replace({cell}, '%', '') <> {cell} then '50%' when {value} >= 10 then '10'
-               when {value} > 1 then '2' when {value} is not null then '0.5' end"""
+    percent = f"replace({cell}, '%', '') <> {cell}"
+    return f"case when {percent} then '50%' else {scale_word(_float(f'({cell})'))} end"
 
 
 def _int(cell: str) -> str:
@@ -243,10 +245,14 @@ class _Statement:
         typed["confidence"] = (
             f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
         )
+        kind = words["confidence_kind"]
+        if self.how.scale in LEVELS and self.has("confidence"):
+            level = CONFIDENCE_KINDS.index(LEVEL_KIND)
+            kind = f"(case when {typed['confidence']} is not null then {level} else {kind} end)"
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
-        typed["human"], typed["confidence_kind"] = f"({rater} = 1)", words["confidence_kind"]
+        typed["human"], typed["confidence_kind"] = f"({rater} = 1)", kind
         typed |= {f"length_{side}": self.length(side, typed) for side in "ab"}
         typed |= {column: f"c.{column}" for column in extra.values()}
         reasons = {k: (column, why) for k, (_, column, why) in enumerate(self.bad, start=1)}
@@ -353,18 +359,26 @@ class _Statement:
         """Fraction on the scale of the column; a cell outside it rejects its row."""
         if not self.has("confidence"):
             return "cast(null as double)"
-        scale = self.how.scale
-        bare = "c.confidence" if scale == "1" else "trim(replace(c.confidence, '%', ''))"
-        top = 1 if scale == "1" else 100
-        value = _float(bare)
-        inside = f"{value} between 0 and {top}"
+        scale = self.how.scale or "1"
+        percent = scale in ("100", "%")
+        value = _float("trim(replace(c.confidence, '%', ''))" if percent else "c.confidence")
+        low, top = LEVELS.get(scale, (0, 100 if percent else 1))
+        inside = f"{value} between {low} and {top}"
+        reason = f"outside {low} to {top}, or no number; correct it, or set --confidence-scale"
         if scale == "%":
             inside += " and replace(c.confidence, '%', '') <> c.confidence"
-        reason = f"outside 0 to {top}, or no number; correct it, or set --confidence-scale"
+        if scale == "logit":
+            inside, reason = f"{value} is not null", "not a number; correct it"
         self.reject(
             f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason
         )
-        return f"({value} / {float(top)})"
+        if scale != "logit":
+            return f"({value} / {float(top)})"
+        # Some engines refuse the exponential of a large number.
+        bounded = (
+            f"(case when {value} < -500 then -500.0 when {value} > 500 then 500.0 else {value} end)"
+        )
+        return f"(1.0 / (1.0 + exp(-{bounded})))"
 
     def label(self, name: str, vocabulary: Vocabulary) -> str:
         if vocabulary.name == NAMES:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import NoUsableVotes
+from ..errors import NoUsableVotes, UnreadableFile
 from ..schema import FORMS, Kind
 from ..store.cells import CELLS
 from .engines import Engine
@@ -64,7 +64,7 @@ class TableRead:
 def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
     """Read the table once and keep the relations of a store; say what could not be read.
 
-    Raises NoUsableVotes: no row can be read.
+    Raises NoUsableVotes: no row can be read. UnreadableFile: more than half of them cannot.
     """
     engine.keep("read_rows", reading.sql)
     counts = dict(_rows(engine, "select bad, count(*)::bigint as n from read_rows group by bad"))
@@ -79,6 +79,12 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
     if not votes:
         first = f" First: column {refused[0][0]}: {refused[0][1]}." if refused else ""
         raise NoUsableVotes(f"{table}: no usable vote in {rows:,} rows.{first}")
+    if 2 * rejected.total() > rows:
+        (column, reason), n = rejected.most_common(1)[0]
+        raise UnreadableFile(
+            f"{table}: {rejected.total():,} of {rows:,} rows were rejected, more than half, so the "
+            f"table is not used. Most often ({n:,}): column {column}: {reason}."
+        )
     for name, sql in _relations(engine, source, tuple(reading.extra.values())):
         engine.keep(name, sql)
     return TableRead(

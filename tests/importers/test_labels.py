@@ -190,10 +190,26 @@ def test_what_is_no_number_is_said(text, reason):
         ({"95%": 1, "0.5": 9}, "%"),
         ({"95": 5, "0.5": 5}, "100"),
         ({"95": 4, "0.5": 5}, "1"),
-        ({"2": 5, "9.9": 5}, "1"),
         ({"1.7": 1, "0.5": 9}, "1"),
         ({"nan": 9, "50": 1}, "100"),
         ({}, "1"),
+        # Levels, which are asked for: never a percentage, never rejected.
+        ({"1": 88, "2": 50, "3": 60, "4": 40, "5": 62}, ("1-5", "1-7", "1-10")),
+        ({"1": 99, "4": 1}, ("1-5", "1-7", "1-10")),
+        ({"2": 5, "6.5": 5}, ("1-7", "1-10", "logit")),
+        ({"2": 5, "9.9": 5}, ("1-10", "100", "logit")),
+        ({"6": 5, "7": 5, "8": 5, "9": 5, "10": 5}, ("1-10", "100")),
+        ({"0": 5, "5": 5, "10": 5}, ("0-10", "100")),
+        ({"4": 96, "99": 4}, ("1-5", "1-7", "1-10", "100")),  # 99 for a missing one
+        # Logits.
+        ({"-1.3": 16, "0.4": 68, "1.8": 16}, ("1", "logit")),
+        ({"-1.3": 30, "0.4": 20, "4.5": 50}, ("logit",)),
+        ({"0.5": 40, "3.2": 35, "12.5": 25}, ("100", "logit")),
+        # What a few cells say of no scale is rejected, cell by cell.
+        ({"0.5": 95, "3": 5}, "1"),
+        ({"1": 50, "0": 49, "2": 1}, "1"),
+        ({"50": 40, "80": 58, "-1": 2}, "100"),
+        ({"5": 40, "80": 60}, "100"),
     ],
 )
 def test_the_scale_of_confidence_is_that_of_the_column(cells, scale):
@@ -210,8 +226,36 @@ def test_confidence_is_a_fraction(text, scale, value):
 
 
 @pytest.mark.parametrize(
-    ("text", "scale"), [("1.7", "1"), ("-0.1", "1"), ("101", "100"), ("0.5", "%"), ("50%", "1")]
+    ("scale", "values"),
+    [
+        ("1-5", {"1": 0.2, "2": 0.4, "3.5": 0.7, "5": 1}),
+        ("1-7", {"1": 1 / 7, "7": 1}),
+        ("1-10", {"1": 0.1, "10": 1}),
+        ("0-10", {"0": 0, "10": 1}),
+        # https://en.wikipedia.org/wiki/Logit: the odds 1:1, 1:3 and 9:1.
+        ("logit", {"0": 0.5, "-1.0986122886681098": 0.25, "2.1972245773362196": 0.9}),
+        ("logit", {"-1e308": 0, "1e308": 1}),
+    ],
 )
-def test_confidence_outside_its_scale_is_never_rescaled_alone(text, scale):
-    with pytest.raises(BadCell):
-        parse_confidence(text, scale)
+def test_levels_keep_their_order_and_logits_are_probabilities(scale, values):
+    for text, value in values.items():
+        assert parse_confidence(text, scale) == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("scale", "outside"),
+    [
+        ("1", ("1.7", "-0.1", "50%")),
+        ("100", ("101",)),
+        ("%", ("0.5",)),
+        ("1-5", ("0", "6", "80%")),
+        ("1-7", ("8",)),
+        ("1-10", ("0.5", "11")),
+        ("0-10", ("-1",)),
+        ("logit", ("50%", "inf")),
+    ],
+)
+def test_confidence_outside_its_scale_is_never_rescaled_alone(scale, outside):
+    for text in outside:
+        with pytest.raises(BadCell):
+            parse_confidence(text, scale)

@@ -317,6 +317,33 @@ def test_the_scale_of_confidence_can_be_corrected(app):
     assert "with confidence 1%" in all_text(app)
 
 
+def test_levels_and_logits_are_asked_for_and_loaded_as_what_they_are(app):
+    head = "item_id,judge,vote,confidence\n"
+    levels = "".join(f"{i},j,{i % 2},{1 + i % 5}\n" for i in range(20)).replace(",0,", ",-1,")
+    drop(app, ("levels.csv", head + levels))
+    box = widget(app, "selectbox", "Confidence is")
+    assert box.value is None
+    assert box.options == ["levels 1 to 5", "levels 1 to 7", "levels 1 to 10"]
+    assert "are no probabilities from 0 to 1 as they stand" in texts(app)
+    assert not can_load(app)
+    calm(box.set_value("1-5").run())
+    assert "with confidence 100%" in texts(app)
+    load(app)
+    found = exported(store_path(app), "levels")
+    assert found["confidence"].tolist() == [0.2, 0.4, 0.6, 0.8, 1.0] * 4
+    assert set(found["confidence_kind"]) == {"level"}
+
+
+def test_a_file_most_of_whose_rows_are_rejected_cannot_be_loaded(app):
+    rows = "".join(f"{i},j,{'?' if i < 3 else 'A'}\n" for i in range(5))
+    drop(app, ("mostly.csv", "item_id,judge,vote\n" + rows))
+    calm(widget(app, "selectbox", "Labels are written as").set_value("A/B").run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    assert "mostly.csv: 3 of 5 rows were rejected, more than half" in texts(app)
+    assert "or use “Labels are written as”" in texts(app)
+    assert not can_load(app)
+
+
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
     latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))

@@ -23,7 +23,13 @@ from warehouses import PASSWORD, Running, absent, free_port, running
 from core.__main__ import main
 from core.audit_results import AuditOptions
 from core.auditing import audit
-from core.errors import InvalidOption, NoUsableVotes, WarehouseError
+from core.errors import (
+    AmbiguousLabels,
+    InvalidOption,
+    NoUsableVotes,
+    UnreadableFile,
+    WarehouseError,
+)
 from core.importers import ReadOptions, read
 from core.reporting.document import to_json
 from core.schema import COLUMN_NAMES, Selection
@@ -46,6 +52,26 @@ ODD = ReadOptions(
     labels="A/B",
     label_refers="slot",
 )
+READ_AS = {
+    "odd": ODD,
+    "levels": ReadOptions(confidence_scale="1-7"),
+    "logits": ReadOptions(confidence_scale="logit"),
+}
+"""Tables that are not read as they are."""
+
+
+def confidences(name: str) -> str:
+    """Votes with confidences on a scale that is no probability, a few of them outside it."""
+    rng = np.random.default_rng(5)
+    sure = rng.integers(1, 8, 400) if name == "levels" else rng.normal(1, 2, 400).round(2)
+    sure = [*map(str, sure[:390]), *("0", "-800", "900", "7.5", "x", "", "", "", "", "")]
+    rows = (
+        f"q{i // 2},m0,m1,j{i % 2},ab,{rng.choice([-1, 0, 1])},{sure[i]},{'self' if i % 3 else ''},"
+        f"{i // 2 % 2 * 2 - 1}"
+        for i in range(400)
+    )
+    head = "item_id,model_a,model_b,judge,position,vote,confidence,confidence_kind,gold"
+    return "\n".join([head, *rows, ""])
 
 
 def odd_votes() -> str:
@@ -117,9 +143,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Name of a table → the file of the same rows."""
     shared = DEMO.parent.parent.parent / "shared" / "data" / "votes"
     paths = {"demo": DEMO} | {name: shared / f"{name}.csv.gz" for name in REAL}
-    return {"odd": odd_votes().encode()} | {
-        name: gzip.decompress(path.read_bytes()) for name, path in paths.items() if path.exists()
-    }
+    made = {name: confidences(name).encode() for name in ("levels", "logits")}
+    return (
+        {"odd": odd_votes().encode()}
+        | made
+        | {
+            name: gzip.decompress(path.read_bytes())
+            for name, path in paths.items()
+            if path.exists()
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +189,7 @@ def of_files(files: dict[str, bytes]) -> dict[str, str]:
 
     class Audited(dict[str, str]):
         def __missing__(self, name: str) -> str:
-            options = ODD if name == "odd" else ReadOptions()
+            options = READ_AS.get(name, ReadOptions())
             readings = read([(f"{name}.csv", files[name])], options)
             with Store.open() as store:
                 for reading in readings:
@@ -189,7 +222,7 @@ def test_engines_that_are_not_installed(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", HERE)
-@pytest.mark.parametrize("table", ["odd", "demo", *REAL])
+@pytest.mark.parametrize("table", [*READ_AS, "demo", *REAL])
 def test_the_audit_is_that_of_the_file(
     table: str,
     name: str,
@@ -204,7 +237,7 @@ def test_the_audit_is_that_of_the_file(
     if name == "s3" and table not in ("odd", "demo"):
         # DuckDB reads the same files of a folder.
         return
-    options = ODD if table == "odd" else ReadOptions()
+    options = READ_AS.get(table, ReadOptions())
     with opened(engines[name], table, options) as warehouse:
         found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
         assert plain(to_json(found)) == of_files[table]
@@ -311,6 +344,38 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
     assert table.duplicates == reading.duplicates == 1
     assert table.n_read == reading.n_read
     assert "13 rejected" in table.sentence
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HERE)
+def test_levels_and_logits_are_those_of_the_file(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    """What is asked is what is asked of a file; so are the confidences and their kinds."""
+    for table in ("levels", "logits") if name != "spark" else ("levels",):
+        file = (f"{table}.csv", files[table])
+        with pytest.raises(AmbiguousLabels) as of_file:
+            read([file])
+        with pytest.raises(AmbiguousLabels) as of_engine:
+            opened(engines[name], table).close()
+        said, wanted = (str(raised.value).partition(": ")[2] for raised in (of_engine, of_file))
+        assert said == wanted
+        (reading,) = read([file], READ_AS[table])
+        with opened(engines[name], table, READ_AS[table]) as warehouse, Store.open() as store:
+            store.load(reading)
+            for kind in ("level", "self", "") if table == "levels" else ("self", ""):
+                asked = Selection(where=(("confidence_kind", kind),))
+                of_both = (queries.confidence_counts(votes, asked) for votes in (warehouse, store))
+                assert same(*of_both)
+
+
+@pytest.mark.thorough
+def test_a_table_most_of_whose_rows_are_rejected_is_not_used(
+    engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    with pytest.raises(UnreadableFile, match=r"of 400 rows .* more than half.* column confidence"):
+        opened(engines["parquet"], "levels", ReadOptions(confidence_scale=1))
 
 
 @pytest.mark.thorough

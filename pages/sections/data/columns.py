@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ import streamlit as st
 from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, ReadOptions, inspect
-from core.importers.columns import cut
+from core.importers.columns import SCALE_MEANINGS, cut
 from core.importers.layouts import SHAPES
 from core.importers.options import SCORE_COLUMNS
 from core.labels import NAMES, TIE_WORDS, VOCABULARIES, Vocabulary, normalise
@@ -73,7 +73,9 @@ EXAMPLE = (
     "Say the answer of model B was shown first and the judge wrote A: "
     "did model A win, or did B, the first shown?"
 )
-SCALES: dict[Literal[0, 1, 100], str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"}
+SCALES: dict[Any, str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"} | {
+    scale: meaning for scale, meaning in SCALE_MEANINGS.items() if not scale.isdigit()
+}
 RATERS = {"llm": "LLM judges", "human": "people"}
 OPTIONS = {
     "format": "“Format”",
@@ -316,6 +318,10 @@ def _labels(
     }
     chosen = _vocabulary_of_votes(looks, open_options, columns[0], key)
     options = _scales(looks, options, columns, key)
+    if "confidence_scale" in open_options:
+        chosen["confidence_scale"] = _open_scale(
+            open_options["confidence_scale"], columns[2], looks.mapping["confidence"], key
+        )
     vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
     if looks.kind == "votes" and not gold_only and chosen.get("labels") != NAMES:
         meant = _meanings(looks, vocabulary, key)
@@ -403,8 +409,10 @@ def _vocabulary_of_gold(open_options: Mapping[str, list[str]], place: Any, key: 
 def _scales(
     looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str
 ) -> ReadOptions:
-    """The scale of confidence and the margin of a tie, in files that have them."""
-    if "confidence" in looks.mapping:
+    """The scale of confidence, unless it is open, and the margin of a tie, in files that have
+    them.
+    """
+    if "confidence" in looks.mapping and looks.confidence_scale:
         found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(
             looks.confidence_scale or ""
         )
@@ -422,6 +430,25 @@ def _scales(
         )
         options = replace(options, tie_margin=float(margin))
     return options
+
+
+def _open_scale(offered: Sequence[str], place: Any, column: str, key: str) -> Any:
+    """The scale of a confidence that may be levels or logits; None until it is chosen."""
+    scales = [int(scale) if scale.isdigit() else scale for scale in offered]
+    chosen = place.selectbox(
+        "Confidence is",
+        scales,
+        None,
+        format_func=SCALES.__getitem__,
+        placeholder="choose",
+        key=f"{key}-open-scale-{column}",
+    )
+    if chosen is None:
+        st.text(
+            f"The numbers in column {cut(column)} are no probabilities from 0 to 1 as they stand: "
+            "say what they are, or choose under “Columns” that confidence is not in this file."
+        )
+    return chosen
 
 
 def _meanings(looks: Inspection, vocabulary: Vocabulary | None, key: str) -> dict[str, str]:

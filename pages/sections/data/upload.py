@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.errors import AppellateError, render
 from core.files import part_of
-from core.importers import Inspection, ReadOptions, formats, read, read_back
+from core.importers import Inspection, ReadOptions, formats, mostly_rejected, read, read_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
@@ -181,6 +181,9 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             return None
         dataset = _dataset(outcome.reading, row[3], key)
         _show(outcome, key)
+        if problem := mostly_rejected(outcome.reading):
+            st.text(render(problem, OPTIONS))
+            return None
         _copy_as_python(file.name, options, dataset)
         has_votes = outcome.reading.votes.num_rows > 0
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None

@@ -1,0 +1,129 @@
+"""Confidences on scales that are no probabilities: asked for, read as what the user says, and a
+file most of whose rows are rejected is not used.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.errors import AmbiguousLabels
+from core.importers import ReadOptions, inspect, mostly_rejected, read
+from core.store import Store
+from core.store.export import write_file
+
+HEAD = "item_id,judge,vote,confidence,gold\n"
+RNG = np.random.default_rng(20)
+COLUMNS = {
+    # Confidences as a judge would state them, and the scales that their numbers fit.
+    "1 to 5": (RNG.choice([1, 1, 2, 3, 4, 5], 300), ("1-5", "1-7", "1-10")),
+    "1 to 7": (RNG.choice(range(1, 8), 300), ("1-7", "1-10")),
+    "6 to 10": (RNG.choice(range(6, 11), 300), ("1-10", "100")),
+    "0 to 10": (RNG.choice(range(11), 300), ("0-10", "100")),
+    "logits": (RNG.normal(1.2, 1.6, 200).round(3), ("logit",)),
+}
+
+
+def table(confidences):
+    rows = (f"q{i},j,{1 - 2 * (i % 2)},{sure},1\n" for i, sure in enumerate(confidences))
+    return HEAD + "".join(rows)
+
+
+def read_one(text, **options):
+    return read([("votes.csv", text.encode())], ReadOptions(**options))[0]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_scale_that_is_none_of_probabilities_is_a_question(name, tmp_path, capsys):
+    confidences, scales = COLUMNS[name]
+    text = table(confidences)
+    with pytest.raises(AmbiguousLabels, match="column 'confidence'") as raised:
+        read_one(text)
+    assert raised.value.option == "confidence_scale"
+    (question,) = inspect(text.encode(), "votes.csv").questions
+    assert question.option == "confidence_scale"
+    assert tuple(scale for scale, _ in question.choices) == scales
+    file = tmp_path / "votes.csv"
+    file.write_text(text)
+    assert main(["audit", str(file), "--splits", "0"]) == 2
+    said = capsys.readouterr().err
+    assert "--confidence-scale" in said
+    assert all(scale in said for scale in scales)
+    # Each of the answers reads every row, and so does leaving the column out.
+    for scale in scales:
+        store = str(tmp_path / f"{scale}.duckdb")
+        assert main(["import", str(file), "--store", store, "--confidence-scale", scale]) == 0
+        assert "rejected" not in capsys.readouterr().err
+    assert main(["audit", str(file), "--splits", "0", "--map", "confidence="]) == 0
+
+
+def test_levels_are_named_as_such_and_keep_their_order():
+    confidences, _ = COLUMNS["1 to 7"]
+    reading = read_one(table(confidences), confidence_scale="1-7")
+    assert reading.n_rejected == 0
+    given = reading.votes["confidence"].to_numpy()
+    assert (
+        np.sign(np.subtract.outer(given, given))
+        == np.sign(np.subtract.outer(confidences, confidences))
+    ).all()
+    assert reading.votes["confidence_kind"].to_pylist() == ["level"] * 300
+    assert any("no probabilities" in note for note in reading.notes)
+
+
+def test_a_logit_becomes_its_probability_and_is_no_level():
+    confidences, _ = COLUMNS["logits"]
+    reading = read_one(table(confidences), confidence_scale="logit")
+    assert reading.n_rejected == 0
+    odds = [p / (1 - p) for p in reading.votes["confidence"].to_pylist()]
+    assert np.allclose([math.log(each) for each in odds], confidences, atol=1e-9)
+    assert set(reading.votes["confidence_kind"].to_pylist()) == {None}
+
+
+def test_only_votes_with_a_level_have_the_kind():
+    text = (
+        "item_id,judge,vote,confidence,confidence_kind\n"
+        "1,j,1,5,self\n2,j,1,,self\n3,j,1,2,\n4,j,,4,\n"
+    )
+    reading = read_one(text, confidence_scale="1-5")
+    assert reading.votes["confidence"].to_pylist() == [1.0, None, 0.4, None]
+    assert reading.votes["confidence_kind"].to_pylist() == ["level", "self", "level", None]
+
+
+def test_an_export_of_levels_reads_back_as_levels(tmp_path):
+    reading = read_one(table(COLUMNS["1 to 5"][0]), confidence_scale="1-5")
+    out = tmp_path / "again.csv"
+    with Store.open() as store:
+        store.load(reading)
+        write_file(store.export(), out)
+    (again,) = read([(out.name, Path(out))])
+    for column in ("confidence", "confidence_kind"):
+        assert sorted(again.votes[column].to_pylist()) == sorted(reading.votes[column].to_pylist())
+
+
+@pytest.mark.parametrize("command", ["audit", "import", "report"])
+@pytest.mark.parametrize(("bad", "code"), [(30, 0), (31, 2)])
+def test_a_file_most_of_whose_rows_are_rejected_is_not_used(command, bad, code, tmp_path, capsys):
+    rows = [f"q{i},j,{'maybe' if i < bad else (1, -1)[i % 2]},0.8,1\n" for i in range(60)]
+    file = tmp_path / "votes.csv"
+    file.write_text(HEAD + "".join(rows))
+    more = {
+        "audit": ("--splits", "0"),
+        "import": ("--store", str(tmp_path / "store.duckdb")),
+        "report": ("--splits", "0", "--html", str(tmp_path / "report.html")),
+    }[command]
+    given = ("--labels", "1/0/-1")
+    assert main([command, str(file), *given, *more]) == code
+    said = capsys.readouterr().err
+    refused = f"votes.csv: {bad} of 60 rows were rejected, more than half"
+    assert (refused in said) == (code == 2)
+    if code == 2:
+        assert f"Most often ({bad}): column vote, first 'maybe' in row 1: not a label of" in said
+        assert "--labels" in said
+        assert not list(tmp_path.glob("report.html"))
+
+
+def test_rows_that_are_neither_read_nor_rejected_do_not_count_as_rejected():
+    again = "".join(f"q{i % 3},j,1,0.8,1\n" for i in range(12))
+    assert mostly_rejected(read_one(HEAD + again)) is None
