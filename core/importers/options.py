@@ -78,8 +78,7 @@ class ReadOptions:
         default=None, metadata=flag("labels name the models, or the first and second shown")
     )
     confidence_scale: Literal[1, 100, "1-5", "1-7", "1-10", "0-10", "logit"] | None = field(
-        default=None,
-        metadata=flag("confidence is 0 to 1, 0 to 100, levels such as 1-5, or logits"),
+        default=None, metadata=flag("confidence is 0 to 1, 0 to 100, levels such as 1-5, or logits")
     )
     rater_type: Literal["llm", "human"] | None = field(
         default=None, metadata=flag("kind of rater where the file does not say")

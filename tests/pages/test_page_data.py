@@ -324,10 +324,10 @@ def test_levels_and_logits_are_asked_for_and_loaded_as_what_they_are(app):
     box = widget(app, "selectbox", "Confidence is")
     assert box.value is None
     assert box.options == ["levels 1 to 5", "levels 1 to 7", "levels 1 to 10"]
-    assert "are no probabilities from 0 to 1 as they stand" in texts(app)
+    assert "are no probabilities from 0 to 1 as they stand" in all_text(app)
     assert not can_load(app)
     calm(box.set_value("1-5").run())
-    assert "with confidence 100%" in texts(app)
+    assert "with confidence 100%" in all_text(app)
     load(app)
     found = exported(store_path(app), "levels")
     assert found["confidence"].tolist() == [0.2, 0.4, 0.6, 0.8, 1.0] * 4
@@ -339,8 +339,8 @@ def test_a_file_most_of_whose_rows_are_rejected_cannot_be_loaded(app):
     drop(app, ("mostly.csv", "item_id,judge,vote\n" + rows))
     calm(widget(app, "selectbox", "Labels are written as").set_value("A/B").run())
     calm(widget(app, "radio", "The labels name").set_value("model").run())
-    assert "mostly.csv: 3 of 5 rows were rejected, more than half" in texts(app)
-    assert "or use “Labels are written as”" in texts(app)
+    assert "mostly.csv: 3 of 5 rows were rejected, more than half" in all_text(app)
+    assert "or use “Labels are written as”" in all_text(app)
     assert not can_load(app)
 
 
