@@ -52,7 +52,7 @@ lock:
 	$(COMPILE) requirements.txt -o requirements/run.lock
 	$(COMPILE) requirements/dev.txt -o requirements/dev.lock -c requirements/run.lock
 	$(COMPILE) requirements/docs.txt -o requirements/docs.lock
-	for extra in postgres clickhouse spark warehouse; do \
+	for extra in postgres clickhouse spark warehouse sign-in; do \
 	  $(COMPILE) requirements/$$extra.txt -o requirements/$$extra.lock -c requirements/run.lock || exit 1; \
 	done
 
