@@ -44,9 +44,10 @@ def parse_int(text: str) -> int:
 
 
 def parse_float(text: str) -> float:
-    """Finite number with a decimal point; BadCell for anything else.
+    """Finite number with a decimal point, the nearest of 64 bits; BadCell for anything else.
 
-    So `nan` and `inf` are refused, because an empty cell is how a missing value is written.
+    Zero has no sign: `-0` and `-1e-400` are 0, and written back as such. `nan` and `inf`
+    are refused, because an empty cell is how a missing value is written.
     """
     if not _NUMBER.fullmatch(text):
         if text.casefold().lstrip("+-") in ("nan", "inf", "infinity"):
@@ -57,7 +58,7 @@ def parse_float(text: str) -> float:
         raise BadCell(
             "too large for a number of 64 bits; leave the cell empty if the value is missing"
         )
-    return value
+    return value + 0.0
 
 
 def within(

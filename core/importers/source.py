@@ -125,11 +125,15 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     if _JSON.match(text):
         _refuse_unfolding(name, text)
         return Source(name=name, data=text, sha256=sha256, kind="json", folders=folders)
+    if b"\n" not in text:
+        # Old programs end a line with CR alone.
+        text = text.replace(b"\r", b"\n")
     start = len(text) - len(text.lstrip(b"\r\n")) if text[:1] in b"\r\n" else 0
-    end = text.find(b"\n", start)
+    ends = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
     # A slice up to the line break: what comes after it may be half a gigabyte.
-    header = _STRINGS.sub(b"", text[start : len(text) if end < 0 else end])
-    refuse_size(name, text.count(b"\n"), 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
+    header = _STRINGS.sub(b"", text[start : min(ends, default=len(text))])
+    rows = max(text.count(b"\n"), text.count(b"\r"))
+    refuse_size(name, rows, 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
     return Source(name=name, data=text, sha256=sha256, kind="delimited")
 
 

@@ -212,7 +212,16 @@ def _finding(found: Verdict) -> str:
     )
 
 
+_REFERENCES = re.compile(r"(?<=[@#!$&%~])(?=\w)|(?<=://)|(?<=www\.)|(?<=\bGH-)", re.IGNORECASE)
+_HASH = re.compile(r"\b(?=[0-9]*[a-f])[0-9a-f]{7,64}\b", re.IGNORECASE)
+"""Where a host of code would begin a mention, the number of an issue, a link or a commit's hash: in
+the page that it makes of the Markdown, so that no mark of Markdown's own keeps it from it.
+"""
+_NOTHING = "\u200b"
+
+
 def _escaped(text: str) -> str:
-    """Text from votes in Markdown: no markup, no HTML, no mention of a user."""
-    plain = html.escape(one_line(text), quote=False)
-    return re.sub(r"([\\`*_{}\[\]()#+!|~@>-])", r"\\\1", plain).replace("\\@", "&#64;")
+    """Text from votes in Markdown: no markup, no HTML, no mention of a user, issue or address."""
+    split = _HASH.sub(lambda run: re.sub("(.{6})", rf"\1{_NOTHING}", run.group()), one_line(text))
+    plain = html.escape(_REFERENCES.sub(_NOTHING, split), quote=False)
+    return re.sub(r"([\\`*_{}\[\]()#+!|~@>-])", r"\\\1", plain)

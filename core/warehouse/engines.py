@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -50,6 +50,7 @@ class Engine:
         self.extra: dict[str, str] = {}
         self.kept: list[str] = []
         self.statements = self.rows_fetched = self.bytes_fetched = 0
+        self._secrets = _secrets_of(url)
         with self._told():
             self._open(url)
 
@@ -108,7 +109,7 @@ class Engine:
         except ImportError:
             raise missing(*self.needs) from None
         except Exception as error:
-            raise explained(error, self.shown, self.table, self.kept) from error
+            raise explained(error, self.shown, self.table, self.kept, self._secrets) from error
 
 
 _GONE = (
@@ -171,13 +172,20 @@ _PROBLEMS = (
 )
 
 
-def explained(error: Exception, place: str, table: str, kept: Sequence[str] = ()) -> WarehouseError:
+def explained(
+    error: Exception,
+    place: str,
+    table: str,
+    kept: Sequence[str] = (),
+    secrets: Collection[str] = (),
+) -> WarehouseError:
     """What a driver said, in one sentence that names the remedy.
 
     kept : relations of this session; if one is gone, so is the session, as after a restart.
+    secrets : what of the URL is left out of the sentence.
     """
-    text = " ".join(str(error).split())
-    reason = _without_secrets(text)[:200]
+    text = " ".join(_without_secrets(str(error), secrets).split())
+    reason = text[:200]
     found = f"{type(error).__name__} {text}"
     if re.search(_GONE, found, re.IGNORECASE) and any(
         re.search(rf"\b{name}\b", text) for name in kept
@@ -192,10 +200,31 @@ def explained(error: Exception, place: str, table: str, kept: Sequence[str] = ()
     )
 
 
-def _without_secrets(text: str) -> str:
-    for secret in filter(None, (os.environ.get(PASSWORD), os.environ.get("PGPASSWORD"))):
+def _without_secrets(text: str, secrets: Collection[str] = ()) -> str:
+    """What a driver said, without secrets; it may quote a URL, or what it took for a part."""
+    given = {*secrets, os.environ.get(PASSWORD, ""), os.environ.get("PGPASSWORD", "")}
+    # The longest first: another may be a part of it.
+    for secret in sorted(filter(None, given), key=len, reverse=True):
         text = text.replace(secret, "…")
-    return re.sub(r"(://[^:/@\s]*):[^@/\s]*@", r"\1@", text)
+    return re.sub(r"(://[^:/@\s]*):[^@]*@", r"\1@", text)
+
+
+_NO_PORT = re.compile(r"\A[^:/\[\]]*:(?!\d*(?:[/?#;]|\Z))(.*)", re.DOTALL)
+"""Behind a host, where a port would be: perhaps the password of an address that names no host."""
+
+
+def _secrets_of(url: str) -> set[str]:
+    """What of a URL signs in, as it stands there, decoded and encoded, and its parts: an address
+    with a blank or a slash in a password is taken apart by each driver in its own way.
+    """
+    rest = url.partition("://")[2] or url
+    whole = [rest.rpartition("@")[0].partition(":")[2], *_NO_PORT.findall(rest)]
+    whole += re.findall(r"(?:password|token|secret|access_key)=([^&;]*)", rest, re.IGNORECASE)
+    spelled = {
+        way for text in whole for way in (text, unquote(text), quote(unquote(text), safe=""))
+    }
+    parts = {part for text in spelled for part in re.split(r"[\s/?#@:&;]+", text)}
+    return {text for text in spelled if text} | {part for part in parts if len(part) > 2}
 
 
 def _plain(table: pa.Table) -> pa.Table:
@@ -476,11 +505,18 @@ def connect(url: str, table: str) -> Engine:
 
 
 def shown(url: str) -> str:
-    """A URL without what signs in: no user, password, query or token."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    slashes = "//" if "//" in url else ""
-    return f"{parts.scheme}:{slashes}{host}{parts.path.partition(';')[0]}"
+    """A URL without what signs in: no user, password, query or token, whatever marks a password
+    holds.
+    """
+    scheme, colon, rest = url.partition(":")
+    slashes = "//" if rest.startswith("//") else ""
+    rest = rest.removeprefix(slashes)
+    if not re.fullmatch(r"[\w+.-]+", scheme):
+        scheme, colon, rest = "", "", url.rpartition("@")[2]
+    # Without a host nobody signs in, and folders may have an @ in their names.
+    elif not rest.startswith("/"):
+        rest = _NO_PORT.sub("…", rest.rpartition("@")[2])
+    return f"{scheme}{colon}{slashes}{re.split('[?#;]', rest)[0]}".removesuffix("/;")
 
 
 def _signed(url: str) -> str:
@@ -490,6 +526,8 @@ def _signed(url: str) -> str:
     user = user or quote(os.environ.get(USER, ""), safe="")
     password = password or quote(os.environ.get(PASSWORD, ""), safe="")
     signed = f"{user}:{password}@" if password else f"{user}@" if user else ""
+    # A blank is none of the characters of a URL; libpq would refuse it, and repeat it all.
+    signed = re.sub(r"\s", lambda blank: quote(blank.group()), signed)
     query = dict(parse_qsl(parts.query))
     query.setdefault("connect_timeout", "10")
     text = "&".join(f"{name}={quote(value, safe='/')}" for name, value in query.items())

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import html
 import io
 import json
 import re
@@ -499,6 +500,50 @@ def test_junit_and_markdown_of_hostile_names(
         assert raw not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({re.sub(r"\\.", "", row).count("|") for row in rows}) == 1
+
+
+RENDERED = (
+    # What GitHub and GitLab make links of, in the text of a page: mentions, issues, addresses,
+    # hashes. From their documents on references.
+    r"(?<![\w])@[A-Za-z0-9][\w-]*",
+    r"[\w/.-]*[#!$&%~]\d+",
+    r"\bGH-\d+",
+    r"https?://[\w.]+",
+    r"\bwww\.\w",
+    r"\b[0-9a-f]{7,40}\b",
+)
+
+
+def test_names_in_markdown_are_no_mentions_issues_or_links(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["@octocat", "org/repo#12", "#1", "GH-26", "!7 &8 %9 ~3 $4", "a\\@b", "&#64;team"]
+    names += [
+        "http://evil.example/x",
+        "HTTPS://evil.example",
+        "www.evil.example",
+        "WWW.evil.example",
+    ]
+    names += [
+        "3e1f9a0c7d5b2e4f6a8c0b1d3e5f7a9c1b2d4e6f",
+        "deadbee1",
+        "repo@deadbee1",
+        "me@host.example",
+    ]
+    votes = tmp_path / "votes.csv"
+    with votes.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item_id", "judge", "vote", "gold"])
+        writer.writerows([i, name, 1, 1 if i % 3 else -1] for name in names for i in range(40))
+    markdown = tmp_path / "audit.md"
+    assert run(capsys, "audit", votes, "--splits", 0, "--markdown", markdown)[0] == 0
+    # As a page has it: without escapes, entities resolved.
+    text = html.unescape(re.sub(r"\\([^\w\s])", r"\1", markdown.read_text(encoding="utf-8")))
+    assert sum(text.replace("\u200b", "").count(name) for name in names) >= len(names)
+    for pattern in RENDERED:
+        assert not re.search(pattern, text, re.IGNORECASE), pattern
+        # The pattern would find them.
+        assert re.search(pattern, text.replace("\u200b", ""), re.IGNORECASE), pattern
 
 
 def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -509,6 +509,29 @@ def test_sizes_are_bounded_by_the_option():
         read([("x.parquet", table)], ReadOptions(max_bytes=len(table)))
 
 
+@pytest.mark.parametrize("mixed", [False, True])
+def test_lines_that_end_with_cr_alone_are_lines(mixed):
+    """Also where there are more of them than a table may have columns, or an LF behind them."""
+    text = HEAD + b"".join(b"%d,j,%d\n" % (n, n % 3 - 1) for n in range(20_000))
+    old = text.replace(b"\n", b"\r") + (b"20000,j,0\n" if mixed else b"")
+    (found,) = read([("votes.csv", old)])
+    assert len(found.votes) == 20_000 + mixed
+    assert not len(found.rejects)
+    assert found.votes["vote"].to_pylist()[:3] == [-1, 0, 1]
+
+
+def test_zero_has_no_sign_and_what_is_nearest_to_zero_is_zero():
+    zeros = ["-0", "-0.0", "1e-400", "-1e-400", "0"]
+    lines = [f"{n},j,1,{text}" for n, text in enumerate(zeros)]
+    rows = "\n".join(["item_id,judge,vote,confidence", "5,j,-1,0.5", "6,j,0,0.5", *lines])
+    (found,) = read([("v.csv", rows.encode())])
+    confidence = found.votes["confidence"].to_pylist()[2:]
+    assert [str(value) for value in confidence] == ["0.0"] * 5
+    votes = "\n".join(f"{n},j,{text}" for n, text in enumerate(["-0", "1", "-1", "-0.0", "+0"]))
+    (found,) = read([("v.csv", f"item_id,judge,vote\n{votes}\n".encode())])
+    assert found.votes["vote"].to_pylist() == [0, 1, -1, 0, 0]
+
+
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(UnreadableFile, match=r"gone.csv: there is no such file. Check the path"):
         read([("gone.csv", tmp_path / "gone.csv")])

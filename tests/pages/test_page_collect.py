@@ -565,6 +565,10 @@ base-url = "{server.url}"
         ),
         ("header = { X-Api-Key = '$HOME' }", "HOME is not sent: a file may name only variables"),
         ("yes-send-to = ['far.example']", "where texts may be sent is not read from a file"),
+        (
+            "verdict-pattern = '(?P<A>a{1000000000})|(?P<B>b)'",
+            "“Pattern of the verdict”: counted repeats multiply to 1,000,000,000; at most 1,000",
+        ),
         ("prompts = '/etc'", "a folder of this server is not read from a file"),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -555,6 +556,43 @@ def test_failures_end_with_exit_2_and_a_remedy(
     said = capsys.readouterr().err
     assert wanted in said
     assert_hidden(said)
+
+
+@pytest.mark.parametrize(
+    "password", ["guess 1234", "gue/ss1 2", "gu?ess1234", "gu#ess 12", "g@es s:1"]
+)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://auditor:{}@127.0.0.1:1/votes",
+        "clickhouse://auditor:{}@127.0.0.1:1/votes",
+        "clickhouse://auditor:{}",
+        "sc://127.0.0.1:1/;token={}",
+        "postgres//auditor:{}@127.0.0.1/votes",
+        "mysql://auditor:{}@127.0.0.1/votes",
+    ],
+)
+def test_a_password_with_odd_characters_is_never_shown(
+    url: str, password: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither by us nor by a driver that takes a part of it for a port, a host or a path."""
+    given = ["--warehouse", url.format(password), "--table", "odd"]
+    assert main(["audit", *given]) == 2
+    said = "".join(capsys.readouterr())
+    assert said.startswith("appellate: ")
+    parts = [part for part in re.split(r"[ /?#@:]", password) if len(part) > 2]
+    assert not any(part in said for part in (password, *parts)), said
+
+
+def test_a_url_is_shown_without_what_signs_in() -> None:
+    from core.warehouse.engines import shown
+
+    assert shown("postgresql://u:a b@h:5432/db?x=1") == "postgresql://h:5432/db"
+    assert shown("parquet:///data/a@b/c") == "parquet:///data/a@b/c"
+    assert shown("csv:///data/x y") == "csv:///data/x y"
+    assert shown("s3://bucket/folder") == "s3://bucket/folder"
+    assert shown("sc://h:15002/;token=x") == "sc://h:15002/"
+    assert shown("spark:") == "spark:"
 
 
 def assert_hidden(said: str) -> None:
