@@ -70,7 +70,7 @@ class BTDOptions:
 
     alpha, kappa : smoothing of the vote margin and of the tie share, above 0 (`features`).
     bounds : box of the parameters.
-    loss : `drps`, or for an ablation `log` or `mae` (expected absolute error, [BTD] eq. 8).
+    loss : `drps`, or for an ablation `log` or `mae` (expected absolute error; ours).
     """
 
     alpha: float = 1.0

@@ -421,7 +421,7 @@ def true_kappa(right: float) -> float:
     return (float(np.trace(joint)) - chance) / (1 - chance)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("items", [10, 30, 100])
 def test_the_interval_of_kappa_holds_from_ten_items_on(items: int, alike: bool) -> None:

@@ -10,7 +10,7 @@ from core.aggregation.btd import apply, decision_map, fit
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import given_labels, label_shares, rule_labels
 from core.errors import UnknownName
-from core.interpretation.votes_to_labels import recommend
+from core.interpretation.votes_to_labels import FEW_VOTES_GAIN, recommend
 from core.plots.aggregation import (
     MOST_VOTES,
     decision_figure,
@@ -151,6 +151,9 @@ def test_recommendation_where_calibration_pays() -> None:
     found = evaluated(make(rows))
     alone = recommend("any", found, most_votes=1)
     assert "No comparison has a second vote" in alone.sentence
+    assert FEW_VOTES_GAIN in alone.sentence
+    assert FEW_VOTES_GAIN in recommend("any", found, most_votes=2).sentence
+    assert FEW_VOTES_GAIN not in recommend("any", found, most_votes=3).sentence
     said = recommend("any", found, most_votes=8)
     assert said.verdict == "warn"
     assert said.sentence == (
