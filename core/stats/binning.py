@@ -67,19 +67,19 @@ def rank_values(confidence: FloatArray) -> IntArray:
     return np.unique(np.rint(confidence * 1e9), return_inverse=True)[1].astype(np.int64)
 
 
-def by_confidence(known: OutcomeCounts) -> OutcomeCounts:
+def by_confidence(counts: OutcomeCounts) -> OutcomeCounts:
     """The same verdicts with one row per stated confidence, for measures that no item matters to.
 
     Only where stated confidences have few decimals; else the rows stay as they are. Items are all
     0.
     """
-    code = rank_values(known.confidence)
+    code = rank_values(counts.confidence)
     value = np.full(int(code.max()) + 1, np.nan)
-    value[code] = known.confidence
-    if len(value) > len(code) or (value[code] != known.confidence).any():
-        return known
+    value[code] = counts.confidence
+    if len(value) > len(code) or (value[code] != counts.confidence).any():
+        return counts
     n, correct = (
-        np.bincount(code, weights=column).astype(np.int64) for column in (known.n, known.correct)
+        np.bincount(code, weights=column).astype(np.int64) for column in (counts.n, counts.correct)
     )
     seen = n > 0
     confidence, n, correct = value[seen], n[seen], correct[seen]
@@ -89,13 +89,13 @@ def by_confidence(known: OutcomeCounts) -> OutcomeCounts:
 
 
 def bin_sums(
-    known: OutcomeCounts, index: IntArray, bins: int
+    counts: OutcomeCounts, index: IntArray, bins: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Verdicts, right verdicts and summed confidence of each bin."""
-    stated = known.n * known.confidence
+    stated = counts.n * counts.confidence
     return (
-        _total(index, known.n, bins),
-        _total(index, known.correct, bins),
+        _total(index, counts.n, bins),
+        _total(index, counts.correct, bins),
         _total(index, stated, bins),
     )
 
@@ -104,7 +104,7 @@ def _total(index: IntArray, column: IntArray | FloatArray, bins: int) -> FloatAr
     return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
 
 
-def item_sums(known: OutcomeCounts, bins: int) -> tuple[FloatArray, ...]:
+def item_sums(counts: OutcomeCounts, bins: int) -> tuple[FloatArray, ...]:
     """What the accuracy of each equal-width bin and its design effect are made of, (bins,) each.
 
     With nᵢ verdicts of item i in the bin, of which kᵢ are right: Σnᵢ, Σkᵢ, Σ confidence, items with
@@ -116,9 +116,9 @@ def item_sums(known: OutcomeCounts, bins: int) -> tuple[FloatArray, ...]:
     """
     parts = [
         _item_sums(
-            known.item[rows], known.confidence[rows], known.n[rows], known.correct[rows], bins
+            counts.item[rows], counts.confidence[rows], counts.n[rows], counts.correct[rows], bins
         )
-        for rows in _blocks(known.item)
+        for rows in _blocks(counts.item)
     ]
     return tuple(np.sum(column, axis=0) for column in zip(*parts, strict=True))
 

@@ -92,9 +92,9 @@ class Estimates:
     @classmethod
     def of(cls, estimates: Sequence[Estimate]) -> Estimates:
         """One-dimensional arrays of estimates of one level."""
-        ends = [(one.value, one.low, one.high) for one in estimates]
+        ends = [(each.value, each.low, each.high) for each in estimates]
         value, low, high = np.array(ends, dtype=np.float64).reshape(-1, 3).T
-        n = np.array([one.n for one in estimates], dtype=np.int64)
+        n = np.array([each.n for each in estimates], dtype=np.int64)
         return cls(value, low, high, n=n, level=estimates[0].level if estimates else 0.95)
 
     def __len__(self) -> int:

@@ -196,11 +196,11 @@ def n_distinct(code: IntArray) -> int:
     return int(np.count_nonzero(np.bincount(code)))
 
 
-def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
+def common_places(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
     """Places in `one` and in `two` of the values that both have, ascending; neither repeats a
     value.
     """
-    _, in_one, in_two = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    _, in_one, in_two = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     return in_one, in_two
 
 
@@ -220,8 +220,8 @@ def design_effect_of_sums(
         clustered = items / (items - 1) * (k_k - 2 * p * n_k + p**2 * n_n) / n**2
         ratio = clustered / (p * (1 - p) / (n - 1))
         fallback = n_n / n
-    known = (k > 0) & (k < n) & (items > 1) & (n_n > n)
-    deff = np.where(known, ratio, fallback)
+    measurable = (k > 0) & (k < n) & (items > 1) & (n_n > n)
+    deff = np.where(measurable, ratio, fallback)
     return np.where(n > 0, np.maximum(1.0, deff), 1.0)
 
 

@@ -145,9 +145,9 @@ def splits(
     _check_splits(n_splits, share)
     if minimum < 1:
         raise InvalidOption(f"At least {minimum} comparisons in calibration: use 1 or more.")
-    known = counts.gold >= -1
-    columns = [getattr(counts, name)[known] for name in ("plus", "tie", "minus", "gold")]
-    columns += [labels[known] for labels in (given or {}).values()]
+    labelled = counts.gold >= -1
+    columns = [getattr(counts, name)[labelled] for name in ("plus", "tie", "minus", "gold")]
+    columns += [labels[labelled] for labels in (given or {}).values()]
     first, cell, weight = _collapse(columns)
     cells = VoteCells(
         plus=columns[0][first],
@@ -156,7 +156,7 @@ def splits(
         gold=columns[3][first],
         weight=weight.astype(np.float64),
     )
-    item = dense_codes(counts.item[known])
+    item = dense_codes(counts.item[labelled])
     sizes = np.bincount(item)
     n, n_items = len(cell), len(sizes)
     wanted = _items_to_draw(sizes, share, minimum)
@@ -224,9 +224,9 @@ def sets_of_weights(cells: VoteCells, weights: FloatArray) -> CalibrationSets:
 
 def everything(counts: VoteCounts) -> CalibrationSets:
     """One set of all labelled comparisons."""
-    known = counts.labelled()
-    cells, cell = known.cells()
-    item = dense_codes(known.item)
+    labelled = counts.labelled()
+    cells, cell = labelled.cells()
+    item = dense_codes(labelled.item)
     return CalibrationSets(
         cells=cells,
         set=np.zeros_like(cell),
@@ -430,14 +430,14 @@ def error_intervals(
     value = np.atleast_1d(np.asarray(estimate, dtype=np.float64))
     most = np.broadcast_to(np.asarray(highest, dtype=np.float64), value.shape)
     # A mean over splits can be off its ends by rounding.
-    found = Estimates.of(
+    ends = Estimates.of(
         [
             mean_error_interval(item, np.clip(column, 0.0, top)[kind], highest=top, level=level)
             for column, top in zip(losses.loss.T, most.tolist(), strict=True)
         ]
     )
-    low = np.clip(found.low + value - found.value, 0.0, value)
-    high = np.clip(found.high + value - found.value, value, most)
+    low = np.clip(ends.low + value - ends.value, 0.0, value)
+    high = np.clip(ends.high + value - ends.value, value, most)
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
@@ -456,15 +456,15 @@ def change_intervals(
     """
     kind = np.repeat(np.arange(len(losses.items)), losses.items)
     item, size = np.arange(len(kind)), losses.size[kind]
-    found = []
+    estimates = []
     for column in losses.loss.T:
         change = column[kind]
         added = _together(size * change) / size.mean() if of_labels else None
         sides = () if added is None else (-min(added, 1.0), min(added, 1.0))
-        found.append(
+        estimates.append(
             mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level)
         )
-    own, value = Estimates.of(found), np.asarray(estimate, dtype=np.float64)
+    own, value = Estimates.of(estimates), np.asarray(estimate, dtype=np.float64)
     low = np.minimum(own.low + value - own.value, value)
     high = np.maximum(own.high + value - own.value, value)
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
@@ -548,11 +548,11 @@ def held_out_scores(
         (forecasts, change[rules:], False),
     ):
         apart = replace(losses, loss=part[:, :1] - part)
-        found = change_intervals(apart, mean, of_labels=of_labels, level=level)
-        found.low[same], found.high[same] = mean[same], mean[same]
+        ends = change_intervals(apart, mean, of_labels=of_labels, level=level)
+        ends.low[same], ends.high[same] = mean[same], mean[same]
         # A rule beside itself.
-        found.low[0] = found.high[0] = mean[0]
-        changes.append(found)
+        ends.low[0] = ends.high[0] = mean[0]
+        changes.append(ends)
     return HeldOutScores(
         names=names,
         mae=error_intervals(

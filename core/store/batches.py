@@ -32,7 +32,7 @@ class Batch:
 
 def waiting(store: Database, keys: Collection[str]) -> list[Batch]:
     """Batches in which some of these requests wait, oldest first, with those calls only."""
-    found = store.rows(
+    calls = store.rows(
         """select b.id, b.name, b.left_out, b.made_at, c.key, c.tokens, c.cost
            from calls c join batches b on b.id = c.batch
            where c.key in (select unnest($keys::varchar[]))
@@ -40,7 +40,7 @@ def waiting(store: Database, keys: Collection[str]) -> list[Batch]:
         {"keys": list(keys)},
     )
     batches: dict[str, Batch] = {}
-    for number, name, left_out, made_at, key, tokens, cost in found:
+    for number, name, left_out, made_at, key, tokens, cost in calls:
         made = Batch(
             id=number, name=name, left_out=frozenset(left_out.split()), made_at=made_at, calls={}
         )

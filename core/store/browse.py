@@ -92,11 +92,11 @@ def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
     joins = " ".join(
         f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()
     )
-    found = store.query(
+    sizes = store.query(
         f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by "
         "d.name"
     )
-    return [DatasetInfo(**row) for row in found.to_pylist()]
+    return [DatasetInfo(**row) for row in sizes.to_pylist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
         "with_confidence": "v.stated",
         "with_position": placed,
     }
-    found = store.query(
+    tallies = store.query(
         selected.sql(
             """
             with r as (select d.judge, count(*) as n_runs
@@ -240,8 +240,8 @@ def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
         ),
         selected.params,
     )
-    names = [column.removesuffix("_") for column in found.column_names]
-    return tuple(JudgeSummary(**row) for row in found.rename_columns(names).to_pylist())
+    names = [column.removesuffix("_") for column in tallies.column_names]
+    return tuple(JudgeSummary(**row) for row in tallies.rename_columns(names).to_pylist())
 
 
 def _others(
@@ -300,7 +300,7 @@ def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
     In the currency of the column `cost`.
     """
     selected = scope(store, selection)
-    found = store.rows(
+    totals = store.rows(
         f"""select j.name, sum(d.cost)::double as total, count(*) = count(d.cost) as known,
                    count(distinct v.comparison) filter (v.status = 0) as comparisons
             from votes v join judges j on j.id = v.judge left join details d on d.vote = v.id
@@ -308,8 +308,8 @@ def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
         selected.params,
     )
     return {
-        name: total / comparisons if known and comparisons else None
-        for name, total, known, comparisons in found
+        name: total / comparisons if priced and comparisons else None
+        for name, total, priced, comparisons in totals
     }
 
 
@@ -329,16 +329,16 @@ def _values(
     check_column(store, column)
     selected = scope(store, selection)
     value, joins = column_sql(column, extra="$column")
-    told = column in TOLD["tallies"]
-    rows = selected.sql("{tallies}" if told else "(select v.* from votes v where {filter})")
-    found = store.rows(
+    in_cells = column in TOLD["tallies"]
+    rows = selected.sql("{tallies}" if in_cells else "(select v.* from votes v where {filter})")
+    values = store.rows(
         f"""select u.x::varchar as value from
               (select distinct {value} as x from {rows} w {" ".join(joins)}) u
             where u.x is not null group by 1 order by {"min(u.x)" if is_numeric(column) else "1"}
             {f"limit {int(limit)}" if limit else ""}""",
         selected.params | ({} if column in COLUMN_NAMES else {"column": column}),
     )
-    return tuple(name for (name,) in found)
+    return tuple(name for (name,) in values)
 
 
 @at_one_moment
@@ -363,7 +363,7 @@ def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
     Columns dataset, item_id, model_a, model_b. Raises NoUsableVotes if there is none.
     """
     selected = scope(store, selection)
-    found = store.query(
+    names = store.query(
         selected.sql(
             """select d.name as dataset, i.name as item_id, a.name as model_a, b.name as model_b
             from comparisons c join datasets d on d.id = c.dataset join items i on i.id = c.item
@@ -373,9 +373,9 @@ def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
         ),
         selected.params,
     )
-    if found.num_rows == 0:
+    if names.num_rows == 0:
         raise nothing(store, selection)
-    return found
+    return names
 
 
 SAID: dict[Kind, str] = {"votes": "verdict", "scores": "score", "rankings": "ranking"}
@@ -444,9 +444,9 @@ def stored(summary: Summary) -> Stored:
 
 def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
     n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
-    found = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
+    judgements = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
     are = "is" if n == 1 else "are"
-    return f"{found} {are} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
+    return f"{judgements} {are} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
 
 
 def _left_out(n: int, kind: Kind) -> str:
@@ -460,20 +460,20 @@ def describe_import(reading: ImportResult) -> str:
     n = reading.votes.num_rows
     left = reading.rejects.num_rows
     if reading.gold_only:
-        found = f"{counted(n, 'gold label')} read from {counted(reading.rows, 'row')}"
+        sentence = f"{counted(n, 'gold label')} read from {counted(reading.rows, 'row')}"
     else:
         n = reading.units
         raters = len(reading.votes["judge"].unique())
         items = len(reading.votes["item_id"].unique())
         failed = without_result(reading)
-        found = (
+        sentence = (
             f"{counted(n, FORMS[reading.kind].unit)} of {counted(raters, 'rater')} on "
             f"{counted(items, 'item')} read from {counted(reading.rows, 'row')}"
         )
-        found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
-    found += f"; {left:,} rejected" if left else "; nothing was rejected"
+        sentence += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
+    sentence += f"; {left:,} rejected" if left else "; nothing was rejected"
     return (
-        found
+        sentence
         + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "")
         + "."
     )

@@ -76,8 +76,8 @@ class Snapshot:
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement that gives few rows."""
-        found: list[tuple[Any, ...]] = self._cursor.execute(sql, params).fetchall()
-        return found
+        rows: list[tuple[Any, ...]] = self._cursor.execute(sql, params).fetchall()
+        return rows
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -215,8 +215,8 @@ class Database:
 
     def setting(self, key: str) -> str | None:
         """A row of the table `settings`; None if never set."""
-        found = self.rows("select value from settings where key = ?", [key])
-        return str(found[0][0]) if found else None
+        values = self.rows("select value from settings where key = ?", [key])
+        return str(values[0][0]) if values else None
 
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement on its own cursor. Text goes in `params`, never in `sql`."""

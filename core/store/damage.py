@@ -135,12 +135,12 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) ->
     for table in sorted(named):
         # What the columns hold, not what the statistics of the file promise: `count` would ask
         # those.
-        known = (
+        named_by = (
             sorted({"dataset", "name", "text"} & COLUMNS[table])
             if table != "comparisons"
             else ["id"]
         )
-        key = f"count(distinct hash({', '.join(known)}))"
+        key = f"count(distinct hash({', '.join(named_by)}))"
         counted = f"select count(*), count(distinct id), {key} from {table}"
         ((n, ids, names),) = rows(counted)
         if not n == ids == names:
@@ -244,7 +244,7 @@ _watching = threading.Lock()
 def watch(place: Path) -> Watch:
     """The one watch of this process on a file that is there."""
     with _watching:
-        found = _watches.get(place)
-        if found is None:
-            found = _watches[place] = Watch(place)
-        return found
+        shared = _watches.get(place)
+        if shared is None:
+            shared = _watches[place] = Watch(place)
+        return shared

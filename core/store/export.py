@@ -42,10 +42,10 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     selected = scope(
         store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None
     )
-    found = listed(store, selected, selected.filter)
-    if found.num_rows == 0:
+    rows = listed(store, selected, selected.filter)
+    if rows.num_rows == 0:
         raise nothing(store, selection, kind)
-    return _perturbations_apart(found)
+    return _perturbations_apart(rows)
 
 
 def with_texts(store: Snapshot, dataset: str) -> pa.Table:
@@ -71,10 +71,10 @@ def _perturbations_apart(table: pa.Table) -> pa.Table:
         return table
     names = table["judge"].to_pylist()
     of_each = [meant[name] for name in names]
-    judges = [one.judge if one else name for name, one in zip(names, of_each, strict=True)]
+    judges = [change.judge if change else name for name, change in zip(names, of_each, strict=True)]
     place = table.column_names.index("judge")
     return table.set_column(place, "judge", pa.array(judges)).append_column(
-        "perturbation", pa.array([one.label if one else None for one in of_each], pa.string())
+        "perturbation", pa.array([change and change.label for change in of_each], pa.string())
     )
 
 
@@ -98,13 +98,13 @@ def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
         value, needed = column_sql("", kind, f"$key{place}")
         values.append(f"{value} as extra{place}")
         joins |= dict.fromkeys(needed)
-    found = store.query(
+    rows = store.query(
         f"""with w as (select * from {kind} v where {condition})
             select {", ".join(values)} from w {" ".join(joins)}
             order by w.id{", w.slot" if kind == "rankings" else ""}""",
         {**params, **{f"key{place}": name for place, name in enumerate(extras)}},
     )
-    return found.rename_columns([*form.names, *extras])
+    return rows.rename_columns([*form.names, *extras])
 
 
 def write_csv(table: pa.Table, target: str | Path | BinaryIO) -> None:
@@ -187,20 +187,20 @@ def read_store(path: Path) -> list[StoredDataset]:
     with Database.open(path, read_only=True) as store:
         store.check()
         with store.snapshot() as moment:
-            found = list(_datasets(moment, path.name))
-    if not found:
+            stored = list(_datasets(moment, path.name))
+    if not stored:
         raise NoUsableVotes(f"{path}: this store holds no vote, score or ranking")
-    return found
+    return stored
 
 
 def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
     for dataset, simulated in store.rows("select name, simulated from datasets order by name"):
         for kind in FORMS:
             selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
-            found = listed(store, selected, selected.filter)
-            if found.num_rows:
+            rows = listed(store, selected, selected.filter)
+            if rows.num_rows:
                 yield StoredDataset(
-                    dataset=dataset, simulated=simulated, reading=_import_result(file, kind, found)
+                    dataset=dataset, simulated=simulated, reading=_import_result(file, kind, rows)
                 )
 
 

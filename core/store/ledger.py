@@ -220,14 +220,14 @@ class CollectedVotes:
         fill_texts(change, ("prompt", "response_a", "response_b"))
         fill_comparisons(change)
         fill_gold(change, replace=False)
-        found = change.rows(
+        pairs = change.rows(
             """select k.item_id, k.model_a, k.model_b, k.comparison, ct.id, p.id, ra.id, rb.id
                from keyed k left join categories ct on ct.name = k.category
                left join texts p on p.text = k.prompt left join texts ra on ra.text = k.response_a
                left join texts rb on rb.text = k.response_b"""
         )
         self._number = change.count("select id from datasets where name = ?", [self._dataset])
-        self._of_pair = {row[:3]: row[3:] for row in found}
+        self._of_pair = {row[:3]: row[3:] for row in pairs}
         self._of_judge = dict(change.rows("select name, id from judges"))
         self._last_vote = change.count("select max(id) from votes")
         self._last_text = change.count("select max(id) from texts")
@@ -247,10 +247,10 @@ class CollectedVotes:
     def remove(self, change: Change, place: Place) -> bool:
         """Take a vote away; False if its comparison or judge is none of these."""
         pair, judge, run, position = place
-        known, number = self._of_pair.get(pair), self._of_judge.get(judge)
-        if known is None or number is None:
+        comparison, number = self._of_pair.get(pair), self._of_judge.get(judge)
+        if comparison is None or number is None:
             return False
-        numbers = [known[0], number, run, 1 if position == "ab" else -1]
+        numbers = [comparison[0], number, run, 1 if position == "ab" else -1]
         same = "comparison = ? and judge = ? and run = ? and position = ?"
         change.execute(
             f"delete from details where vote in (select id from votes where {same})", numbers
@@ -278,22 +278,22 @@ class CollectedVotes:
     def _text_ids(self, change: Change, votes: Sequence[Reply]) -> dict[str, int]:
         """Numbers of the rationales and prompt hashes; new ones are entered."""
         wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
-        known: dict[str, int] = dict(
+        ids: dict[str, int] = dict(
             change.rows(
                 "select text, id from texts where text in (select unnest($texts::varchar[]))",
                 {"texts": sorted(wanted)},
             )
         )
-        fresh = sorted(wanted - set(known))
+        fresh = sorted(wanted - set(ids))
         if fresh:
             numbers = range(self._last_text + 1, self._last_text + 1 + len(fresh))
             self._last_text += len(fresh)
-            known.update(zip(fresh, numbers, strict=True))
+            ids.update(zip(fresh, numbers, strict=True))
             change.insert(
-                _table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}),
+                _table([{"id": ids[text], "text": text} for text in fresh], {"id": "int32"}),
                 "texts",
             )
-        return known
+        return ids
 
 
 class Ledger:
@@ -322,13 +322,13 @@ class Ledger:
         import pyarrow as pa
 
         wanted = pa.array(list(keys), pa.string()).to_pylist()
-        found = self._store.query(
+        replies = self._store.query(
             f"""select distinct on (key) {", ".join(NAMES)} from replies
                 where key in (select unnest($keys::varchar[]))
                 order by key, status = 'error', dataset <> $dataset""",
             {"keys": wanted, "dataset": self._dataset},
         )
-        return {row["key"]: Reply(**row) for row in found.to_pylist()}
+        return {row["key"]: Reply(**row) for row in replies.to_pylist()}
 
     def look(self, keys: Collection[str], judges: Collection[str]) -> None:
         """Look up which of these requests the data set has replies to, and the votes of these
@@ -351,13 +351,13 @@ class Ledger:
 
     def spent(self, keys: Collection[str]) -> dict[str, Spent]:
         """What calls for these requests used, by key; requests never asked are absent."""
-        found = self._store.query(
+        sums = self._store.query(
             """select key, count(*)::bigint as calls, sum(tokens)::bigint as tokens,
                       coalesce(sum(cost), 0.0) as cost
                from calls where key in (select unnest($keys::varchar[])) group by key""",
             {"keys": list(keys)},
         )
-        return {row.pop("key"): Spent(**row) for row in found.to_pylist()}
+        return {row.pop("key"): Spent(**row) for row in sums.to_pylist()}
 
     def lease(self, calls: Sequence[Call]) -> None:
         """Count calls that are about to be made, so that they count whatever becomes of this
@@ -390,7 +390,7 @@ class Ledger:
                 version = _version(change)
                 yield change
             self._entered, self._looked = (
-                version + 1 if known == version else -1 for known in (self._entered, self._looked)
+                version + 1 if seen == version else -1 for seen in (self._entered, self._looked)
             )
 
     def write(
@@ -470,12 +470,12 @@ class Ledger:
         """Note which of these requests the data set has replies to."""
         self._held -= set(keys)
         self._failed -= set(keys)
-        found = store.rows(
+        replies = store.rows(
             """select key, status from replies
                where dataset = $dataset and key in (select unnest($keys::varchar[]))""",
             {"dataset": self._dataset, "keys": list(keys)},
         )
-        for key, status in found:
+        for key, status in replies:
             self._note(key, status)
 
     def _note(self, key: str, status: str) -> None:
@@ -497,13 +497,13 @@ class Ledger:
     def _others_at(self, change: Change, replies: Sequence[Reply]) -> set[str]:
         """Replies in the data set that voted where these will, to other requests."""
         places = {reply.place: reply.key for reply in replies if reply.task == "vote"}
-        found = change.rows(
+        stored = change.rows(
             """select key, item_id, candidate, judge, run, position from replies
                where task = 'vote' and dataset = $dataset and judge in (select
                unnest($judges::varchar[]))""",
             {"dataset": self._dataset, "judges": sorted({judge for _, judge, _, _ in places})},
         )
-        return {key for key, *columns in found if places.get(_place(*columns), key) != key}
+        return {key for key, *columns in stored if places.get(_place(*columns), key) != key}
 
     def set_agreement(self, judges: Sequence[str]) -> None:
         """Give the votes of these judges the confidence `multi`: the share of the judge's votes on
@@ -572,7 +572,7 @@ def _taken(
     items: Collection[str] | None = None,
 ) -> set[Place]:
     """Votes of these judges in a data set, on these items only if they are given."""
-    found = store.rows(
+    votes = store.rows(
         f"""select i.name as item_id, a.name as model_a, b.name as model_b, j.name as judge, v.run,
                    case v.position when 1 then 'ab' when -1 then 'ba' else '' end as position
             from votes v join datasets d on d.id = v.dataset join judges j on j.id = v.judge
@@ -583,4 +583,4 @@ def _taken(
         {"dataset": dataset, "judges": list(judges)}
         | ({} if items is None else {"items": list(items)}),
     )
-    return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in found}
+    return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in votes}

@@ -86,7 +86,7 @@ class LoadReport:
 def load(
     change: Change,
     reading: ImportResult,
-    told: Progress,
+    progress: Progress,
     *,
     dataset: str | None,
     replace: bool,
@@ -103,7 +103,7 @@ def load(
         return LoadReport(
             duplicates=reading.duplicates, rejected=counts["rejected"], kind=reading.kind
         )
-    told(0, "Numbering items and models")
+    progress(0, "Numbering items and models")
     rows = complete(
         reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"
     )
@@ -115,20 +115,20 @@ def load(
     fingerprint = f"{content}:{reading.gold_only if reading.kind == 'votes' else reading.kind}"
     targets = [name for (name,) in change.rows("select distinct dataset from given order by 1")]
     # Data set that these very judgements were loaded as → its name now.
-    known: dict[str, str] = dict(
+    stored_name: dict[str, str] = dict(
         change.rows(
             """select target, d.name from files f join datasets d on d.id = f.dataset
                where sha256 = ? and fingerprint = ?""",
             [reading.sha256, fingerprint],
         )
     )
-    before = set(targets) <= set(known)
+    before = set(targets) <= set(stored_name)
     # Gold may meet comparisons that were not there last time. A data set renamed since is not
     # filled again by `replace` under its old name.
-    renamed = any(known.get(target, target) != target for target in targets)
+    renamed = any(stored_name.get(target, target) != target for target in targets)
     if before and not reading.gold_only and (renamed or not replace):
         counts["duplicates"] += units
-        datasets = tuple(known[target] for target in targets)
+        datasets = tuple(stored_name[target] for target in targets)
         return LoadReport(**counts, already_loaded=True, datasets=datasets, kind=reading.kind)
     if reading.gold_only:
         counts.update(fill_gold(change, replace=replace))
@@ -136,7 +136,14 @@ def load(
     else:
         several = dataset is not None and len(rows["dataset"].unique()) > 1
         kept = _fill(
-            change, layout, rows, units, told, several=several, replace=replace, simulated=simulated
+            change,
+            layout,
+            rows,
+            units,
+            progress,
+            several=several,
+            replace=replace,
+            simulated=simulated,
         )
         counts.update(kept)
     _remember(change, reading, fingerprint)
@@ -225,21 +232,21 @@ def _find_dataset_of_gold(change: Change) -> None:
     """
     if change.count("select count(*) from given where dataset in (select name from datasets)"):
         return
-    found = change.rows(
+    fitting = change.rows(
         """select distinct d.name from given g
            join models a on a.name = g.model_a join models b on b.name = g.model_b
            join items i on i.name = g.item_id join datasets d on d.id = i.dataset
            join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id order by
            1"""
     )
-    if len(found) != 1:
-        how_many = "Several data sets have" if found else "No data set has"
-        meant = found or change.rows("select name from datasets order by 1")
+    if len(fitting) != 1:
+        how_many = "Several data sets have" if fitting else "No data set has"
+        meant = fitting or change.rows("select name from datasets order by 1")
         raise UnknownName(
             f"{how_many} comparisons of this gold file; say which is meant: "
             f"{', '.join(name for (name,) in meant) or 'none yet'}"
         )
-    change.execute("update given set dataset = ?", found[0])
+    change.execute("update given set dataset = ?", fitting[0])
 
 
 def _unmatched(change: Change, name: str, targets: Iterable[str]) -> int:
@@ -259,7 +266,7 @@ def _fill(
     layout: Layout,
     rows: pa.Table,
     units: int,
-    told: Progress,
+    progress: Progress,
     *,
     several: bool,
     replace: bool,
@@ -278,7 +285,7 @@ def _fill(
     if layout.kind == "votes":
         fill_comparisons(change)
         counts.update(fill_gold(change, replace=replace))
-    told(0.3, f"Storing {units:,} rows")
+    progress(0.3, f"Storing {units:,} rows")
     incoming, source = _fresh(change, layout, rows), "fresh"
     details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
     settled: Counter[str] = Counter()
@@ -290,7 +297,7 @@ def _fill(
         settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
     if layout.kind == "votes":
         insert_votes(change, source, details)
-        told(0.6, "Counting the votes of each comparison")
+        progress(0.6, "Counting the votes of each comparison")
         count_anew(change, "v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from fresh order by id")
@@ -464,16 +471,16 @@ def _settle(
         stored = (
             f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
         )
-    found = _compare(change, layout, "met", stored)
-    if found["conflicts"] and replace:
-        found["replaced"] = found["conflicts"]
+    met = _compare(change, layout, "met", stored)
+    if met["conflicts"] and replace:
+        met["replaced"] = met["conflicts"]
         if layout.details:
             change.execute("delete from details where vote in (select old from met_other)")
         change.execute(f"delete from {layout.kind} where id in (select old from met_other)")
         change.execute("delete from met where new in (select new from met_other)")
-    if found:
+    if met:
         change.execute("delete from fresh where id in (select new from met)")
-    return counts + found
+    return counts + met
 
 
 def _compare(change: Change, layout: Layout, pairs: str, stored: str) -> Counter[str]:
@@ -552,10 +559,10 @@ def delete_dataset(change: Change, name: str) -> None:
 
 
 def _dataset_id(change: Change, name: str) -> int:
-    known: dict[str, int] = dict(change.rows("select name, id from datasets order by name"))
-    if name not in known:
-        raise UnknownName(f"No data set named {name!r}; there are: {', '.join(known) or 'none'}")
-    return known[name]
+    ids: dict[str, int] = dict(change.rows("select name, id from datasets order by name"))
+    if name not in ids:
+        raise UnknownName(f"No data set named {name!r}; there are: {', '.join(ids) or 'none'}")
+    return ids[name]
 
 
 def vacuum(change: Change) -> None:

@@ -78,10 +78,10 @@ def votes_behind(
     selected = scope(store, selection)
     behind, params = _behind(store, selected, selection, mark)
     part = "" if limit is None else f" limit {int(limit)} offset {int(offset)}"
-    found = store.rows(f"select v.id {behind} order by v.id{part}", params)
-    if not found:
+    numbers = store.rows(f"select v.id {behind} order by v.id{part}", params)
+    if not numbers:
         raise NoUsableVotes("No vote is behind this mark")
-    return _listed(store, selected, [number for (number,) in found])
+    return _listed(store, selected, [number for (number,) in numbers])
 
 
 @at_one_moment
@@ -160,7 +160,7 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
     """
     selected = scope(store, selection)
     (number,) = pick("judge", (judge,), {name: number for number, name in selected.judges.items()})
-    asked = {
+    statements = {
         "surest": """select v.id from {usable} v join {gold} g using (comparison)
             where v.judge = {number} and v.vote <> g.gold and v.confidence is not null
             order by v.confidence desc, abs(v.vote - g.gold) desc, v.id limit 1""",
@@ -188,15 +188,15 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
             select v.id from votes v join c using (comparison)
             where v.status = 0 and {pool} and (v.human or v.judge = {number})""",
     }
-    found: dict[Telling, pa.Table] = {}
+    errors: dict[Telling, pa.Table] = {}
     kind: Telling
     for kind in ("surest", "flipped", "against people"):
         votes = store.rows(
-            selected.sql(asked[kind], number=str(number), pool=selected.pool), selected.params
+            selected.sql(statements[kind], number=str(number), pool=selected.pool), selected.params
         )
         if votes:
-            found[kind] = _listed(store, selected, [vote for (vote,) in votes])
-    return found
+            errors[kind] = _listed(store, selected, [vote for (vote,) in votes])
+    return errors
 
 
 def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
@@ -204,54 +204,54 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
     stated, verdict = (
         ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
     )
-    found: list[str] = []
+    conditions: list[str] = []
     params: dict[str, str] = {}
     judges = {name: number for number, name in selected.judges.items()}
     if mark.judge is not None:
-        found.append(f"v.judge = {pick('judge', (mark.judge,), judges)[0]}")
+        conditions.append(f"v.judge = {pick('judge', (mark.judge,), judges)[0]}")
     if mark.judges is not None:
         wanted = ", ".join(map(str, pick("judge", mark.judges, judges))) or "null"
-        found.append(f"v.judge in ({wanted})")
+        conditions.append(f"v.judge in ({wanted})")
     if mark.confidence is not None:
         low, high = (float(edge) for edge in mark.confidence)
         if not (np.isfinite(low) and np.isfinite(high)):
             raise InvalidOption(f"mark.confidence {mark.confidence}: both edges must be numbers")
-        found.append(f"({stated} > {low + EDGE_TOLERANCE!r} or {low <= 0} and {stated} >= 0)")
-        found.append(f"{stated} <= {high + EDGE_TOLERANCE!r}")
-    found += [f"v.vote = {int(mark.vote)}"] if mark.vote is not None else []
-    found += [f"g.gold = {int(mark.gold)}"] if mark.gold is not None else []
+        conditions.append(f"({stated} > {low + EDGE_TOLERANCE!r} or {low <= 0} and {stated} >= 0)")
+        conditions.append(f"{stated} <= {high + EDGE_TOLERANCE!r}")
+    conditions += [f"v.vote = {int(mark.vote)}"] if mark.vote is not None else []
+    conditions += [f"g.gold = {int(mark.gold)}"] if mark.gold is not None else []
     if mark.correct is not None:
-        found.append(f"{verdict} {'=' if mark.correct else '<>'} g.gold")
+        conditions.append(f"{verdict} {'=' if mark.correct else '<>'} g.gold")
     if mark.counts is not None:
         plus, tie, minus = (int(count) for count in mark.counts)
-        found.append(f"n.plus = {plus} and n.tie = {tie} and n.minus = {minus}")
+        conditions.append(f"n.plus = {plus} and n.tie = {tie} and n.minus = {minus}")
     if mark.label is not None:
         wins = "n.plus > n.tie and n.plus > n.minus"
         loses = "n.minus > n.tie and n.minus > n.plus"
-        found.append(
+        conditions.append(
             {1: f"({wins})", -1: f"({loses})"}.get(mark.label, f"not ({wins}) and not ({loses})")
         )
     if mark.models is not None:
         params |= {"mark_model_1": mark.models[0], "mark_model_2": mark.models[1]}
-        one, two = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))
-        found.append(
-            f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = "
-            f"{one}))"
+        first, second = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))
+        conditions.append(
+            f"((g.model_a = {first} and g.model_b = {second}) or "
+            f"(g.model_a = {second} and g.model_b = {first}))"
         )
     if mark.flip is not None:
-        found.append(
+        conditions.append(
             {"same": "p.apart = 0", "flip": "p.apart > 0", "hard": "p.apart = 2"}[mark.flip]
         )
     if mark.category is not None:
         params["mark_category"] = mark.category
-        found.append(
+        conditions.append(
             "coalesce((select name from categories k where k.id = v.category), '') = $mark_category"
         )
     if mark.slot is not None:
         shown = {"first": 1, "second": -1, "tie": 0}[mark.slot]
-        found.append(f"v.position <> 0 and v.vote * v.position = {shown}")
+        conditions.append(f"v.position <> 0 and v.vote * v.position = {shown}")
     if mark.items is not None:
         params |= {f"mark_item{k}": item for k, item in enumerate(mark.items)}
         listed = ", ".join(f"$mark_item{k}" for k in range(len(mark.items))) or "null"
-        found.append(f"g.item in (select id from items where name in ({listed}))")
-    return found, params
+        conditions.append(f"g.item in (select id from items where name in ({listed}))")
+    return conditions, params

@@ -35,13 +35,13 @@ def pair_scores(
     codes = dense_codes(store, selected, selection)
     table = _sums_by_order(store, selected)
     names, code = _model_codes(store, table)
-    found: dict[str | None, PairScores] = {
+    scores: dict[str | None, PairScores] = {
         judge: _pair_scores(table.slice(rows.start, rows.stop - rows.start), codes, names, code)
         for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
     }
     if pooled:
-        found[None] = _pair_scores(_together(table), codes, names, code)
-    return found
+        scores[None] = _pair_scores(_together(table), codes, names, code)
+    return scores
 
 
 @at_one_moment
@@ -61,13 +61,13 @@ def panel_scores(
     names, code = _model_codes(store, table)
     number = {name: judge for judge, name in selected.judges.items()}
     judge, low, high = ints(table, "judge"), code[ints(table, "low")], code[ints(table, "high")]
-    found = []
+    scores = []
     for panel in panels:
         anchor, *models = (names.index(name) for name in (panel.anchor, *panel.models))
         other = np.where(low == anchor, high, np.where(high == anchor, low, -1))
         rows = np.isin(other, models) & np.isin(judge, [number[name] for name in panel.judges])
-        found.append(_pair_scores(_together(table.filter(pa.array(rows))), codes, names, code))
-    return found
+        scores.append(_pair_scores(_together(table.filter(pa.array(rows))), codes, names, code))
+    return scores
 
 
 def _together(table: pa.Table) -> pa.Table:
@@ -184,15 +184,15 @@ def ratings(
     """
     turned, compared = "1", "true"
     if anchors:
-        known = dict(store.rows("select name, id from models order by name"))
-        ids = pick("model", anchors, known)
+        ids_by_name = dict(store.rows("select name, id from models order by name"))
+        ids = pick("model", anchors, ids_by_name)
         ranks = " ".join(f"when {i} then {rank}" for rank, i in enumerate(ids))
         rank_a, rank_b = (f"(case c.model_{side} {ranks} else {len(ids)} end)" for side in "ab")
         turned = f"(case when {rank_b} < {rank_a} then 1 else -1 end)"
         compared = f"{rank_a} <> {rank_b}"
     by_order = {
         name: "(case m.orders "
-        + " ".join(f"when {k} then r.{one}" for k, one in enumerate(columns))
+        + " ".join(f"when {k} then r.{column}" for k, column in enumerate(columns))
         + " end)"
         for name, columns in (
             ("complete", [f"n_{order}" for order in BASES]),
@@ -282,14 +282,14 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
         from r join models m on m.id = low join models o on o.id = high
         group by judge, item, low, high, m.name, o.name
         order by judge, least(m.name, o.name), greatest(m.name, o.name), item"""
-    found: dict[str, dict[str, Any]] = fetch(
+    of_judge: dict[str, dict[str, Any]] = fetch(
         store, selection, listed, dict, by_order=by_order, per_order=per_order
     )
     return {
         judge: PairDoubt(
             pairs=scores[judge], run_sd=_run_sd(columns), confidence=columns["confidence"]
         )
-        for judge, columns in found.items()
+        for judge, columns in of_judge.items()
     }
 
 

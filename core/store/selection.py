@@ -147,7 +147,7 @@ def scope(
     if not with_perturbed and (apart := _perturbed(judges, selection)):
         pool = f"{'' if pool == 'true' else f'{pool} and '}not {_one_of('v.judge', apart)}"
     filters = [pool, *_raters(selection, judges)]
-    asked = {column for column, _ in selection.where} | (
+    conditioned = {column for column, _ in selection.where} | (
         {"rater_type"} if selection.rater_types else set()
     )
     params: dict[str, str] = {}
@@ -161,7 +161,7 @@ def scope(
         kind=kind,
         filter=" and ".join(part for part in filters if part != "true") or "true",
         pool=pool,
-        cells=frozenset(name for name, columns in TOLD.items() if asked <= columns),
+        cells=frozenset(name for name, columns in TOLD.items() if conditioned <= columns),
         gold=_gold(selection.gold, _pool(store, selection), judges) if kind == "votes" else "",
         params=params,
         judges={number: name for name, number in judges.items()},
@@ -209,7 +209,7 @@ def column_sql(
 
 def is_numeric(column: str, kind: Kind = "votes") -> bool:
     """Whether a column is a canonical one of numbers."""
-    return any(known.name == column and known.kind != "text" for known in FORMS[kind].columns)
+    return any(each.name == column and each.kind != "text" for each in FORMS[kind].columns)
 
 
 def extra_columns(
@@ -225,12 +225,12 @@ def extra_columns(
         return sorted(store.others)
     where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
     extra = "d.extra" if kind == "votes" else "v.extra"
-    found = store.query(
+    rows = store.query(
         f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and "
         f"{condition}",
         params,
     )
-    return sorted({name for names in found["names"].to_pylist() for name in names})
+    return sorted({name for names in rows["names"].to_pylist() for name in names})
 
 
 def check_column(store: Snapshot, column: str, kind: Kind = "votes") -> None:
@@ -244,25 +244,25 @@ def _numbers(store: Snapshot, table: str) -> dict[str, int]:
     return dict(store.rows(f"select name, id from {table} order by name"))
 
 
-def pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int]:
+def pick(kind: str, wanted: tuple[str, ...], ids: dict[str, int]) -> list[int]:
     """Numbers of names; raises UnknownName for one that is not there."""
     for name in wanted:
-        if name not in known:
-            raise UnknownName(unknown(kind, name, list(known)))
-    return [known[name] for name in wanted]
+        if name not in ids:
+            raise UnknownName(unknown(kind, name, list(ids)))
+    return [ids[name] for name in wanted]
 
 
-def unknown(kind: str, name: str, known: list[str]) -> str:
+def unknown(kind: str, name: str, names: list[str]) -> str:
     """Sentence that names what does not exist and what is near it."""
-    inside = [one for one in known if name.casefold() in one.casefold()] if name else []
+    inside = [each for each in names if name.casefold() in each.casefold()] if name else []
     near = list(
-        dict.fromkeys([*inside[:5], *difflib.get_close_matches(name, known, n=5, cutoff=0.5)])
+        dict.fromkeys([*inside[:5], *difflib.get_close_matches(name, names, n=5, cutoff=0.5)])
     )[:5]
     if near:
-        return f"No {kind} named {name!r}; did you mean {' or '.join(repr(one) for one in near)}?"
-    shown = ", ".join(repr(one) for one in known[:20]) + (", …" if len(known) > 20 else "")
+        return f"No {kind} named {name!r}; did you mean {' or '.join(repr(each) for each in near)}?"
+    shown = ", ".join(repr(each) for each in names[:20]) + (", …" if len(names) > 20 else "")
     return (
-        f"No {kind} named {name!r}; there {'is' if len(known) == 1 else 'are'}: {shown or 'none'}"
+        f"No {kind} named {name!r}; there {'is' if len(names) == 1 else 'are'}: {shown or 'none'}"
     )
 
 
@@ -305,8 +305,8 @@ def _condition(column: str, kind: Kind, place: int) -> str:
         )
     if kind == "votes" and column in NAMED:
         table, alias = NAMED[column]
-        found = f"v.{column} in (select {alias}.id from {table} {alias} where {test})"
-        return f"({found} or (v.{column} is null and $value{place} = ''))"
+        named = f"v.{column} in (select {alias}.id from {table} {alias} where {test})"
+        return f"({named} or (v.{column} is null and $value{place} = ''))"
     return f"v.id in (select w.id from {kind} w {' '.join(joins)} where {test})"
 
 
@@ -388,8 +388,8 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
     if selected.kind == "votes":
         template = """select c.id as comparison, c.item from comparisons c
                       where c.id in (select v.comparison from {tallies} v where v.n > 0)"""
-    found = store.query(selected.sql(template), selected.params)
-    if found.num_rows == 0:
+    rows = store.query(selected.sql(template), selected.params)
+    if rows.num_rows == 0:
         raise nothing(store, selection, selected.kind)
 
     def lookup(ids: IntArray) -> IntArray:
@@ -397,10 +397,9 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
         present[ids] = 1
         return np.cumsum(present) - 1
 
-    item = lookup(ints(found, "item"))
+    item = lookup(ints(rows, "item"))
     return Codes(
-        item=item,
-        comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item,
+        item=item, comparison=lookup(ints(rows, "comparison")) if selected.kind == "votes" else item
     )
 
 
@@ -423,27 +422,27 @@ def fetch(
     with store.snapshot() as moment:
         selected = scope(moment, selection, kind)
         codes = dense_codes(moment, selected, selection)
-        told = moment.batches(selected.sql(template, **parts), selected.params)
-        return per_judge(told, codes, selected.judges, record)
+        batches = moment.batches(selected.sql(template, **parts), selected.params)
+        return per_judge(batches, codes, selected.judges, record)
 
 
 def per_judge(
-    told: pa.RecordBatchReader, codes: Codes, judges: dict[int, str], record: Callable[..., R]
+    batches: pa.RecordBatchReader, codes: Codes, judges: dict[int, str], record: Callable[..., R]
 ) -> dict[str, R]:
     """A record of each judge's rows, which come ordered by judge; see `fetch`."""
-    columns: dict[str, list[Any]] = {name: [] for name in told.schema.names}
+    columns: dict[str, list[Any]] = {name: [] for name in batches.schema.names}
     # What is kept of a part is a copy, so that no more than one part is held.
-    for batch in told:
+    for batch in batches:
         for name, parts in columns.items():
             parts.append(_kept(batch[name]))
     arrays: dict[str, Any] = {}
     shared: dict[str, tuple[str, ...]] = {}
-    for column in told.schema.names:
+    for column in batches.schema.names:
         name, parts = column.removesuffix("_"), columns.pop(column)
-        if str(told.schema.field(column).type) == "string":
+        if str(batches.schema.field(column).type) == "string":
             shared[PLURALS[name]], arrays[name] = coded(parts)
         else:
-            kind = np.float64 if str(told.schema.field(column).type) == "double" else np.int64
+            kind = np.float64 if str(batches.schema.field(column).type) == "double" else np.int64
             arrays[name] = np.concatenate([np.empty(0, kind), *parts], dtype=kind, casting="unsafe")
     for name in ("comparison", "item"):
         if name in arrays:
@@ -465,16 +464,16 @@ def _kept(column: pa.Array) -> Any:
 
 
 def ints(table: pa.Table, column: str) -> IntArray:
-    found: IntArray = table[column].to_numpy().astype(np.int64, copy=False)
-    return found
+    values: IntArray = table[column].to_numpy().astype(np.int64, copy=False)
+    return values
 
 
 def by_judge(ids: IntArray, names: dict[int, str]) -> dict[str, slice]:
     """Slices of rows that are ordered by judge id, in the order of the judges' names."""
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
     ends = np.append(starts, len(ids))[1:]
-    found = {names[int(ids[a])]: slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
-    return dict(sorted(found.items()))
+    rows = {names[int(ids[a])]: slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
+    return dict(sorted(rows.items()))
 
 
 def coded(parts: Sequence[pa.DictionaryArray]) -> tuple[tuple[str, ...], IntArray]:

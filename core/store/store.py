@@ -46,9 +46,9 @@ class Store(Database):
             _check_name(dataset)
         replace = on_conflict == "replace"
         with self.change() as change:
-            told = progress or (lambda *_: None)
+            hear = progress or (lambda *_: None)
             return load(
-                change, reading, told, dataset=dataset, replace=replace, simulated=simulated
+                change, reading, hear, dataset=dataset, replace=replace, simulated=simulated
             )
 
     def datasets(self) -> list[DatasetInfo]:

@@ -244,10 +244,10 @@ def perturbed_votes(
     Only votes with a known position; a change whose judge has no such votes on the items as they
     are is absent.
     """
-    known = [name for (name,) in store.rows("select name from judges order by name")]
-    asked = known if selection.judges is None else selection.judges
-    wanted = {name: meant for name in known if (meant := perturbed(name)) and meant.judge in asked}
-    judges = {*wanted, *(meant.judge for meant in wanted.values())} & {*known}
+    names = [name for (name,) in store.rows("select name from judges order by name")]
+    chosen = names if selection.judges is None else selection.judges
+    wanted = {name: meant for name in names if (meant := perturbed(name)) and meant.judge in chosen}
+    judges = {*wanted, *(meant.judge for meant in wanted.values())} & {*names}
     try:
         votes = (
             order_counts(store, replace(selection, judges=tuple(sorted(judges)))) if wanted else {}
@@ -316,9 +316,9 @@ def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str,
             ],
             axis=1,
         )
-        known = np.where(side >= 0, side % 4 - 1, NO_SIDE)
+        sides = np.where(side >= 0, side % 4 - 1, NO_SIDE)
         return WeighedVotes(
-            comparison=comparison, n=n, side=known, first=first, product=product, **by_label
+            comparison=comparison, n=n, side=sides, first=first, product=product, **by_label
         )
 
     return fetch(store, selection, counted, record)
@@ -361,15 +361,15 @@ def outcomes(
     }
     if rule not in verdicts:
         raise InvalidOption(f"correctness rule {rule!r}: allowed are 'single' and 'both_orders'")
-    told = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
+    source = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
     # A vote of a comparison without a majority among people has no verdict.
     right = "case when x.verdict = g.gold then 1 else 0 end"
-    found = _by_confidence(store, selection, told, about="item", kinds=right, most=2)
+    of_judge = _by_confidence(store, selection, source, about="item", kinds=right, most=2)
     return {
         judge: OutcomeCounts(
             item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1].copy()
         )
-        for judge, (item, confidence, n) in found.items()
+        for judge, (item, confidence, n) in of_judge.items()
     }
 
 
@@ -379,23 +379,23 @@ def confidence_counts(
     """Votes of each judge per comparison, vote and stated confidence. Raises as
     `vote_counts` does.
     """
-    told = "(select v.judge, v.comparison, v.vote, v.confidence as stated from {usable} v) x"
+    source = "(select v.judge, v.comparison, v.vote, v.confidence as stated from {usable} v) x"
     counted = _by_confidence(
-        store, selection, told, about="comparison", kinds="x.vote + 1", most=len(LABELS)
+        store, selection, source, about="comparison", kinds="x.vote + 1", most=len(LABELS)
     )
-    found = {}
+    counts = {}
     for judge, (comparison, confidence, n) in counted.items():
         row, vote = np.nonzero(n)
-        found[judge] = ConfidenceCounts(
+        counts[judge] = ConfidenceCounts(
             comparison=comparison[row], vote=vote - 1, confidence=confidence[row], n=n[row, vote]
         )
-    return found
+    return counts
 
 
 def _by_confidence(
     store: Database | Snapshot,
     selection: Selection,
-    told: str,
+    source: str,
     *,
     about: str,
     kinds: str,
@@ -403,12 +403,12 @@ def _by_confidence(
 ) -> dict[str, tuple[IntArray, FloatArray, IntArray]]:
     """What each judge said, counted by what it is about and by stated confidence.
 
-    told : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
+    source : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
     kinds : SQL of the kind of a row, 0 to most − 1.
     Returns per judge the code of what it is about, the confidence (NaN last), and how many of each
     kind, (rows, most), in the order of the first two.
     """
-    listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {told}"
+    listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {source}"
     with store.snapshot() as moment:
         selected = scope(moment, selection)
         place, number = (
@@ -421,16 +421,16 @@ def _by_confidence(
     cells, n = counted_keys(key, most, times)
     at, code = np.divmod(cells, len(value))
     bounds = np.searchsorted(at, np.arange(len(number) + 1) * places).tolist()
-    found = {
+    of_judge = {
         selected.judges[judge]: (at[start:end] - k * places, value[code[start:end]], n[start:end])
         for k, (judge, (start, end)) in enumerate(zip(number, pairwise(bounds), strict=True))
         if end > start
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(of_judge.items()))
 
 
 def _keys(
-    told: pa.RecordBatchReader, rank: IntArray, place: IntArray, most: int
+    batches: pa.RecordBatchReader, rank: IntArray, place: IntArray, most: int
 ) -> tuple[IntArray, IntArray | None, FloatArray]:
     """((judge · places + about) · confidences + confidence) · most + kind of each row that is told.
 
@@ -443,7 +443,7 @@ def _keys(
     places = int(place.max()) + 1
 
     def stated() -> Iterator[FloatArray]:
-        for batch in told:
+        for batch in batches:
             keys.append(rank[batch["judge"].to_numpy()] * places + place[batch["about"].to_numpy()])
             kinds.append(batch["kind"].to_numpy().astype(np.uint8))
             if "rows" in batch.schema.names:
@@ -592,7 +592,7 @@ def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str,
     Raises NoUsableVotes: no ranking with status ok is selected. UnknownName: a name that the store
     does not have, or a column that rankings do not have.
     """
-    known = ", ".join(
+    any_known = ", ".join(
         f"coalesce(v.{name}, {value})::bigint as {name}_" for name, value in UNKNOWN.items()
     )
     listed = """
@@ -602,7 +602,7 @@ def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str,
         from {usable} v join models m on m.id = v.candidate left join categories c on c.id =
         v.category
         order by v.judge, v.item, v.run, v.slot"""
-    return fetch(store, selection, listed, ListRankings, kind="rankings", known=known)
+    return fetch(store, selection, listed, ListRankings, kind="rankings", known=any_known)
 
 
 @at_one_moment
