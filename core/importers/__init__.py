@@ -99,18 +99,20 @@ def read(
     native = [file for file in opened if isinstance(file, NativeFile)]
     if native:
         pandalm.give_test_set(native)
-    found: list[ImportResult] = []
+    results: list[ImportResult] = []
     for file in opened:
         if progress is not None:
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
-            progress((len(opened) + len(found)) / steps, f"Checking {rows:,} rows")
+            progress((len(opened) + len(results)) / steps, f"Checking {rows:,} rows")
         if isinstance(file, NativeFile):
-            found.append(read_native(file))
+            results.append(read_native(file))
         elif file.shape:
-            found.append(_READERS[file.shape.format](file.table, file.source, file.shape, options))
+            results.append(
+                _READERS[file.shape.format](file.table, file.source, file.shape, options)
+            )
         else:
-            found.append(read_table(file.table, file.source, options, CANONICAL))
-    return found
+            results.append(read_table(file.table, file.source, options, CANONICAL))
+    return results
 
 
 def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:

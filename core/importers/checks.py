@@ -219,9 +219,9 @@ def _counts(codes: Codes) -> Codes:
 
 def _any(codes: Codes, rows: Mask) -> Mask:
     """For each row whether any row of the same code is among these."""
-    found = np.zeros(codes.max(initial=-1) + 1, bool)
-    found[codes[rows]] = True
-    return found[codes]
+    marked = np.zeros(codes.max(initial=-1) + 1, bool)
+    marked[codes[rows]] = True
+    return marked[codes]
 
 
 def _contradicted(codes: Codes, values: Numbers) -> Mask:
@@ -428,8 +428,8 @@ class Rankings:
     def settle_best(self) -> None:
         """Fill `is_best` beside a 1; refuse rankings that contradict each other about it."""
         best = self.rows.numbers["is_best"]
-        known = _any(self.code, (best == 1).filled(False))
-        best = np.ma.array(best.filled(0), mask=~(has_number(best) | known))
+        settled = _any(self.code, (best == 1).filled(False))
+        best = np.ma.array(best.filled(0), mask=~(has_number(best) | settled))
         counted = np.ma.array(best, mask=np.ma.getmaskarray(best) | self.refused)
         self.refuse(
             _contradicted(self.rows.codes(("dataset", "item_id", "candidate")), counted),
@@ -440,10 +440,10 @@ class Rankings:
 
     def take_good(self) -> None:
         """Keep only whole rankings; the other rows of a refused one are rejected for it."""
-        known = {row for row, *_ in self.rows.rejects.found}
+        rejected = {row for row, *_ in self.rows.rejects.found}
         for i in np.flatnonzero(self.refused & ~self.blamed):
-            if self.rows.row[i] not in known:
-                known.add(self.rows.row[i])
+            if self.rows.row[i] not in rejected:
+                rejected.add(self.rows.row[i])
                 reason = (
                     "another row of the ranking was rejected, and a ranking "
                     "loads whole; correct that row"

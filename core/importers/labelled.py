@@ -47,8 +47,10 @@ def llmbar(file: NativeFile) -> Reader:
         _named_after_the_file(file)
 
     def votes(record: Record) -> Iterator[Vote]:
-        asked = [one for one in required(record, "results", list) if isinstance(one, dict)]
-        if not asked:
+        orders = [
+            result for result in required(record, "results", list) if isinstance(result, dict)
+        ]
+        if not orders:
             raise BadField("results", None, "there is no result; export the record again")
         texts = [required(record, name) for name in ("input", "output_1", "output_2")]
         about: dict[str, Any] = {
@@ -59,13 +61,13 @@ def llmbar(file: NativeFile) -> Reader:
             "response_a": texts[1],
             "response_b": texts[2],
         }
-        if "score_1" in asked[0]:
-            yield about | _compared(_rating(asked[0], "score_1"), _rating(asked[0], "score_2"))
+        if "score_1" in orders[0]:
+            yield about | _compared(_rating(orders[0], "score_1"), _rating(orders[0], "score_2"))
             return
         for position, name in ORDERS:
-            given = _part(asked[0], name)
+            given = _part(orders[0], name)
             vote = verdict(given.get("winner"), f"results[0].{name}.winner", VOCABULARIES["1/2/0"])
-            again = _part(asked[1], name).get("winner") if len(asked) > 1 else None
+            again = _part(orders[1], name).get("winner") if len(orders) > 1 else None
             yield about | {
                 "position": position,
                 "vote": vote,
@@ -84,7 +86,7 @@ def _is_llmbar(record: Record) -> bool:
         or not {"input", "output_1", "output_2", "label"} <= record.keys()
     ):
         return False
-    return any(isinstance(one, dict) and ORDERS[0][1] in one for one in results)
+    return any(isinstance(result, dict) and ORDERS[0][1] in result for result in results)
 
 
 def _part(result: dict[str, Any], name: str) -> dict[str, Any]:
@@ -100,8 +102,8 @@ def _said(completion: object) -> str | None:
 
 
 def _rating(result: dict[str, Any], name: str) -> float | None:
-    found = _SCORE.search(_said(result.get(name)) or "")
-    return float(found[0]) if found else None
+    score = _SCORE.search(_said(result.get(name)) or "")
+    return float(score[0]) if score else None
 
 
 def _compared(first: float | None, second: float | None) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def _turns(record: Record) -> list[str]:
 
 def _contents(said: object) -> list[str]:
     parts = said if isinstance(said, list) else [said]
-    return [text(one.get("content") if isinstance(one, dict) else one) or "" for one in parts]
+    return [text(part.get("content") if isinstance(part, dict) else part) or "" for part in parts]
 
 
 def _named_after_the_file(file: NativeFile) -> None:

@@ -115,17 +115,17 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
             return shape
     given = {canonical for canonical, theirs in options.mapping if theirs}
     present = {plain(column) for column in columns}
-    asked = options.layout != "auto" or options.labels or options.judges or options.label_refers
+    as_votes = options.layout != "auto" or options.labels or options.judges or options.label_refers
     of_votes = any({name, *SYNONYMS.get(name, ())} & present for name in _VOTES_ONLY)
-    if asked or of_votes or given & {*_VOTES_ONLY, "position", "confidence"}:
+    if as_votes or of_votes or given & {*_VOTES_ONLY, "position", "confidence"}:
         return None
 
     def has(shape: Shape, name: str) -> bool:
         return name in given or bool({name, *shape.synonyms.get(name, ())} & present)
 
     for shape in (PICKS, LISTS, DIRECT):
-        found = all(has(shape, name) for name in ("item_id", "judge", *shape.telling))
-        if found and (not shape.any_of or any(has(shape, name) for name in shape.any_of)):
+        complete = all(has(shape, name) for name in ("item_id", "judge", *shape.telling))
+        if complete and (not shape.any_of or any(has(shape, name) for name in shape.any_of)):
             return shape
     return None
 

@@ -152,7 +152,7 @@ def read_native(file: NativeFile) -> ImportResult:
                 value=theirs,
                 format=format.name,
             )
-    found: list[Vote] = []
+    votes: list[Vote] = []
     rows: list[int] = []
     for row, record in zip(records.row, records.records, strict=True):
         try:
@@ -162,27 +162,27 @@ def read_native(file: NativeFile) -> ImportResult:
             column, value, reason = bad.args
             records.rejects.add(row, column, "" if value is None else str(value), reason)
         else:
-            found += those
+            votes += those
             rows += [row] * len(those)
-    present = [c for c in format.form.columns if any(c.name in vote for vote in found)]
-    extra = dict.fromkeys(name for vote in found for name in vote.get("extra", ()))
+    present = [c for c in format.form.columns if any(c.name in vote for vote in votes)]
+    extra = dict.fromkeys(name for vote in votes for name in vote.get("extra", ()))
     constants = file.constants | options.constants()
-    if options.rater_type and not any("rater_type" in vote for vote in found):
+    if options.rater_type and not any("rater_type" in vote for vote in votes):
         constants["rater_type"] = options.rater_type
     typed = TypedRows(
         row=np.array(rows, np.int64),
         text={
-            c.name: encode_cells(text(v.get(c.name)) for v in found)
+            c.name: encode_cells(text(v.get(c.name)) for v in votes)
             for c in present
             if c.kind == "text"
         },
         numbers={
-            c.name: masked_numbers((v.get(c.name) for v in found), DTYPES[c.kind])
+            c.name: masked_numbers((v.get(c.name) for v in votes), DTYPES[c.kind])
             for c in present
             if c.kind != "text"
         },
         extra={
-            name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found)
+            name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in votes)
             for name in extra
         },
         rejects=records.rejects,

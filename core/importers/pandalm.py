@@ -94,8 +94,8 @@ def _outputs(file: NativeFile) -> Reader:
             f"{file.source.name}: row 1: PandaLM outputs name their comparisons by idx only. "
             "Give the test set (testset-v1.json) together with this file."
         )
-    known = [record for record in file.test_set.records if isinstance(record.get("idx"), int)]
-    about: dict[object, Record] = {record["idx"]: record for record in known}
+    numbered = [record for record in file.test_set.records if isinstance(record.get("idx"), int)]
+    about: dict[object, Record] = {record["idx"]: record for record in numbered}
     judge = _TESTSET.sub("", file.source.stem) or file.source.stem
 
     def votes(record: Record) -> Iterator[Vote]:

@@ -142,18 +142,18 @@ def parse_permutation(cell: str) -> tuple[int, ...]:
     """
     digits = re.findall(r"[0-9]+", cell)
     joined = re.fullmatch(r"([0-9]+)(?:\.0*)?", cell)
-    found = (
+    order = (
         [int(digit) for digit in joined[1]]
         if joined
         else [int(digit[:6]) for digit in digits[:_FEW]]
     )
-    if joined and 0 not in found:
-        found = [0, *found]
-    if not 2 <= len(found) < _FEW or sorted(found) != list(range(len(found))):
+    if joined and 0 not in order:
+        order = [0, *order]
+    if not 2 <= len(order) < _FEW or sorted(order) != list(range(len(order))):
         raise BadCell(
             "not an order of the candidates 0, 1, 2 … in which each is shown once; correct it"
         )
-    return tuple(found)
+    return tuple(order)
 
 
 def read_choices(
@@ -206,8 +206,8 @@ def _orders(parser: RowParser) -> Codes:
     parser.reject_missing("permutation")
     orders = np.full((len(cells.dictionary) + 1, int(size.filled(0).max(initial=0))), -1, np.int64)
     for code in np.unique(cell_codes(cells)[has_number(size)]):
-        found = parse_permutation(cells.dictionary[int(code)].as_py())
-        orders[code, : len(found)] = found
+        order = parse_permutation(cells.dictionary[int(code)].as_py())
+        orders[code, : len(order)] = order
     return orders[cell_codes(cells)]
 
 
@@ -221,21 +221,21 @@ def _named(parser: RowParser, what: str, order: Codes, size: Codes) -> Numbers:
         name = f"{what}_{kind}"
         if name not in parser.cells:
             continue
-        found = parser.number(name, reader)
-        outside = ((found < 0) | (found >= size)).filled(False)
+        slots = parser.number(name, reader)
+        outside = ((slots < 0) | (slots >= size)).filled(False)
         parser.reject(
             outside, name, f"names no {kind} that was shown; correct it, or leave it empty"
         )
-        found = np.ma.array(found, mask=np.ma.getmaskarray(found) | outside)
+        slots = np.ma.array(slots, mask=np.ma.getmaskarray(slots) | outside)
         if kind == "slot" and order.shape[1]:
-            found = np.ma.array(
-                order[np.arange(n), found.filled(0)], mask=np.ma.getmaskarray(found)
+            slots = np.ma.array(
+                order[np.arange(n), slots.filled(0)], mask=np.ma.getmaskarray(slots)
             )
         reason = f"names another candidate than {what}_slot does; correct either"
-        parser.reject((found != named).filled(False), name, reason)
-        there = has_number(found)
+        parser.reject((slots != named).filled(False), name, reason)
+        there = has_number(slots)
         named = np.ma.array(
-            np.where(there, found.data, named.data), mask=~there & ~has_number(named)
+            np.where(there, slots.data, named.data), mask=~there & ~has_number(named)
         )
     return named
 

@@ -176,8 +176,8 @@ def depth(text: bytes) -> int:
     """How deep JSON is nested at most. Brackets in strings count only where the limit seems
     exceeded.
     """
-    found = _deepest(text)
-    return _deepest(_STRINGS.sub(b"", text)) if found > MAX_DEPTH else found
+    brackets = _deepest(text)
+    return _deepest(_STRINGS.sub(b"", text)) if brackets > MAX_DEPTH else brackets
 
 
 def _deepest(text: bytes) -> int:

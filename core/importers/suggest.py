@@ -79,14 +79,14 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
         for place, name in enumerate(free)
         if canonical in kinds[name] and (hits := _hits(words_of(name), wanted))
     ]
-    found: dict[str, str] = {}
+    suggested: dict[str, str] = {}
     for _, _, canonical, name in sorted(scored, reverse=True):
-        if canonical not in found and name not in found.values():
-            found[canonical] = name
-    verdicts = [name for name in free if "words" in kinds[name] and name not in found.values()]
-    if "vote" not in found and "vote" not in mapping and len(verdicts) == 1:
-        found["vote"] = verdicts[0]
-    return found | _two_models(table, {**mapping, **found})
+        if canonical not in suggested and name not in suggested.values():
+            suggested[canonical] = name
+    verdicts = [name for name in free if "words" in kinds[name] and name not in suggested.values()]
+    if "vote" not in suggested and "vote" not in mapping and len(verdicts) == 1:
+        suggested["vote"] = verdicts[0]
+    return suggested | _two_models(table, {**mapping, **suggested})
 
 
 def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
@@ -97,31 +97,31 @@ def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[st
     return {"gold": said[0]} if len(said) == 1 < len(judges) and "gold" not in mapping else {}
 
 
-def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:
+def _two_models(table: TextTable, mapped: Mapping[str, str]) -> dict[str, str]:
     """Models whose names are the labels, where the file shows it: by what was shown first, or in
     headers.
     """
-    two = _two_names(table.columns.get(known.get("vote", "")))
-    if two is None or {"model_a", "model_b"} & known.keys():
+    two = _two_names(table.columns.get(mapped.get("vote", "")))
+    if two is None or {"model_a", "model_b"} & mapped.keys():
         return {}
-    free = [name for name in table.columns if name not in known.values()]
+    free = [name for name in table.columns if name not in mapped.values()]
     alike = [
         name
-        for name in (*free, known.get("position", ""))
+        for name in (*free, mapped.get("position", ""))
         if _two_names(table.columns.get(name)) == two
     ]
     first = [
         name
         for name in alike
-        if name == known.get("position") or _hits(words_of(name), WORDS["position"])
+        if name == mapped.get("position") or _hits(words_of(name), WORDS["position"])
     ]
     headed = all(any(side.casefold() in name.casefold() for name in free) for side in two)
     if len(first) != 1 and not headed:
         return {}
-    found = {side: f"={name}" for side, name in zip(("model_a", "model_b"), two, strict=True)}
-    found |= {"position": first[0]} if len(first) == 1 and "position" not in known else {}
+    models = {side: f"={name}" for side, name in zip(("model_a", "model_b"), two, strict=True)}
+    models |= {"position": first[0]} if len(first) == 1 and "position" not in mapped else {}
     rest = [name for name in alike if name not in first]
-    return found | ({"gold": rest[0]} if "gold" not in known and len(rest) == 1 else {})
+    return models | ({"gold": rest[0]} if "gold" not in mapped and len(rest) == 1 else {})
 
 
 def _two_names(cells: Cells | None) -> tuple[str, str] | None:
@@ -156,20 +156,20 @@ def _kinds(cells: Cells) -> set[str]:
     numbers = sum(_is_number(text.removesuffix("%")) for text in texts)
     fitting = candidates(dict.fromkeys(texts, 1))
     words = bool(fitting) and not numbers
-    found = {"words"} if words else set()
+    kinds = {"words"} if words else set()
     if all(order_word(text) in ("ab", "ba") for text in texts):
-        found.add("position")
+        kinds.add("position")
     if fitting or 1 < len({normalise(text) for text in texts}) <= min(FEW, len(cells) / 2):
-        found |= {"vote", "gold"}
+        kinds |= {"vote", "gold"}
     if numbers == len(texts) and len(texts) > 2 and not fitting:
-        found.add("confidence")
+        kinds.add("confidence")
     if not words:
-        found.add("item_id")
+        kinds.add("item_id")
         if not numbers:
-            found |= {"judge", "model_a", "model_b", "category"}
+            kinds |= {"judge", "model_a", "model_b", "category"}
     if not numbers and not words:
-        found |= {"prompt", "response_a", "response_b", "rationale"}
-    return found
+        kinds |= {"prompt", "response_a", "response_b", "rationale"}
+    return kinds
 
 
 def _is_number(text: str) -> bool:

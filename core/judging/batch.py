@@ -59,12 +59,12 @@ class Batches:
         terms: Terms,
         *,
         ledger: Ledger,
-        known: Mapping[str, Reply],
+        replies: Mapping[str, Reply],
         spent: Mapping[str, Spent],
         stored: Callable[[Sequence[Reply], int], None],
     ) -> None:
         self._caller, self._store, self._dataset, self._terms = caller, store, dataset, terms
-        self._ledger, self._known, self._spent, self._stored = ledger, known, spent, stored
+        self._ledger, self._known, self._spent, self._stored = ledger, replies, spent, stored
         self._fence, self._mark = new_fence(), new_fence()
         self._forms: dict[str, str] = {}
 
@@ -73,9 +73,9 @@ class Batches:
         judge: Judge,
         requests: Sequence[Request],
         waiting: Sequence[Batch],
-        of: Mapping[str, Request],
+        request_of: Mapping[str, Request],
     ) -> None:
-        """Submit requests of a judge and fetch what waits; of : what may wait, by key."""
+        """Submit requests of a judge and fetch what waits; request_of : what may wait, by key."""
         left, where = deque(requests), self._caller.where[judge]
         self._names = {batch.name for batch in waiting if batch.name}
         try:
@@ -88,14 +88,16 @@ class Batches:
         for batch in waiting:
             for key in batch.calls:
                 self._caller.reopen(_most(batch, key), judge)
-            following.add(asyncio.create_task(self._follow(desk, judge, batch, {}, of)))
+            following.add(asyncio.create_task(self._follow(desk, judge, batch, {}, request_of)))
         try:
             while left or following:
                 while left and len(following) < AT_ONCE and not self._caller.stopping(judge):
                     batch, bodies = await self._fill(judge, left)
                     if bodies:
                         following.add(
-                            asyncio.create_task(self._follow(desk, judge, batch, bodies, of))
+                            asyncio.create_task(
+                                self._follow(desk, judge, batch, bodies, request_of)
+                            )
                         )
                 if not following:
                     return None
@@ -172,7 +174,7 @@ class Batches:
         judge: Judge,
         batch: Batch,
         bodies: Mapping[str, Found],
-        of: Mapping[str, Request],
+        request_of: Mapping[str, Request],
     ) -> list[Request]:
         """Hand a batch in unless it is, wait for it, store what came; returns what is to be asked
         anew.
@@ -182,16 +184,18 @@ class Batches:
         try:
             name = batch.name or await self._name(desk, judge, batch, bodies)
             if name is None:
-                return await self._withdraw(batch, of)
-            while not ended(found := await self._patiently(judge, lambda: desk.look(name))):
-                progress.due = max(filter(None, (progress.due, due(found))), default=None)
+                return await self._withdraw(batch, request_of)
+            while not ended(facts := await self._patiently(judge, lambda: desk.look(name))):
+                progress.due = max(filter(None, (progress.due, due(facts))), default=None)
                 await self._caller.pause(judge, pause)
                 pause = min(LONGEST_PAUSE, pause * 1.5)
-            results = await self._patiently(judge, lambda: desk.results(found))
+            results = await self._patiently(judge, lambda: desk.results(facts))
         except Stopped:
             # Left for another run, and counted at their most meanwhile.
             for key in batch.calls:
-                self._caller.settle(of[key], _most(batch, key), self._caller.where[judge], None)
+                self._caller.settle(
+                    request_of[key], _most(batch, key), self._caller.where[judge], None
+                )
             return []
         finally:
             progress.waiting -= len(batch.calls)
@@ -200,11 +204,11 @@ class Batches:
         for start in range(0, len(keys), GROUP):
             replies, calls = [], []
             for key in keys[start : start + GROUP]:
-                result = results.get(call_name(batch, key)) or without_result(found)
-                reply, used = await self._read(of[key], batch, result, made)
+                result = results.get(call_name(batch, key)) or without_result(facts)
+                reply, used = await self._read(request_of[key], batch, result, made)
                 calls.append(replace(used, batch=name))
                 if reply is None:
-                    anew.append(of[key])
+                    anew.append(request_of[key])
                 # A call for a better reply that failed takes nothing away.
                 elif reply.status != "error" or not done(self._known.get(key)):
                     replies.append(reply)
@@ -253,13 +257,17 @@ class Batches:
                 await self._caller.pause(judge, failure.wait or pause)
                 pause = min(LONGEST_PAUSE, pause * 1.5)
 
-    async def _withdraw(self, batch: Batch, of: Mapping[str, Request]) -> list[Request]:
+    async def _withdraw(self, batch: Batch, request_of: Mapping[str, Request]) -> list[Request]:
         """Nothing of a batch was handed in: what still has no answer is to be asked anew."""
         await asyncio.to_thread(batches.withdraw, self._store, batch.id)
         self._caller.progress.calls -= len(batch.calls)
         for key in batch.calls:
-            self._caller.release(_most(batch, key), of[key].judge)
-        return [of[key] for key in batch.calls if not done(self._known.get(key), self._terms.again)]
+            self._caller.release(_most(batch, key), request_of[key].judge)
+        return [
+            request_of[key]
+            for key in batch.calls
+            if not done(self._known.get(key), self._terms.again)
+        ]
 
     async def _read(
         self, request: Request, batch: Batch, result: Result, made: bool

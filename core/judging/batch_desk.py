@@ -55,8 +55,8 @@ class Desk:
     def __init__(self, judge: Judge, where: Destination, sample: httpx.Request) -> None:
         self._anthropic = judge.provider == "anthropic"
         path = "/messages" if self._anthropic else "/chat/completions"
-        base, found, _ = str(sample.url).partition(path)
-        if not found:
+        base, separator, _ = str(sample.url).partition(path)
+        if not separator:
             raise CallFailed(
                 f"{judge.model} has no batches of {path} calls", 400, client.REFUSED, billed=False
             )
@@ -75,7 +75,7 @@ class Desk:
         """Hand in the bodies of calls by key; returns the provider's name of the batch."""
         calls = {call_name(batch, key): body for key, body in bodies.items()}
         if self._anthropic:
-            asked: Found = {
+            content: Found = {
                 "requests": [{"custom_id": name, "params": body} for name, body in calls.items()]
             }
         else:
@@ -88,13 +88,13 @@ class Desk:
             kept = await self._ask(
                 "POST", self._files, files={"file": file}, data={"purpose": "batch"}
             )
-            asked = {
+            content = {
                 "input_file_id": kept.json()["id"],
                 "endpoint": call["url"],
                 "completion_window": "24h",
             }
-            asked["metadata"] = {"appellate": batch.id}
-        return str((await self._ask("POST", self._batches, json=asked)).json()["id"])
+            content["metadata"] = {"appellate": batch.id}
+        return str((await self._ask("POST", self._batches, json=content)).json()["id"])
 
     async def find(self, batch: Batch, others: Collection[str]) -> str | None:
         """The name of a batch, which is not one of the others; None if it was never submitted.
@@ -105,36 +105,36 @@ class Desk:
         after: dict[str, str] = {}
         while True:
             page = (await self._ask("GET", self._batches, params={"limit": "100", **after})).json()
-            for found in page["data"]:
-                if _time(found["created_at"]) < batch.made_at - SKEW:
+            for facts in page["data"]:
+                if _time(facts["created_at"]) < batch.made_at - SKEW:
                     return None
-                if found["id"] not in others and await self._is(found, batch):
-                    return str(found["id"])
+                if facts["id"] not in others and await self._is(facts, batch):
+                    return str(facts["id"])
             if not page.get("has_more"):
                 return None
             after = {"after_id" if self._anthropic else "after": page["data"][-1]["id"]}
 
-    async def _is(self, found: Found, batch: Batch) -> bool:
+    async def _is(self, facts: Found, batch: Batch) -> bool:
         if not self._anthropic:
-            return bool((found.get("metadata") or {}).get("appellate") == batch.id)
-        if sum(found["request_counts"].values()) < len(batch.calls):
+            return bool((facts.get("metadata") or {}).get("appellate") == batch.id)
+        if sum(facts["request_counts"].values()) < len(batch.calls):
             return False
-        if not ended(found):
+        if not ended(facts):
             raise CallFailed(
-                f"{found['id']} may be the batch, which it shows when it ends", 409, "unknown batch"
+                f"{facts['id']} may be the batch, which it shows when it ends", 409, "unknown batch"
             )
-        return any(name.startswith(batch.id) for name in await self.results(found))
+        return any(name.startswith(batch.id) for name in await self.results(facts))
 
     async def look(self, name: str) -> Found:
         """What the provider says of a batch."""
         return dict((await self._ask("GET", f"{self._batches}/{name}")).json())
 
-    async def results(self, found: Found) -> dict[str, Result]:
+    async def results(self, facts: Found) -> dict[str, Result]:
         """Results of a batch that ended, by the names of its calls; a call may have none."""
         if self._anthropic:
-            lines = await self._lines(f"{self._batches}/{found['id']}/results")
+            lines = await self._lines(f"{self._batches}/{facts['id']}/results")
             return {line["custom_id"]: _of_anthropic(line["result"]) for line in lines}
-        files = [found[name] for name in ("output_file_id", "error_file_id") if found.get(name)]
+        files = [facts[name] for name in ("output_file_id", "error_file_id") if facts.get(name)]
         lines = [
             line for file in files for line in await self._lines(f"{self._files}/{file}/content")
         ]
@@ -150,22 +150,22 @@ def call_name(batch: Batch, key: str) -> str:
     return f"{batch.id}-{key[:KEY]}"
 
 
-def ended(found: Found) -> bool:
+def ended(facts: Found) -> bool:
     """Whether nothing more will come of a batch."""
-    state = found.get("processing_status") or found["status"]
+    state = facts.get("processing_status") or facts["status"]
     return state in ("ended", "completed", "failed", "expired", "cancelled")
 
 
-def due(found: Found) -> datetime | None:
+def due(facts: Found) -> datetime | None:
     """When a batch ends at the latest, in UTC."""
-    given = found.get("expires_at")
+    given = facts.get("expires_at")
     return None if given is None else _time(given)
 
 
-def without_result(found: Found) -> CallFailed:
+def without_result(facts: Found) -> CallFailed:
     """Of a call in a batch that ended without it: it was not made, and the next run may make it."""
-    errors = (found.get("errors") or {}).get("data") or [{}]
-    state = found.get("processing_status") or found["status"]
+    errors = (facts.get("errors") or {}).get("data") or [{}]
+    state = facts.get("processing_status") or facts["status"]
     return _not_made(errors[0].get("message") or f"the batch is {state} and has no result for it")
 
 

@@ -283,9 +283,9 @@ class Caller:
         """Count a failed call, show the first of its kind, and stop where others will fare no
         better.
         """
-        told = (judge, failure.kind)
-        if told not in self._told and (failure.mends or failure.overlong):
-            self._told.add(told)
+        kind = (judge, failure.kind)
+        if kind not in self._told and (failure.mends or failure.overlong):
+            self._told.add(kind)
             self.say(f"{judge.name}, first {failure.kind}: {failure}")
         self.progress.failures[failure.kind] += 1
         self._dead[judge] = self._dead[judge] + 1 if failure.dead else 0

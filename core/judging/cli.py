@@ -185,16 +185,16 @@ class _Interrupts:
 
 @contextmanager
 def _interrupts() -> Iterator[_Interrupts]:
-    found = _Interrupts()
+    interrupts = _Interrupts()
     # In the background of a shell it is ignored, and stays so; only the main thread handles
     # signals.
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if ignored or threading.current_thread() is not threading.main_thread():
-        yield found
+        yield interrupts
         return
-    before = signal.signal(signal.SIGINT, found.handle)
+    before = signal.signal(signal.SIGINT, interrupts.handle)
     try:
-        yield found
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -238,12 +238,12 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
-    handled, reported_at, told, before = 0, 0.0, 0, ""
+    handled, reported_at, said, before = 0, 0.0, 0, ""
     while True:
         progress = run.wait(0.2)
-        for message in progress.messages[told:]:
+        for message in progress.messages[said:]:
             _say(f"appellate: {one_line(message)}")
-        told = len(progress.messages)
+        said = len(progress.messages)
         if progress.finished:
             return progress
         if time.monotonic() - reported_at >= LINE_SECONDS:

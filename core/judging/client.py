@@ -380,10 +380,10 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     if not content:
         return None
     first = content[0]
-    found = {
+    others = {
         option.token: float(option.logprob) for option in getattr(first, "top_logprobs", None) or ()
     }
-    return {first.token: float(first.logprob), **found}
+    return {first.token: float(first.logprob), **others}
 
 
 @contextmanager

@@ -124,12 +124,12 @@ def _json_lines(content: bytes, name: str) -> Rows:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            record = json.loads(line)
         except ValueError as error:
             raise UnreadableFile(f"{name}, line {number}: is no JSON ({error})") from error
-        if not isinstance(found, dict):
+        if not isinstance(record, dict):
             raise UnreadableFile(f"{name}, line {number}: is no JSON object")
-        rows.append({key: _cell(value) for key, value in found.items()})
+        rows.append({key: _cell(value) for key, value in record.items()})
     columns = list(dict.fromkeys(column for row in rows for column in row))
     return [{column: row.get(column, "") for column in columns} for row in rows], columns
 
@@ -174,7 +174,7 @@ def _csv(content: bytes, name: str) -> Rows:
 def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> ItemFile:
     if len(set(columns)) < len(columns):
         raise UnreadableFile(f"{name}: a column is named twice: {', '.join(columns)}")
-    responses = {column: found.group(1) for column in columns if (found := RESPONSE.match(column))}
+    responses = {column: match.group(1) for column in columns if (match := RESPONSE.match(column))}
     if "prompt" not in columns or len(responses) < 2:
         raise UnreadableFile(
             f"{name}: needs the columns prompt, response_a and response_b (or more candidates); "
@@ -214,11 +214,13 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
     if not repeated:
         return tuple(kept), ()
     shown = ", ".join(repeated[:SHOWN]) + (", …" if len(repeated) > SHOWN else "")
-    one, more = (
+    single, several = (
         "1 row repeats an earlier one and is",
         f"{len(repeated):,} rows repeat earlier ones and are",
     )
-    return tuple(kept), (f"{name}: {one if len(repeated) == 1 else more} judged once: {shown}",)
+    return tuple(kept), (
+        f"{name}: {single if len(repeated) == 1 else several} judged once: {shown}",
+    )
 
 
 def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> Item:
@@ -242,9 +244,9 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
     if estimation not in ESTIMATION:
         raise UnreadableFile(f"{place}, column estimation: {estimation!r}; write yes or no")
     responses = tuple(cells[name] for name in shown)
-    known = {*KNOWN, *columns, *(f"model_{letter}" for letter in columns.values())}
+    named = {*KNOWN, *columns, *(f"model_{letter}" for letter in columns.values())}
     more = (
-        (name, text) for name, text in cells.items() if name.isidentifier() and name not in known
+        (name, text) for name, text in cells.items() if name.isidentifier() and name not in named
     )
     return Item(
         # Among a million rows two share 16 digits by a chance of 3e-8.
@@ -263,16 +265,16 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
 def _conversation(text: str, place: str) -> str:
     """The prompt; a JSON list of messages (`role`, `content`) as a plain conversation."""
     try:
-        found = json.loads(text) if text.lstrip().startswith("[") else None
+        messages = json.loads(text) if text.lstrip().startswith("[") else None
     except ValueError:
         return text
-    if not isinstance(found, list) or not all(
-        isinstance(one, dict) and "role" in one for one in found
+    if not isinstance(messages, list) or not all(
+        isinstance(message, dict) and "role" in message for message in messages
     ):
         return text
     turns = []
-    for one in found:
-        content = one.get("content")
+    for message in messages:
+        content = message.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
         texts = [
             part["text"]
@@ -281,9 +283,9 @@ def _conversation(text: str, place: str) -> str:
         ]
         if len(texts) < len(parts):
             raise UnreadableFile(
-                f"{place}, column prompt: a message of {one['role']!r} is not all text"
+                f"{place}, column prompt: a message of {message['role']!r} is not all text"
             )
-        turns.append("\n".join([f"{str(one['role']).capitalize()}:", *texts]))
+        turns.append("\n".join([f"{str(message['role']).capitalize()}:", *texts]))
     return "\n\n".join(turns) or text
 
 
@@ -318,8 +320,8 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
         "category",
     )
     with store.snapshot() as moment:
-        found = with_texts(moment, dataset).select(names).to_pylist()
-    if not found:
+        rows = with_texts(moment, dataset).select(names).to_pylist()
+    if not rows:
         raise NoUsableVotes(
             f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, "
             "response_a and response_b"
@@ -333,7 +335,7 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
             gold=row["gold"],
             category=row["category"],
         )
-        for row in found
+        for row in rows
     )
 
 
@@ -367,19 +369,21 @@ def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
     Raises InvalidOption if a model has two responses to one item: its scores would be one
     another's.
     """
-    found: dict[tuple[str, str], Item] = {}
+    answers: dict[tuple[str, str], Item] = {}
     for item in items:
         for model, text in zip(item.models, item.responses, strict=True):
             place = (item.item_id, model)
-            if place not in found:
-                found[place] = replace(item, responses=(text,), models=(model,), gold=None, best=())
-            elif (found[place].prompt, found[place].responses) != (item.prompt, (text,)):
+            if place not in answers:
+                answers[place] = replace(
+                    item, responses=(text,), models=(model,), gold=None, best=()
+                )
+            elif (answers[place].prompt, answers[place].responses) != (item.prompt, (text,)):
                 raise InvalidOption(
                     f"item {item.item_id!r} has two different texts of {model!r}: a score is kept "
                     "by item "
                     "and model. Give each prompt with its responses an item_id of its own"
                 )
-    return tuple(found.values())
+    return tuple(answers.values())
 
 
 def listed(items: tuple[Item, ...]) -> tuple[Item, ...]:

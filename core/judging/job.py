@@ -46,7 +46,7 @@ def values_of(record: Any) -> dict[str, Any]:
     """The fields of a dataclass by name; unlike with `asdict` those that are dataclasses
     stay so.
     """
-    return {of.name: getattr(record, of.name) for of in fields(record)}
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -483,13 +483,13 @@ class Job:
             )
         pairs, letter = self.rules.examples, self.confidence == "logprob"
         ours, score = self.prompt is None, self.protocol == "score"
-        for option, asked, fits in (
+        for option, chosen, fits in (
             ("perturb", self.perturb, pairs and not self.few_shot),
             ("five", self.five, (pairs and not letter and ours) or score),
             ("own_answer", self.own_answer, pairs and not letter and ours),
             ("show", self.show, (pairs and ours) or score),
         ):
-            if asked and not fits:
+            if chosen and not fits:
                 raise InvalidOption(WHERE[option], option=option)
         for name in self.show:
             if lacking := [item.item_id for item in self.items if name not in dict(item.more)]:

@@ -46,18 +46,20 @@ CONTENT = (
 def ledger_of(job: Job, store: Store) -> Ledger:
     """The ledger of the job's data set."""
     pairs = job.items if job.rules.kind == "votes" else ()
-    known = [(i.item_id, *i.models, i.category, i.prompt, *i.responses, i.gold) for i in pairs]
+    comparisons = [
+        (i.item_id, *i.models, i.category, i.prompt, *i.responses, i.gold) for i in pairs
+    ]
     return Ledger(
-        store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in known]
+        store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in comparisons]
     )
 
 
 def check_free(
-    job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger
+    job: Job, store: Store, requests: Sequence[Request], kept: Mapping[str, Reply], ledger: Ledger
 ) -> None:
     """No vote, score or ranking of another origin may sit where one of this job would go.
 
-    known : replies that are kept, by key.
+    kept : replies that are kept, by key.
 
     Raises InvalidOption.
     """
@@ -66,15 +68,13 @@ def check_free(
         for request in requests if there else ():
             pair = (request.item.item_id, *request.item.models)
             if (
-                request.key not in known
+                request.key not in kept
                 and (pair, request.voter, request.run, request.position) in there
             ):
                 raise _taken(job, request.voter, request.item.item_id)
         return
     stored = _stored(store, job)
-    own = _by_place(
-        _rows(job, [known[r.key] for r in requests if r.key in known]) if stored else []
-    )
+    own = _by_place(_rows(job, [kept[r.key] for r in requests if r.key in kept]) if stored else [])
     for request in requests:
         place = (request.item.item_id, request.candidate, request.voter, request.run)
         if not _free(stored.get(place), own.get(place)):
@@ -124,7 +124,7 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
     """Scores, or rankings, of the job's judges that its data set holds."""
     ranks = job.protocol == "listwise"
     what = "m.name as candidate, v.slot, v.score, v.rank" if ranks else "m.name as model, v.score"
-    found = store.query(
+    rows = store.query(
         f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as
         prompt_hash,
                    v.temperature, t.text as rationale
@@ -136,7 +136,7 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
             where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
         {"dataset": job.dataset, "judges": list(job.voters)},
     )
-    return _by_place(row | {"status": STATUSES[row["status"]]} for row in found.to_pylist())
+    return _by_place(row | {"status": STATUSES[row["status"]]} for row in rows.to_pylist())
 
 
 def _place(row: Mapping[str, Any]) -> Place:
@@ -144,10 +144,10 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[Place, Content]:
-    found = defaultdict(list)
+    of_place = defaultdict(list)
     for row in rows:
-        found[_place(row)].append(tuple(row.get(name) for name in CONTENT))
-    return {place: frozenset(content) for place, content in found.items()}
+        of_place[_place(row)].append(tuple(row.get(name) for name in CONTENT))
+    return {place: frozenset(content) for place, content in of_place.items()}
 
 
 def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:

@@ -238,12 +238,12 @@ class InFlight(Signal):
 
     def made(self, spent: Mapping[str, Spent]) -> dict[str, Spent]:
         """What the store counts for requests, without the calls that are only leased."""
-        found = dict(spent)
+        used_by_key = dict(spent)
         for call in self.leased:
-            if call.key in found:
+            if call.key in used_by_key:
                 most = Spent(calls=1, tokens=call.tokens, cost=call.cost or 0.0)
-                found[call.key] = _sum(found[call.key], most, sign=-1)
-        return {key: used for key, used in found.items() if used.calls}
+                used_by_key[call.key] = _sum(used_by_key[call.key], most, sign=-1)
+        return {key: used for key, used in used_by_key.items() if used.calls}
 
 
 def place(store: Store) -> str:

@@ -52,10 +52,10 @@ class Found:
 
     @cached_property
     def _by_key(self) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {}
+        values: dict[str, list[Any]] = {}
         for name, value in self.pairs:
-            found.setdefault(name.strip().lower(), []).append(value)
-        return found
+            values.setdefault(name.strip().lower(), []).append(value)
+        return values
 
 
 class Pairs(list[tuple[str, Any]]):
@@ -68,17 +68,17 @@ def find(text: str, begins: re.Pattern[str], *, most: int) -> tuple[list[Found],
 
     begins : where an object may begin.  most : objects; of a text that has more, none is read.
     """
-    found: list[Found] = []
+    objects: list[Found] = []
     at = 0
     while (begun := begins.search(text, at)) is not None:
         made = _strict(text, begun.start()) or _mended(text, begun.start())
         if made is None:
-            return found, begun.start()
-        if len(found) == most:
-            return [], found[0].span[0]
-        found.append(made)
+            return objects, begun.start()
+        if len(objects) == most:
+            return [], objects[0].span[0]
+        objects.append(made)
         at = made.span[1]
-    return found, len(text)
+    return objects, len(text)
 
 
 def _strict(text: str, place: int) -> Found | None:
@@ -211,12 +211,12 @@ class _Reader:
         return not rest.strip() or any(mark.match(rest) for mark in (NEXT_KEY, CLOSING, NEXT_ENTRY))
 
     def _escape(self) -> str:
-        known = ESCAPE.match(self.text, self.at + 1)
-        if known is None:
+        match = ESCAPE.match(self.text, self.at + 1)
+        if match is None:
             self.at += 1
             return "\\"
-        self.at = known.end()
-        what = known.group()
+        self.at = match.end()
+        what = match.group()
         return (
             chr(int(what[1:], 16)) if what[0] == "u" and len(what) > 1 else ESCAPED.get(what, what)
         )

@@ -192,10 +192,10 @@ def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str]
     except TimeoutError:
         raise _Unreadable from None
     _need(len(votes) == 1)
-    (found,) = votes
-    _need(found is not None and (found != 0 or ties))
+    (vote,) = votes
+    _need(vote is not None and (vote != 0 or ties))
     return Parsed(
-        status="ok", slot_vote=found, confidence=_confidence(sure), reason=storable(answer)
+        status="ok", slot_vote=vote, confidence=_confidence(sure), reason=storable(answer)
     )
 
 
@@ -232,31 +232,31 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
     answer = _answer(text, shown)
-    found, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
+    objects, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
     _need(broken == len(answer))
-    lists = [value for each in found for value in each.values("candidates")] or [
-        [each.pairs for each in found]
+    lists = [value for each in objects for value in each.values("candidates")] or [
+        [each.pairs for each in objects]
     ]
     _need(len(lists) == 1 and isinstance(lists[0], list))
     entries = (_candidate(entry, labels) for entry in lists[0])
     ranked = tuple(sorted(entries, key=lambda entry: entry["slot"]))
     _need([entry["slot"] for entry in ranked] == list(range(candidates)))
     _need(sorted(entry["rank"] for entry in ranked) == list(range(1, candidates + 1)))
-    return Parsed(status="ok", ranking=ranked, reason=_reason(found) or "")
+    return Parsed(status="ok", ranking=ranked, reason=_reason(objects) or "")
 
 
 @_strict
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
-    found, _ = loose_json.find(_answer(text), OBJECT, most=MOST_OBJECTS)
+    objects, _ = loose_json.find(_answer(text), OBJECT, most=MOST_OBJECTS)
     keys = {
         value
-        for each in found
+        for each in objects
         for value in each.values("key")
         if isinstance(value, str) and value.strip()
     }
     _need(len(keys) == 1)
-    return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(found) or "")
+    return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(objects) or "")
 
 
 def storable(text: str) -> str:
@@ -313,8 +313,8 @@ class _Stated:
             value for each in self.objects for key in self.form.keys for value in each.values(key)
         ]
         texts += [words for words, *_ in self._inline]
-        found = {step(text) for text in texts if isinstance(text, str)} - {None}
-        return found.pop() if len(found) == 1 else None
+        levels = {step(text) for text in texts if isinstance(text, str)} - {None}
+        return levels.pop() if len(levels) == 1 else None
 
     def entry(self, key: str) -> Any:
         """The value under a key of the objects, if there is exactly one."""
@@ -334,16 +334,16 @@ class _Stated:
         """Statements in the text, with their places."""
         stated: list[tuple[str, int, int]] = []
         for pattern in self.form.inline:
-            for found in pattern.finditer(self.rest):
+            for match in pattern.finditer(self.rest):
                 _need(len(stated) < MOST_STATEMENTS)
                 words = next(
                     given
                     for name in ("v", "w")
-                    if (given := found.groupdict().get(name)) is not None
+                    if (given := match.groupdict().get(name)) is not None
                 )
                 # A letter that is none of those asked for may be the verdict that was meant.
                 _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
-                stated.append((words, *found.span()))
+                stated.append((words, *match.span()))
         return stated
 
     def _outer_lines(self) -> list[str]:
@@ -353,22 +353,25 @@ class _Stated:
             return []
         return [lines[0], lines[-1]] if STRUCK not in lines[0] else [lines[-1]]
 
-    def _of_object(self, found: Found) -> Iterator[int]:
+    def _of_object(self, object_: Found) -> Iterator[int]:
         """What an object states; a mended one may not say anything else anywhere."""
-        pairs, read = found, self.form.read
+        pairs, read = object_, self.form.read
         values = [value for key in self.form.keys for value in pairs.values(key)]
-        if not values and not found.mended:
+        if not values and not object_.mended:
             inner = [
-                value for key in WRAPPERS for value in found.values(key) if isinstance(value, Pairs)
+                value
+                for key in WRAPPERS
+                for value in object_.values(key)
+                if isinstance(value, Pairs)
             ]
             inner = (
                 inner
-                or [v for _, v in found.pairs if isinstance(v, Pairs)][: len(found.pairs) == 1]
+                or [v for _, v in object_.pairs if isinstance(v, Pairs)][: len(object_.pairs) == 1]
             )
             pairs = Found(
                 pairs=tuple(pair for each in inner for pair in each),
-                mended=found.mended,
-                span=found.span,
+                mended=object_.mended,
+                span=object_.span,
             )
             values = [value for key in self.form.keys for value in pairs.values(key)]
         for value in values:
@@ -376,10 +379,10 @@ class _Stated:
             _need(stated is not None or value not in pairs.values(self.form.keys[0]))
             if stated is None:
                 continue
-            _need(not found.mended or self._agrees(found, stated))
+            _need(not object_.mended or self._agrees(object_, stated))
             yield stated
 
-    def _agrees(self, found: Found, stated: int) -> bool:
+    def _agrees(self, object_: Found, stated: int) -> bool:
         """Whether all mentions of the keys from a mended object on, but for quotations, say the
         same.
         """
@@ -387,13 +390,13 @@ class _Stated:
         mention = re.compile(
             rf"\b(?:{keys})[\"'”]?\s*:\s*[\"'“]?([^\"'”,}}\n]{{1,40}})", re.IGNORECASE
         )
-        mentions = mention.finditer(self.answer, found.span[0])
+        mentions = mention.finditer(self.answer, object_.span[0])
         others = (each for each in mentions if self.form.read(each[1]) != stated)
         return all(self.quotations.repeated(*each.span()) for each in others)
 
-    def _is_quoted(self, found: Found) -> bool:
+    def _is_quoted(self, object_: Found) -> bool:
         """Whether an object is a quotation, or a part of something."""
-        begin, end = found.span
+        begin, end = object_.span
         before, after = self.answer[:begin], self.answer[end:]
         line, words = before[before.rfind("\n") + 1 :], before.rstrip()
         if line.lstrip().startswith(">") or (
@@ -440,29 +443,29 @@ def _confidence(value: Any) -> float | None:
 
 
 def _reason(objects: Sequence[Found]) -> str | None:
-    found = (value for each in objects for key in REASONS for value in each.values(key))
-    text = next((value for value in found if isinstance(value, str)), None)
+    reasons = (value for each in objects for key in REASONS for value in each.values(key))
+    text = next((value for value in reasons if isinstance(value, str)), None)
     return None if text is None else storable(text)
 
 
 def _candidate(entry: Any, labels: str) -> dict[str, Any]:
     _need(isinstance(entry, Sequence) and not isinstance(entry, str))
-    found = loose_json.as_dict([pair for pair in entry if isinstance(pair, tuple)])
-    if found is None:
+    fields = loose_json.as_dict([pair for pair in entry if isinstance(pair, tuple)])
+    if fields is None:
         raise _Unreadable
-    _need({"label", "score", "rank", *FLAGS} <= set(found))
+    _need({"label", "score", "rank", *FLAGS} <= set(fields))
     label = (
-        str(found["label"])
+        str(fields["label"])
         .strip(" .[]*")
         .upper()
         .removeprefix("CANDIDATE ")
         .removeprefix("RESPONSE ")
     )
-    rank, score = found["rank"], found["score"]
+    rank, score = fields["rank"], fields["score"]
     _need(len(label) == 1 and label in labels and type(rank) is int)
     _need(type(score) in (int, float) and 0 <= score <= 100)
-    _need(all(isinstance(found[flag], bool) for flag in FLAGS))
-    flags = {flag: int(found[flag]) for flag in FLAGS}
+    _need(all(isinstance(fields[flag], bool) for flag in FLAGS))
+    flags = {flag: int(fields[flag]) for flag in FLAGS}
     return {"slot": labels.index(label), "score": float(score), "rank": rank, **flags}
 
 

@@ -139,13 +139,13 @@ def plan(
             )
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
-    known = ledger.answered(request.key for request in first)
-    check_free(job, store, first, known, ledger)
+    replies = ledger.answered(request.key for request in first)
+    check_free(job, store, first, replies, ledger)
     wait = {
         key for batch in waiting(store, [request.key for request in first]) for key in batch.calls
     }
-    missing = [r for r in first if r.key not in wait and not done(known.get(r.key), again)]
-    later = further(job, known, ledger.answered)
+    missing = [r for r in first if r.key not in wait and not done(replies.get(r.key), again)]
+    later = further(job, replies, ledger.answered)
     fence, prompt_tokens, completion_tokens, cost, likely = new_fence(), 0, 0, 0.0, 0.0
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
@@ -176,7 +176,9 @@ def plan(
         unpriced=unpriced,
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
-        statuses=Counter(known[request.key].status for request in first if request.key in known),
+        statuses=Counter(
+            replies[request.key].status for request in first if request.key in replies
+        ),
     )
 
 
@@ -323,7 +325,7 @@ class Progress:
     @property
     def remedies(self) -> tuple[Message, ...]:
         """What can be done about replies of this run that gave no verdict."""
-        found = []
+        remedies = []
         if cut := self.statuses["cut_off"]:
             words = (
                 "{n} cut off at {longest} tokens: {option:again cut_off} with "
@@ -331,17 +333,17 @@ class Progress:
             )
             n = f"{cut:,} {'reply was' if cut == 1 else 'replies were'}"
             longest, more = f"{self.longest:,}", 4 * self.longest
-            found.append(Message(words, option="again", n=n, longest=longest, more=more))
+            remedies.append(Message(words, option="again", n=n, longest=longest, more=more))
         if odd := self.statuses["unparsed"]:
             words = (
                 "{n} could not be read: {option:again unparsed} asks for those alone, "
                 "{option:reread} "
                 "reads the stored ones again after an update, without a call"
             )
-            found.append(
+            remedies.append(
                 Message(words, option="again", n=f"{odd:,} {'reply' if odd == 1 else 'replies'}")
             )
-        return tuple(found)
+        return tuple(remedies)
 
     @property
     def sentence(self) -> str:
@@ -416,13 +418,14 @@ class Rate:
 def described(job: Job) -> str:
     """What a job collects: how many votes, scores or rankings, by which judges, on which items."""
     scores, unit = job.rules.kind == "scores", job.rules.kind.removesuffix("s")
-    of = "each response of" if scores else "each of"
+    each_of = "each response of" if scores else "each of"
     # Responses are scored by item, however many comparisons show them.
     items = len({item.item_id for item in job.items} if scores else job.items) - job.few_shot
     names = dict.fromkeys(job.voter(judge) for judge in job.judges)
     again = f" with {job.perturb}" if job.perturb else ""
     return (
-        f"{count(job.n, unit)} by {' and '.join(names)} on {of} {count(items, 'item')}{again}, "
+        f"{count(job.n, unit)} by {' and '.join(names)} on {each_of} "
+        f"{count(items, 'item')}{again}, "
         f"into the data set {job.dataset!r}"
     )
 

@@ -103,11 +103,11 @@ def read_text(path: Path, title: str) -> str:
 def _decide(text: str, flags: frozenset[str]) -> str:
     lines = []
     for line in text.splitlines():
-        found = CONDITION.match(line)
-        if found is None:
+        condition = CONDITION.match(line)
+        if condition is None:
             lines.append(line)
-        elif (found.group(2) in flags) != (found.group(1) == "!"):
-            lines.append(line[found.end() :])
+        elif (condition.group(2) in flags) != (condition.group(1) == "!"):
+            lines.append(line[condition.end() :])
     return "\n".join(lines)
 
 
@@ -142,8 +142,8 @@ def messages(
         parts = [part for heading, body in each for part in (heading, fenced(body, fence)) if part]
         filled[place] = "\n\n".join(parts)
 
-    def fill(found: re.Match[str]) -> str:
-        name = found.group(1)
+    def fill(match: re.Match[str]) -> str:
+        name = match.group(1)
         if name not in filled:
             allowed = ", ".join(f"{{{{{place}}}}}" for place in sorted(filled))
             raise InvalidOption(
@@ -358,6 +358,6 @@ class Request:
             )
         steps = parsed.steps if self.five else None
         strength = -steps if steps is not None and self.position == "ba" else steps
-        found = {"score": parsed.score, "key": parsed.key, "strength": strength}
-        given = {name: value for name, value in found.items() if value is not None}
+        facts = {"score": parsed.score, "key": parsed.key, "strength": strength}
+        given = {name: value for name, value in facts.items() if value is not None}
         return json.dumps(given) if given else None

@@ -39,8 +39,8 @@ def stages(job: Job, store: Store) -> list[Stage]:
     if job.protocol == "apoc":
         return [
             lambda _: _base_and_swap(job),
-            lambda known: _once(pair.key for pair in _disputed(job, known)),
-            lambda known: _once(pair.keyed(known) for pair in _disputed(job, known)),
+            lambda replies: _once(pair.key for pair in _disputed(job, replies)),
+            lambda replies: _once(pair.keyed(replies) for pair in _disputed(job, replies)),
         ]
     if job.rules.reads:
         read = _over_stored(job, store)
@@ -184,16 +184,16 @@ def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
     digest = hashlib.sha256(f"{seed}:{item.item_id}:{size}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
     possible = int(np.prod(np.arange(1.0, min(size, 18) + 1)))
-    found = [tuple(range(size))]
-    used = set(found)
-    while len(found) < n:
+    drawn_orders = [tuple(range(size))]
+    used = set(drawn_orders)
+    while len(drawn_orders) < n:
         if len(used) == possible:
             used.clear()
         drawn = tuple(int(place) for place in rng.permutation(size))
         if drawn not in used:
             used.add(drawn)
-            found.append(drawn)
-    return found
+            drawn_orders.append(drawn)
+    return drawn_orders
 
 
 def _over_stored(job: Job, store: Store) -> list[Request]:
@@ -205,9 +205,9 @@ def _over_stored(job: Job, store: Store) -> list[Request]:
     samples = _samples(job, store)
     judgements = ((item, samples.get((item.item_id, *item.models), [])) for item in job.items)
     places = (
-        (item, run, order, _material(found, order))
-        for item, found in judgements
-        if {vote["judge"] for vote in found} >= set(job.samples_of)
+        (item, run, order, _material(votes, order))
+        for item, votes in judgements
+        if {vote["judge"] for vote in votes} >= set(job.samples_of)
         for run, order in _runs(job)
     )
     made = _requests(
@@ -228,11 +228,11 @@ def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any
     """
     selection = Selection(datasets=(job.dataset,), judges=job.samples_of)
     rows = store.export(selection).drop_columns(["prompt", "response_a", "response_b"]).to_pylist()
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    votes: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: (row["judge"], row["run"], row["position"] or "")):
         if row["status"] == "ok":
-            found[(row["item_id"], row["model_a"], row["model_b"])].append(row)
-    return dict(found)
+            votes[(row["item_id"], row["model_a"], row["model_b"])].append(row)
+    return dict(votes)
 
 
 def _material(votes: Iterable[Mapping[str, Any]], order: tuple[int, int]) -> Material:
@@ -313,9 +313,9 @@ class _ApocPair:
             self.disputed or {"error"} <= self.statuses <= {"ok", "error"}
         )
 
-    def keyed(self, known: Replies) -> Request | None:
+    def keyed(self, replies: Replies) -> Request | None:
         """The verdict by the answer key, if that could be read."""
-        key = known.get(self.key.key)
+        key = replies.get(self.key.key)
         if key is None or key.status != "ok" or key.body is None:
             return None
         return self.keyed_by(json.loads(key.body)["key"])
@@ -333,7 +333,7 @@ class _ApocPair:
         )
 
 
-def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
+def _apoc_pairs(job: Job, replies: Replies) -> list[_ApocPair]:
     key, keyed = (
         load("key", folder=job.prompts),
         load("keyed", flags=_flags(job), folder=job.prompts),
@@ -341,12 +341,12 @@ def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
     by_pair: dict[tuple[str, str], dict[tuple[int, ...], Request]] = defaultdict(dict)
     for request in _base_and_swap(job):
         by_pair[(request.item.digest, request.voter)][request.order] = request
-    found = []
+    pairs = []
     for orders in by_pair.values():
         base, swap = orders[AB], orders.get(BA)
-        first, second = known.get(base.key), known.get(swap.key) if swap else None
+        first, second = replies.get(base.key), replies.get(swap.key) if swap else None
         judge = job.keyed or base.judge
-        asked = replace(
+        answer_key = replace(
             base,
             task="note",
             judge=judge,
@@ -355,14 +355,16 @@ def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
             confidence="none",
             ties=False,
         )
-        found.append(
-            _ApocPair(base=base, swap=swap, first=first, second=second, key=asked, prompt=keyed)
+        pairs.append(
+            _ApocPair(
+                base=base, swap=swap, first=first, second=second, key=answer_key, prompt=keyed
+            )
         )
-    return found
+    return pairs
 
 
-def _disputed(job: Job, known: Replies) -> list[_ApocPair]:
-    return [pair for pair in _apoc_pairs(job, known) if pair.disputed]
+def _disputed(job: Job, replies: Replies) -> list[_ApocPair]:
+    return [pair for pair in _apoc_pairs(job, replies) if pair.disputed]
 
 
 def _once(requests: Iterable[Request | None]) -> list[Request]:
@@ -370,7 +372,7 @@ def _once(requests: Iterable[Request | None]) -> list[Request]:
     return list({request.key: request for request in requests if request is not None}.values())
 
 
-def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) -> list[Request]:
+def further(job: Job, replies: Replies, answered: Callable[[list[str]], Replies]) -> list[Request]:
     """Most of the requests that replies may still lead to (APOCJudge): none where both orders agree
     already.
 
@@ -379,7 +381,7 @@ def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) 
     """
     if job.protocol != "apoc":
         return []
-    pairs = [pair for pair in _apoc_pairs(job, known) if pair.disputable]
+    pairs = [pair for pair in _apoc_pairs(job, replies) if pair.disputable]
     keys = _once(pair.key for pair in pairs)
     written = answered([key.key for key in keys])
     left = {key.key: key for key in keys if not done(written.get(key.key))}
@@ -390,7 +392,7 @@ def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) 
     return [*left.values(), *(verdict for verdict in verdicts if not done(given.get(verdict.key)))]
 
 
-def conclusions(job: Job, known: Replies) -> list[Reply]:
+def conclusions(job: Job, replies: Replies) -> list[Reply]:
     """APOCJudge's verdicts that can be drawn: nothing for other protocols, or while a call has
     failed.
 
@@ -400,19 +402,19 @@ def conclusions(job: Job, known: Replies) -> list[Reply]:
     """
     if job.protocol != "apoc":
         return []
-    drawn = (_conclusion(pair, known) for pair in _apoc_pairs(job, known))
+    drawn = (_conclusion(pair, replies) for pair in _apoc_pairs(job, replies))
     return [reply for reply in drawn if reply is not None]
 
 
-def _conclusion(pair: _ApocPair, known: Replies) -> Reply | None:
+def _conclusion(pair: _ApocPair, replies: Replies) -> Reply | None:
     if pair.first is None or "error" in (pair.statuses if pair.swap else {pair.first.status}):
         return None
     requests = [pair.base.key, pair.swap.key if pair.swap else ""]
     verdict, how = pair.first.vote, "base"
     if pair.disputed and pair.second is not None:
-        request = pair.keyed(known)
-        keyed = known.get(request.key) if request else None
-        if not done(known.get(pair.key.key)) or (request and not done(keyed)):
+        request = pair.keyed(replies)
+        keyed = replies.get(request.key) if request else None
+        if not done(replies.get(pair.key.key)) or (request and not done(keyed)):
             return None
         requests.append(request.key if request else "")
         how = "contradicted, not confirmed"

@@ -245,17 +245,20 @@ class Run:
                         self._in_flight.leased.remove(call)
 
     def _hand_in(
-        self, waiting: Sequence[Batch], of: dict[str, Request], by_judge: dict[Judge, list[Request]]
+        self,
+        waiting: Sequence[Batch],
+        request_of: dict[str, Request],
+        by_judge: dict[Judge, list[Request]],
     ) -> list[Awaitable[None]]:
         """What fetches the batches that wait, and hands in what is taken out of `by_judge`."""
         earlier = defaultdict(list)
         for batch in waiting:
-            earlier[of[next(iter(batch.calls))].judge].append(batch)
+            earlier[request_of[next(iter(batch.calls))].judge].append(batch)
         fresh = (
             {judge: by_judge.pop(judge) for judge in tuple(by_judge)} if self.terms.batch else {}
         )
         return [
-            self._batched(judge, fresh.get(judge, []), earlier[judge], of)
+            self._batched(judge, fresh.get(judge, []), earlier[judge], request_of)
             for judge in {**earlier, **fresh}
         ]
 
@@ -264,7 +267,7 @@ class Run:
         judge: Judge,
         requests: Sequence[Request],
         waiting: Sequence[Batch],
-        of: dict[str, Request],
+        request_of: dict[str, Request],
     ) -> None:
         made = Batches(
             self._caller,
@@ -272,11 +275,11 @@ class Run:
             self.job.dataset,
             self.terms,
             ledger=self._ledger,
-            known=self._known,
+            replies=self._known,
             spent=self._spent,
             stored=self._stored,
         )
-        task = asyncio.create_task(made.run(judge, requests, waiting, of))
+        task = asyncio.create_task(made.run(judge, requests, waiting, request_of))
         self._tasks.add(task)
         try:
             await task
@@ -317,16 +320,16 @@ class Run:
         """
         keys = [request.key for request in requests]
         voters = {request.voter for request in requests if request.task == "vote"}
-        found = await asyncio.to_thread(self._ledger.answered, keys)
+        stored = await asyncio.to_thread(self._ledger.answered, keys)
         await asyncio.to_thread(self._ledger.look, keys, voters)
-        lacking = [reply for reply in found.values() if done(reply) and self._ledger.lacks(reply)]
+        lacking = [reply for reply in stored.values() if done(reply) and self._ledger.lacks(reply)]
         if lacking:
             await asyncio.to_thread(self._ledger.write, lacking)
-        self._known |= found
+        self._known |= stored
         if self.terms.reread:
             await self._read_again(requests)
         for request in requests:
-            if request.key in found:
+            if request.key in stored:
                 kept = self._known[request.key]
                 again = (kept.status,) if request.key in wait else self.terms.again
                 self._progress.add(kept, request.judge.name, again)
