@@ -1,4 +1,4 @@
-"""The command line: `python -m core audit | report | import | export | simulate | collect | app`.
+"""The command line: `python -m core demo | doctor | audit | report | import | export | …`.
 
 Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its
 end, 4 collecting failed, 70 an error that nobody foresaw, 130 interrupted. Messages go to standard
@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from . import __version__
+from .demo import demo
+from .doctor import doctor
 from .errors import AppellateError, InvalidOption, NoUsableVotes
 from .extras import APP, COLLECT, EXTRA_OF, missing, require
 from .files import (
@@ -62,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
         options = _parsed(arguments)
         if (
             alone
-            and options.command in (_audit, _report, _import, _export)
+            and options.command in (_audit, _report, _import, _export, demo, doctor)
             and not _elsewhere(options)
         ):
             leave_out("pandas")
@@ -544,7 +546,18 @@ def _parser(folder: Mapping[str, Any] = MappingProxyType({})) -> argparse.Argume
     gather = commands.add_parser("collect", help="collect votes from models into a store")
     gather.set_defaults(command=_collect)
     add_arguments(gather)
-    for command in (audit, report, load):
+
+    shown = commands.add_parser("demo", help="audit simulated votes with planted biases")
+    shown.set_defaults(command=demo)
+
+    look = commands.add_parser(
+        "doctor", help="say what is in a file, how it would be read and what checks would lack"
+    )
+    look.set_defaults(command=doctor)
+    look.add_argument("file", metavar="FILE", help="of votes, gold, scores or rankings")
+    _add_reading_options(look)
+
+    for command in (audit, report, load, look):
         command.set_defaults(**folder)
     return parser
 

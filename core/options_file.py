@@ -25,7 +25,7 @@ MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What the value of a key is: one of `kind`, several, or NAME=VALUE of a table."""
+    """What the value of a key is: one of `kind` or of the choices, several, or a table."""
 
     kind: type = str
     several: bool = False
@@ -62,11 +62,12 @@ def keys() -> dict[str, Key]:
 
     class Recorder:
         def add_argument(self, *names: str, **facts: Any) -> None:
+            choices = tuple(facts.get("choices", ()))
             found[names[0].removeprefix("--")] = Key(
-                kind=facts.get("type", bool),
+                kind=str if choices else facts.get("type", bool),
                 several=facts.get("nargs") == "+",
                 pairs="=" in str(facts.get("metavar")),
-                choices=tuple(facts.get("choices", ())),
+                choices=choices,
             )
 
     for kind in (ReadOptions, AuditOptions):
@@ -170,7 +171,12 @@ def _value(value: Any, key: Key) -> Any:
         return [_value(one, Key(kind=key.kind)) for one in each]
     if key.kind is float and type(value) is int:
         return float(value)
-    if type(value) is not key.kind or (key.choices and value not in key.choices):
+    if key.choices:
+        # True is no 1 here.
+        fitting = any(type(value) is type(choice) and value == choice for choice in key.choices)
+    else:
+        fitting = type(value) is key.kind
+    if not fitting:
         raise TypeError
     return value
 

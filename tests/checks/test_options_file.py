@@ -66,7 +66,7 @@ def test_every_flag_is_an_option_of_a_folder_or_must_not_be() -> None:
     for name, key in found.items():
         action = named[name]
         assert (action.nargs == "+") == (key.several or key.pairs), name
-        assert action.nargs == 0 or (action.type or str) is key.kind, name
+        assert action.nargs == 0 or key.choices or (action.type or str) is key.kind, name
         assert tuple(action.choices or ()) == key.choices, name
 
 
@@ -149,6 +149,7 @@ def test_reading_options_hold_for_import(folder: Path, capsys: pytest.CaptureFix
         ("map = {item_id = {x = 1}}", ["a table"]),
         ("strict = 1", ["strict = 1", "true or false"]),
         ('label-refers = "both"', ["label-refers = 'both'", "give model or slot"]),
+        ("confidence-scale = true", ["confidence-scale = True", "give 1 or 100"]),
         ("splits = ", ["appellate.toml", "no TOML"]),
     ],
 )

@@ -41,7 +41,7 @@ TIERS = (
     ("auditing",),
     ("reporting",),
     ("options_file",),
-    ("testing",),
+    ("testing", "demo", "doctor"),
     ("judging",),
     ("__main__",),
 )
