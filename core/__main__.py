@@ -36,10 +36,10 @@ from .files import (
     written_whole,
 )
 from .installation import INSTALLED, PROGRAM, leave_out, serve
-from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
 from .options import Adds, add_flags, from_flags, pair
 from .schema import FORMS, Selection
+from .wording import one_line
 
 if TYPE_CHECKING:
     from .audit_results import Audit, AuditOptions

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .errors import InvalidOption
-from .interpretation.rules import Overall, Rules, limits_with
 from .options import flag, pair
 from .schema import CorrectnessRule, Selection
+from .checks import Rules, limits_with
+from .errors import InvalidOption
+from .schema import UNNAMED, CorrectnessRule, Selection
 from .stats.intervals import check_level
 
 if TYPE_CHECKING:
+    from .accuracy import BlindRule, Direction
     from .aggregation.btd import BTDFit
     from .aggregation.evaluation import Evaluation
     from .agreement.confusion_matrix import Confusion
     from .agreement.kappa import AgreementMatrix
     from .agreement.reliability import Repeatability
-    from .bias import PositionBias, Verbosity
+    from .bias.changes import Change
+    from .bias.order import PositionBias
+    from .bias.preference import OwnFamily, Verbosity
+    from .checks.check import CheckResult
+    from .checks.overall import Overall
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .confidence.th_scores import ThScore
     from .importers import ReadOptions
-    from .interpretation.robustness import Change
-    from .interpretation.verdicts import Verdict
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
-    from .records import IntArray, VoteCounts
     from .schema import ImportResult
     from .stats.estimate import Estimate
     from .store.browse import JudgeSummary, Summary
@@ -78,7 +83,7 @@ def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 class AuditOptions:
     """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
 
-    limits : check → (caution, failure) in place of those of `rules.LIMITS`.
+    limits : check → (caution, failure) in place of those of `checks.LIMITS`.
     families : family → beginnings of the names of its judges and models.
     """
 
@@ -216,10 +221,6 @@ class AuditOptions:
         }
 
 
-UNNAMED = frozenset(("A", "B"))
-"""What models are called where a file does not name them."""
-
-
 def bare_name(name: str) -> str:
     """A name without case and without the organisation before it; of `org/` all of it.
 
@@ -239,8 +240,9 @@ class JudgeAudit:
     judge: str
     rater_type: str
     votes: JudgeSummary
-    accuracy: Estimate | None
+    exact: Estimate | None
     calibration: Calibration | None
+    ece: Estimate | None
     floor: NoiseFloor | None
     gap: ConfidenceGap | None
     th: tuple[ThScore, ...]
@@ -250,33 +252,20 @@ class JudgeAudit:
     splits: Evaluation | None
     repeatability: Repeatability | None
     direction: Direction | None
+    blind_rule: BlindRule | None
     discrimination: Estimate | None
     constant_confidence: bool
     length: Verbosity | None
-    length_beyond_gold: Estimate | None
     own_family: OwnFamily | None
     robustness: tuple[Change, ...]
+    checks: tuple[CheckResult, ...]
+    overall: Overall
+    notes: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
-    """Half credit on decided gold by item; the share right among decided votes, and how many
-    decide.
-    """
-
-    credit: Estimate
-    among_decided: float | None
-    decided_share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnFamily:
-    """Votes of a judge whose family was named, and where response A is of it (+1) or B (−1)."""
-
-    counts: VoteCounts
-    side: IntArray
-    against: Literal["gold", "judges"]
-    difference: Estimate | None
+    @property
+    def accuracy(self) -> Estimate | None:
+        """Half credit on decided gold."""
+        return self.direction.credit if self.direction else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -309,6 +298,110 @@ class Audit:
     agreement: AgreementMatrix
     boards: dict[str, tuple[JudgedBoard, ...]]
     anchor_swap: AnchorSwap | None
-    verdicts: tuple[Verdict, ...]
+    checks: tuple[CheckResult, ...]
     overall: dict[str, Overall]
     notes: tuple[str, ...]
+
+
+def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
+    """One note per reason, with the judges that it concerns; `options` name the anchors that were
+    used.
+    """
+    names: dict[str, list[str]] = {}
+    for judge in judges:
+        for what, why in _unknown(judge, options).items():
+            names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
+    every = len(judges) if len(judges) > 1 else 0
+    return [
+        f"{'Every judge' if len(some) == every else ', '.join(some)}: {reason}"
+        for reason, some in names.items()
+    ]
+
+
+def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
+    """What the votes of one judge cannot tell → why: of results that are missing, and as results
+    carry it.
+
+    Why there is no calibration or BTD fit at all is noted where they are tried, with the counts.
+    """
+    if not judge.votes.n:
+        what = (
+            "accuracy, no half credit, no confusion table, no position figures, no repeatability, "
+            "no "
+            "discrimination, no length, no own family and no robustness"
+        )
+        return {what: "no output has a vote"}
+    reasons: dict[str, str] = {}
+    if judge.exact is None:
+        paired = options.correctness == "both_orders" and judge.confusion is not None
+        which = (
+            "with gold was judged in both orders of one run"
+            if paired
+            else "that it judged has a gold label"
+        )
+        reasons["accuracy"] = f"no comparison {which}"
+    if judge.confusion is None:
+        reasons["confusion table"] = "no comparison that it judged has a gold label"
+    for result in (judge.calibration, *judge.th):
+        reasons |= result.unknown if result else {}
+    reasons |= (
+        judge.position.unknown
+        if judge.position
+        else {"position figures": "none of its votes says which response was shown first"}
+    )
+    if judge.btd is not None and not options.splits:
+        reasons["splits"] = "none were asked for"
+    reasons |= _unknown_of_checks(judge)
+    where = " against an anchor" if options.anchors else ""
+    return reasons | (
+        judge.repeatability.unknown
+        if judge.repeatability
+        else {"repeatability": f"it judged no comparison{where} twice in the same way"}
+    )
+
+
+def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
+    """Why half credit, discrimination, length, own family or robustness, or a part of one, is not
+    known.
+    """
+    one_item = "one item says nothing of others"
+    reasons = {}
+    if judge.direction is None:
+        reasons["half credit"] = "no comparison that it judged has decided gold"
+    else:
+        if not judge.direction.credit.has_interval:
+            reasons["interval of the half credit"] = one_item
+        if judge.direction.among_decided is None:
+            reasons["share right among decided votes"] = "all its votes on decided gold are ties"
+    if judge.discrimination is None:
+        reasons["discrimination"] = "no verdict has both a confidence and a gold label"
+    elif math.isnan(judge.discrimination.value):
+        reasons["discrimination of right and wrong"] = (
+            "all its verdicts are right, or all are wrong"
+        )
+    elif not judge.discrimination.has_interval:
+        reasons["discrimination with an interval"] = (
+            "fewer than 5 items have a right verdict, or a wrong one"
+        )
+    if judge.length is None:
+        reasons["length"] = "no vote decides between responses of known, different length"
+    elif judge.length.beyond_gold is None:
+        reasons["length beyond gold"] = (
+            "gold prefers the longer, or the shorter, response nearly always"
+        )
+    if judge.own_family is None:
+        reasons["own family"] = "no family was named"
+    elif judge.own_family.difference is None:
+        reasons["own family beyond gold"] = (
+            "it met too few models of its family, or one side nearly always won"
+        )
+    if not judge.robustness:
+        reasons["robustness"] = "no item was judged again with a change"
+    for change in judge.robustness:
+        if change.effect is None:
+            reasons[f"effect of {change.name}"] = (
+                "it has no repeats in one order, and flips may be noise"
+            )
+        elif not change.effect.has_interval:
+            reasons[f"interval of the effect of {change.name}"] = one_item
+    return reasons

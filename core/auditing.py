@@ -1,16 +1,16 @@
 """One call: store, selection and options in, every result of every judge out.
 
-`audit` holds no statistics of its own. It takes counts from the queries, hands them to the methods
-with the options given and gathers what comes back, so that page, command line and report show the
-same figures. It never writes 0 for what it cannot know: each None or NaN has a note, from the
-reason that its result carries.
+`audit` holds no statistics of its own. Counts come from the queries (`checks.evidence.Counted`),
+methods make results of them (`Evidence`), checks grade those, and this gathers what comes back, so
+that page, command line and report show the same figures. It never writes 0 for what it cannot know:
+each None or NaN has a note, from the reason that its result carries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,52 +18,24 @@ from .aggregation.btd import MINIMUM_LABELS, BTDFit, BTDOptions, fit
 from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
-from .agreement.kappa import AgreementMatrix, agreement_matrix
-from .agreement.reliability import icc
-from .audit_results import Audit, AuditOptions, Direction, JudgeAudit, JudgedBoard, OwnFamily
-from .bias import position_bias, verbosity
-from .confidence.calibration_error import calibration, confidence_gap, noise_floor
-from .confidence.th_scores import ThScore, th_scores
+from .audit_results import Audit, AuditOptions, JudgeAudit, JudgedBoard, unknown_of_judges
+from .checks import CHECKS
+from .checks.check import CheckResult
+from .checks.evidence import Counted, Evidence, makes_gold
+from .checks.overall import overall_verdict
+from .confidence.th_scores import th_scores
 from .errors import TooFewLabels
-from .interpretation import estimates, verdicts
-from .interpretation.grading import (
-    accuracy_verdict,
-    agreement_verdict,
-    data_verdict,
-    makes_gold,
-    unless_own_gold,
-)
 from .interpretation.leaderboard import judged_unequally
-from .interpretation.robustness import Change, changes, robustness
-from .interpretation.summary import overall_verdict
-from .interpretation.unknown import unknown_of_judges, unknown_of_pairs
-from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import board, met
 from .leaderboard.anchors import anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
 from .leaderboard.panels import panels, unequal
-from .records import (
-    NO_GOLD,
-    LengthCounts,
-    OutcomeCounts,
-    OutputCounts,
-    PairScores,
-    Panel,
-    PositionCounts,
-    RatingTable,
-    VoteCounts,
-    WeighedVotes,
-)
+from .records import PairScores, Panel
 from .schema import Selection
-from .stats.estimate import Estimate
-from .stats.intervals import wilson_by_item
 from .store import vote_queries as queries
-from .store.browse import JudgeSummary, summary
+from .store.browse import summary
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store.connection import Database, Snapshot
@@ -72,6 +44,8 @@ if TYPE_CHECKING:
 
 MOST_ANCHORS = 30
 """Every two anchors are compared, so the work grows with their square."""
+REFERENCE_LEVEL = 0.95
+"""Level of the intervals from which p-values are reckoned, whatever the options' is."""
 
 
 def audit(
@@ -91,53 +65,40 @@ def audit(
     notes: list[str] = []
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
-        found = summary(moment, selection)
-        namesakes = options.namesakes(
-            (judge.name for judge in found.judges if judge.rater_type == "llm"), found.models
-        )
+        about = summary(moment, selection)
         pairs = queries.pair_scores(moment, selection, pooled=True)
-        anchors = _anchors(pairs[None], options, notes)
-        judged = {name: scores for name, scores in pairs.items() if name is not None}
-        of_anchor = panels(judged, anchors)
-        apart = [panel for found in of_anchor.values() if unequal(found) for panel in found]
+        anchors = anchors_of(pairs[None], options)
+        notes += _notes_on_anchors(pairs[None], options)
+        scores_by_judge = {name: scores for name, scores in pairs.items() if name is not None}
+        of_anchor = panels(scores_by_judge, anchors)
+        apart = [panel for some in of_anchor.values() if unequal(some) for panel in some]
         scores_of = (
             dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True))
             if apart
             else {}
         )
         counted = Counted(
-            votes=queries.vote_counts(moment, selection),
-            outcomes=queries.outcomes(moment, selection, rule=options.correctness),
-            positions=queries.positions(moment, selection),
-            ratings=queries.ratings(moment, selection, anchors=anchors),
-            weighed=queries.weighed_votes(moment, selection) if options.splits else {},
-            lengths=queries.length_counts(moment, selection),
-            outputs=queries.outputs(moment, selection) if found.unparsed else {},
-            by_category=queries.vote_counts_by(moment, selection, "category")
-            if len(found.categories) > 1
-            else {},
-            names=queries.comparison_names(moment, selection)
-            if options.families or namesakes
-            else None,
-            changes=changes(queries.perturbed_votes(moment, selection), level=options.level),
-            namesakes=namesakes,
+            lambda query, **given: query(moment, selection, **given),
+            about,
+            options,
+            gold=selection.gold,
+            anchors=lambda: anchors,
+            rows=rows_of(readings),
         )
-    if counted.ratings and not anchors:
-        notes.append(
-            "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
-            "orientation."
-        )
-    judges = [_judge(about, counted, options, notes) for about in found.judges]
-    agreed = agreement_matrix(counted.votes, level=options.level)
+        if counted.ratings and not anchors:
+            notes.append(
+                "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
+                "orientation."
+            )
+        judges = [audit_judge(counted, judge.name) for judge in about.judges]
+        agreed = counted.agreement
+    notes += [note for judge in judges for note in judge.notes]
     boards = _boards(pairs, of_anchor, scores_of, options, notes)
     # What is compared with another anchor's board is what is shown first.
-    first = {
-        anchor: boards[anchor][0].board for anchor, found in of_anchor.items() if unequal(found)
-    }
+    first = {anchor: boards[anchor][0].board for anchor, some in of_anchor.items() if unequal(some)}
     swap = anchor_swap(pairs[None], anchors=anchors, boards=first) if len(boards) > 1 else None
-    humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
-    notes += [*unknown_of_judges(judges, used), *unknown_of_pairs(agreed)]
+    notes += [*unknown_of_judges(judges, used), *agreed.unknown]
     notes += (
         [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason]
         if swap
@@ -146,226 +107,99 @@ def audit(
     notes += [
         f"{judge} judged {' and '.join(models)}, which bears its name: read as its own family. "
         "Its maker's other models are not; name a family to add them."
-        for judge, models in namesakes.items()
+        for judge, models in counted.namesakes.items()
     ]
-    own = [judge.judge for judge in judges if makes_gold(judge.judge, humans, selection.gold)]
+    own = [name for name in counted.about if makes_gold(name, counted.people, selection.gold)]
     if own:
         notes.append(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
-            "and BTD "
-            "against it flatter them."
+            "and BTD against it flatter them."
         )
-    graded = {
-        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold)
-        for judge in judges
-    }
     return Audit(
         selection=selection,
         options=used,
         readings=tuple(readings),
         reading_options=reading_options,
-        summary=found,
+        summary=about,
         judges=tuple(judges),
         agreement=agreed,
         boards=boards,
         anchor_swap=swap,
-        verdicts=tuple(verdict for checks in graded.values() for verdict in checks),
-        overall={name: overall_verdict(checks) for name, checks in graded.items()},
+        checks=tuple(result for judge in judges for result in judge.checks),
+        overall={judge.judge: judge.overall for judge in judges},
         notes=tuple(notes),
     )
 
 
-def judge_verdicts(
-    judge: JudgeAudit,
-    counted: Counted,
-    agreed: AgreementMatrix,
-    humans: frozenset[str],
-    options: AuditOptions,
-    *,
-    gold: str = "given",
-) -> list[Verdict]:
-    """One verdict per check, in the order of `verdicts.CHECKS`; `gold` is the selection's.
-
-    Whoever gold is made of is not graded against it: its own votes would be right by construction.
+def rows_of(readings: Sequence[ImportResult | TableRead]) -> tuple[int, int] | None:
+    """How many rows of all files were rejected, and how many there are; None where nothing was
+    read.
     """
-    name, rules = judge.judge, options.rules
-    counts, outputs = counted.votes.get(name), counted.outputs.get(name)
-    outcomes, order = counted.outcomes.get(name), counted.positions.get(name)
-    own = judge.own_family
-    found = [
-        accuracy_verdict(
-            name,
-            counted.votes,
-            humans,
-            gold=gold,
-            outputs=outputs,
-            by_category=counted.by_category,
-            estimate=judge.direction.credit if judge.direction else None,
-            rules=rules,
-        ),
-        verdicts.position(name, order, rules=rules),
-        verdicts.stability(name, order, rules=rules),
-        verdicts.calibration(
-            name,
-            outcomes,
-            seed=options.seed,
-            bins=options.bins,
-            measured=(judge.calibration, judge.floor)
-            if judge.calibration and judge.floor
-            else None,
-            rules=rules,
-        ),
-        verdicts.overconfidence(name, outcomes, rules=rules),
-        verdicts.discrimination(name, outcomes, estimate=judge.discrimination, rules=rules),
-        verdicts.repeatability(name, judge.repeatability, rules=rules),
-        agreement_verdict(name, counted.votes, agreed, humans, gold=gold, rules=rules),
-        verdicts.ties(name, counts, rules=rules),
-        verdicts.length(
-            name, counted.lengths.get(name), estimate=judge.length_beyond_gold, rules=rules
-        ),
-        verdicts.own_family(
-            name,
-            *((own.counts, own.side) if own else (None, None)),
-            against=own.against if own else "gold",
-            estimate=own.difference if own else None,
-            rules=rules,
-        ),
-        robustness(name, judge.robustness, rules=rules),
-        data_verdict(name, judge.votes, outputs, counts, rules=rules),
-    ]
-    return [unless_own_gold(verdict, humans, gold=gold) for verdict in found]
+    rows = sum(reading.rows for reading in readings)
+    return (sum(reading.n_rejected for reading in readings), rows) if rows else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Counted:
-    """What the votes are counted to, by judge; a judge without such votes is absent.
+def check_judge(counted: Counted, judge: str) -> tuple[CheckResult, ...]:
+    """One result per check, in the order of `CHECKS`.
 
-    outputs : only where some output has no verdict.  by_category : category → judge → votes.
-    weighed : only where there are splits.
-    names : models of the comparisons, where families are named or a judge judges its namesake.
-    namesakes : judge without a named family → the models that bear its name.
-    changes : what changes of the items did to verdicts.
+    p-values are reckoned from 95 % intervals, so that they are the same at every level.
     """
-
-    votes: dict[str, VoteCounts]
-    outcomes: dict[str, OutcomeCounts]
-    positions: dict[str, PositionCounts]
-    ratings: dict[str, RatingTable]
-    weighed: dict[str, WeighedVotes]
-    lengths: dict[str, LengthCounts]
-    outputs: dict[str, OutputCounts]
-    by_category: dict[str, dict[str, VoteCounts]]
-    names: pa.Table | None
-    changes: dict[str, tuple[Change, ...]]
-    namesakes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    evidence = counted.of(judge)
+    results = tuple(check.result(evidence) for check in CHECKS)
+    if counted.options.level == REFERENCE_LEVEL:
+        return results
+    reference = counted.at_level(REFERENCE_LEVEL).of(judge)
+    return tuple(
+        replace(result, p_value=check.result(reference).p_value)
+        for check, result in zip(CHECKS, results, strict=True)
+    )
 
 
-def _judge(
-    about: JudgeSummary, counted: Counted, options: AuditOptions, notes: list[str]
-) -> JudgeAudit:
-    """Every result of one judge; `notes` take why there is no calibration, fit or split."""
-    name, level = about.name, options.level
-    outcomes, votes = counted.outcomes.get(name), counted.votes.get(name)
-    positions, ratings = counted.positions.get(name), counted.ratings.get(name)
-    lengths = counted.lengths.get(name)
-    confidence, floor, gap, th = _calibrate(name, outcomes, options, notes)
-    fitted, splits = _aggregate(name, counted, options, notes)
+def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
+    """Every result and every check of one judge."""
+    evidence, options = counted.of(judge), counted.options
+    results = check_judge(counted, judge)
+    notes: list[str] = []
+    if evidence.stated is None:
+        notes.append(
+            f"{judge}: no calibration, because no verdict has both a confidence and a gold label."
+        )
+    fitted, splits = _aggregate(evidence, notes)
+    votes = evidence.votes
     return JudgeAudit(
-        judge=name,
-        rater_type=about.rater_type,
-        votes=about,
-        accuracy=_exact(outcomes, level) if outcomes else None,
-        calibration=confidence,
-        floor=floor,
-        gap=gap,
-        th=th,
-        position=position_bias(positions, level=level) if positions else None,
-        confusion=confusion(votes, level=level)
-        if votes and (votes.gold != NO_GOLD).any()
+        judge=judge,
+        rater_type=evidence.about.rater_type,
+        votes=evidence.about,
+        exact=evidence.exact,
+        calibration=evidence.calibration,
+        ece=evidence.ece,
+        floor=evidence.noise_floor,
+        gap=evidence.gap,
+        th=() if evidence.stated is None else th_scores(evidence.stated, options.epsilons),
+        position=evidence.position,
+        confusion=confusion(votes, level=options.level)
+        if votes is not None and evidence.has_gold
         else None,
         btd=fitted,
         splits=splits,
-        repeatability=icc(ratings, level=level) if ratings else None,
-        direction=_direction(votes, level) if votes else None,
-        discrimination=estimates.discrimination(outcomes, level=level) if outcomes else None,
-        constant_confidence=outcomes is not None and verdicts.constant(outcomes),
-        length=verbosity(lengths, level=level) if lengths else None,
-        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level)
-        if lengths
-        else None,
-        own_family=_own_family(name, counted, options) if votes else None,
-        robustness=counted.changes.get(name, ()),
+        repeatability=evidence.repeatability,
+        direction=evidence.direction,
+        blind_rule=evidence.blind_rule,
+        discrimination=evidence.discrimination,
+        constant_confidence=evidence.constant_confidence,
+        length=evidence.length,
+        own_family=evidence.own_family,
+        robustness=evidence.changes,
+        checks=results,
+        overall=overall_verdict(evidence, results),
+        notes=tuple(notes),
     )
 
 
-def _exact(outcomes: OutcomeCounts, level: float) -> Estimate:
-    """Share of verdicts that equal gold by item; its n is the number of verdicts."""
-    by_item = wilson_by_item(outcomes.item, outcomes.n, outcomes.correct, level=level)
-    return replace(by_item, n=int(outcomes.n.sum()))
-
-
-def _direction(votes: VoteCounts, level: float) -> Direction | None:
-    credit = estimates.direction(votes, level=level)
-    if credit is None:
-        return None
-    known = votes.rows((votes.gold == 1) | (votes.gold == -1))
-    decided = int(known.plus.sum() + known.minus.sum())
-    right = int(np.where(known.gold == 1, known.plus, known.minus).sum())
-    return Direction(
-        credit=credit,
-        among_decided=right / decided if decided else None,
-        decided_share=decided / (decided + int(known.tie.sum())),
-    )
-
-
-def _own_family(name: str, counted: Counted, options: AuditOptions) -> OwnFamily | None:
-    """Its votes where exactly one response is of its family, with gold, else the other judges'
-    label.
-    """
-    if counted.names is None or (options.family(name) is None and name not in counted.namesakes):
-        return None
-    votes = counted.votes[name]
-    models = [counted.names[column].to_pylist() for column in ("model_a", "model_b")]
-    own = {model for model in {*models[0], *models[1]} if options.same_family(name, model)}
-    of_family = [np.array([model in own for model in side]) for side in models]
-    side = (of_family[0].astype(np.int64) - of_family[1].astype(np.int64))[votes.comparison]
-    against: Literal["gold", "judges"] = "gold"
-    if not (votes.gold[side != 0] != NO_GOLD).any():
-        others = [
-            theirs
-            for judge, theirs in counted.votes.items()
-            if not options.same_family(name, judge)
-        ]
-        votes, against = replace(votes, gold=estimates.majority_label(others, votes)), "judges"
-    found = estimates.side_preference(votes, side, balanced=True, level=options.level)
-    return OwnFamily(counts=votes, side=side, against=against, difference=found)
-
-
-def _calibrate(
-    name: str, outcomes: OutcomeCounts | None, options: AuditOptions, notes: list[str]
-) -> tuple[Calibration | None, NoiseFloor | None, ConfidenceGap | None, tuple[ThScore, ...]]:
-    known = None if outcomes is None else outcomes.with_confidence()
-    if known is None or not len(known):
-        notes.append(
-            f"{name}: no calibration, because no verdict has both a confidence and a gold label."
-        )
-        return None, None, None, ()
-    rng = np.random.default_rng(options.seed)
-    measured = calibration(known, bins=options.bins, level=options.level)
-    return (
-        measured,
-        noise_floor(
-            known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability
-        ),
-        confidence_gap(known, level=options.level),
-        th_scores(known, options.epsilons),
-    )
-
-
-def _aggregate(
-    name: str, counted: Counted, options: AuditOptions, notes: list[str]
-) -> tuple[BTDFit | None, Evaluation | None]:
-    labelled = counted.votes[name].labelled() if name in counted.votes else None
+def _aggregate(evidence: Evidence, notes: list[str]) -> tuple[BTDFit | None, Evaluation | None]:
+    """The fit and its splits; `notes` take why there is none."""
+    name, options, counted = evidence.judge, evidence.options, evidence.counted
+    labelled = None if evidence.votes is None else evidence.votes.labelled()
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
         notes.append(
@@ -395,27 +229,34 @@ def _aggregate(
     return fitted, replace(splits, not_applicable=splits.not_applicable | reasons)
 
 
-def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tuple[str, ...]:
+def anchors_of(pooled: PairScores, options: AuditOptions) -> tuple[str, ...]:
+    """The anchors that were asked for; else the models that met at least three others, of many
+    those with most votes.
+    """
     if options.anchors is not None:
         return options.anchors
-    found = models_that_anchor(pooled)
-    if not found:
-        notes.append(
-            "No leaderboard: no model met at least three others. Name an anchor to see a smaller "
-            "board."
-        )
-    if len(found) <= MOST_ANCHORS:
-        return found
+    anchors = models_that_anchor(pooled)
+    if len(anchors) <= MOST_ANCHORS:
+        return anchors
     codes, n = np.concatenate([pooled.model_1, pooled.model_2]), np.tile(pooled.n_votes, 2)
     votes = dict(zip(pooled.models, np.bincount(codes, n, len(pooled.models)), strict=True))
-    notes.append(
-        f"Leaderboards against {MOST_ANCHORS} of the {len(found):,} models that met at least "
-        "three others, "
-        "those with most votes. Name others as anchors to see theirs."
-    )
-    return tuple(
-        sorted(sorted(found, key=lambda name: (-votes[name], name))[:MOST_ANCHORS], key=found.index)
-    )
+    most = sorted(anchors, key=lambda name: (-votes[name], name))[:MOST_ANCHORS]
+    return tuple(sorted(most, key=anchors.index))
+
+
+def _notes_on_anchors(pooled: PairScores, options: AuditOptions) -> list[str]:
+    anchors = () if options.anchors is not None else models_that_anchor(pooled)
+    if options.anchors is None and not anchors:
+        return [
+            "No leaderboard: no model met at least three others. Name an anchor to see a smaller "
+            "board."
+        ]
+    if len(anchors) <= MOST_ANCHORS:
+        return []
+    return [
+        f"Leaderboards against {MOST_ANCHORS} of the {len(anchors):,} models that met at least "
+        "three others, those with most votes. Name others as anchors to see theirs."
+    ]
 
 
 def _boards(

@@ -39,6 +39,10 @@ once.
 """
 
 
+UNNAMED = ("A", "B")
+"""What models are called where a file does not name them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """One column of the canonical form."""

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.interpretation.verdicts import ICC_STRONG
+from core.checks.agreement import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
 from pages.sections.agreement.pair import pair_section
@@ -20,8 +20,8 @@ def everybody() -> None:
     )
     compared = len(results.judges or results.humans)
     with answer:
-        widgets.verdict(
-            results.verdicts[rater], worst_of=compared if rater == results.least_agreeing else 0
+        widgets.check_result(
+            results.checks[rater], worst_of=compared if rater == results.least_agreeing else 0
         )
     left, right = st.columns(2, gap="medium")
     with left:

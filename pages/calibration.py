@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from pages.sections.calibration.controls import read_controls, verdict
+from pages.sections.calibration.controls import confidence_result, read_controls
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
 from pages.shared import widgets
@@ -33,4 +33,4 @@ with recalibration:
 # The answer stands first and is computed last: the diagram follows its slider without waiting for
 # it.
 with answer:
-    widgets.verdict(verdict(state))
+    widgets.check_result(confidence_result(state))

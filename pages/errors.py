@@ -11,7 +11,7 @@ widgets.title("Errors", "Where is it wrong?")
 answer = st.container()
 state = read_controls()
 with answer:
-    widgets.verdict(
+    widgets.check_result(
         confusion(state.accuracy, state.table, noun=COMPARED[state.compared]),
         worst_of=state.worst_of,
     )

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.interpretation.summary import SIGNS
+from core.checks.overall import SIGNS
 from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection

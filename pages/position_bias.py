@@ -14,7 +14,7 @@ measured, corrected = st.tabs(
 )
 if measured.open:
     with answer:
-        widgets.verdict(state.verdict, worst_of=state.worst_of)
+        widgets.check_result(state.result, worst_of=state.worst_of)
     with measured:
         order.order_section(state)
         order.change_section(state)

@@ -13,7 +13,7 @@ from ..errors import InvalidOption
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCounts
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import clustered_proportion, dense_codes, design_effect_of_sums, wilson
+from ..stats.intervals import dense_codes, design_effect_of_sums, wilson, wilson_by_item
 
 TieRule = Literal["keep", "drop_votes", "drop_gold", "drop_both"]
 
@@ -24,8 +24,8 @@ class Confusion:
 
     share : P(verdict | gold), each row sums to 1, its interval clustered by item; NaN in a row
         without gold.
-    accuracy : share of the `n` verdicts on the diagonal, its interval clustered by item; None when
-        n = 0.
+    accuracy : share of verdicts on the diagonal, items weighing alike, with `wilson_by_item`; None
+        when n = 0.
     constant : share of the `n` that the best constant answer gets right, the commonest gold label;
         None when n = 0.
     unit : `votes`, or `comparisons` when one label per comparison was given.
@@ -111,9 +111,7 @@ def confusion(
         labels=VOTE_LABELS,
         counts=table,
         share=Estimates(share, low, high, n=np.broadcast_to(row_total, (3, 3)), level=level),
-        accuracy=clustered_proportion(item, verdicts.sum(axis=1), correct, level=level)
-        if n
-        else None,
+        accuracy=wilson_by_item(item, verdicts.sum(axis=1), correct, level=level) if n else None,
         constant=float(row_total.max() / n) if n else None,
         n=n,
         unit="votes" if labels is None else "comparisons",

@@ -50,11 +50,28 @@ class AgreementMatrix:
         ends = [(min(own, other), max(own, other)) for other in range(n) if other != own]
         return [self.pairs[one * (2 * n - one - 3) // 2 + two - 1] for one, two in ends]
 
+    @property
+    def unknown(self) -> list[str]:
+        """What pairs cannot tell: one note per reason, with the pairs that it concerns."""
+        pairs: dict[str, list[str]] = {}
+        for pair in self.pairs:
+            if pair.kappa is None:
+                what = "agreement" if pair.raw is None else "κ"
+                reason = f"no {what}: {pair.reason or 'it is undefined.'}"
+                pairs.setdefault(reason, []).append(f"{pair.judge_1} and {pair.judge_2}")
+        return [
+            f"{'; '.join(some) if len(some) <= MOST_NAMED else f'{len(some)} pairs of judges'}: "
+            f"{reason}"
+            for reason, some in pairs.items()
+        ]
+
     def to_frame(self) -> DataFrame:
         """One row per pair, judges against each other first, then against gold."""
         return rows_frame(JudgePair, self.pairs + self.gold)
 
 
+MOST_NAMED = 5
+"""More pairs of judges than this are counted, not listed."""
 NO_COMMON = "no comparison that both labelled."
 NO_VARIATION = (
     "both gave one and the same label throughout, so chance alone explains all agreement."

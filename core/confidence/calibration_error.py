@@ -8,9 +8,8 @@ without confidence are left out and counted. docs/methods.md §5.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -278,6 +277,22 @@ def ece_interval(
     return _absolute_interval(known, index, drawn, rng=rng, bins=bins, level=level)
 
 
+def ece_estimate(
+    outcomes: OutcomeCounts,
+    measured: Calibration,
+    *,
+    rng: np.random.Generator,
+    bins: int = 10,
+    level: float = 0.95,
+    iterations: int = 1000,
+) -> Estimate:
+    """The ECE of `measured`, from the same outcomes and bins, with `ece_interval`; the n is the
+    items.
+    """
+    interval = ece_interval(outcomes, rng=rng, bins=bins, level=level, iterations=iterations)
+    return replace(interval, value=measured.ece, n=measured.items)
+
+
 def _absolute_interval(
     known: OutcomeCounts,
     index: IntArray,
@@ -406,15 +421,13 @@ class ConfidenceGap(OneRow):
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> ConfidenceGap | None:
-    """Mean over verdicts of confidence - correct, and a t interval clustered by item (ours).
+    """Mean over verdicts of confidence − correct, with an interval by item (ours).
 
-    gap = Σ_v (c_v - correct_v)/N. With d_i the sum of an item's differences and n_i its verdicts,
-    SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of
-    freedom. Verdicts of one item share its difficulty, so they are not independent (docs/methods.md
-    §0). The last term is worth one more wrong verdict: without it a judge that happens to err
-    nowhere looks infinitely sure, and 40 % of calibrated judges with thirty verdicts at .97 would
-    be called underconfident. In simulation 95 % intervals of independent verdicts cover .91 to 1,
-    of few errors in large clusters down to .82. None without a verdict that has a confidence.
+    gap = Σ_v (c_v − correct_v)/N, verdicts weighing alike as in ECE; above 0 overconfident. The
+    interval is `mean_interval`: verdicts of one item share its difficulty, so items are what is
+    independent (docs/methods.md §0). The two added items are a wrong and a right verdict at the
+    mean confidence c̄, gaps of c̄ and c̄ − 1: without them a judge that happens to err nowhere looks
+    infinitely sure. The n of the gap is the items. None without a verdict that has a confidence.
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
@@ -424,24 +437,20 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     if not n:
         return None
     mean_confidence = float(known.n @ known.confidence) / n
-    accuracy = int(known.correct.sum()) / n
-    gap = mean_confidence - accuracy
-    item = intervals.dense_codes(known.item)
-    difference = np.bincount(item, known.n * known.confidence - known.correct)
-    weight = np.bincount(item, known.n)
-    items = len(weight)
-    half = math.nan
-    if items > 1:
-        squares = items / (items - 1) * float(
-            ((difference - gap * weight) ** 2).sum()
-        ) + intervals.kish_effect(weight)
-        half = intervals.t_quantile(items - 1, level) * math.sqrt(squares) / n
+    gap = intervals.mean_interval(
+        known.item,
+        known.confidence - known.correct / np.maximum(known.n, 1),
+        ends=(mean_confidence - 1.0, mean_confidence),
+        within=(-1.0, 1.0),
+        n=known.n,
+        level=level,
+    )
     return ConfidenceGap(
         mean_confidence=mean_confidence,
-        accuracy=accuracy,
-        gap=Estimate(gap, gap - half, gap + half, n=n, level=level),
+        accuracy=int(known.correct.sum()) / n,
+        gap=gap,
         n=n,
-        items=items,
+        items=gap.n,
         level=level,
     )
 

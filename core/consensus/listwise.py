@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ..bias import sign_test
+from ..bias.order import sign_test
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame

@@ -13,11 +13,10 @@ from ..agreement.judge_vs_human import RULES, JudgeVsHuman, Rule
 from ..agreement.kappa import JudgePair
 from ..agreement.paired import PairedJudges, PairedMeasure
 from ..agreement.reliability import InterRaterReliability, Repeatability
-from . import verdicts
-from .format import SAYS, count, interval, percent, percent_span, signed, signed_ends
-from .summary import NAMED
+from ..checks.check import CheckResult, combined
+from ..checks.overall import NAMED
+from ..wording import SAYS, count, interval, percent, percent_span, signed, signed_ends
 from .tables import TEXT, Column, frame
-from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,16 +155,19 @@ def pair_table(pairs: Iterable[JudgePair]) -> pd.DataFrame:
 
 
 def agreement(
-    judge: str, itself: Verdict, others: Verdict, *, beside_people: Sequence[JudgeVsHuman] = ()
-) -> Verdict:
+    itself: Sequence[CheckResult],
+    others: CheckResult,
+    *,
+    beside_people: Sequence[JudgeVsHuman] = (),
+) -> CheckResult:
     """How a rater agrees with itself, with others and, where people voted, beside each of them.
 
-    itself, others : its verdicts on repeatability and agreement.  beside_people : of this judge,
-        all rules.
-    The grade is the worse of the two.
+    itself, others : its results on repeatability and coins, and on agreement.  beside_people : of
+        this judge, all rules.
+    The grade is the worst of them.
     """
-    return verdicts.combined(
-        judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else [])
+    return combined(
+        "agreement", (*itself, others), *([wins(beside_people)] if beside_people else [])
     )
 
 
@@ -214,7 +216,7 @@ def together(group: str, found: InterRaterReliability) -> str:
     )
 
 
-def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Verdict:
+def confusion(accuracy: CheckResult, value: Confusion, *, noun: str = "votes") -> CheckResult:
     """The share right and the commonest error of a table, above the judge's own accuracy, which
     grades it.
 

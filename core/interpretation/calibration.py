@@ -5,20 +5,18 @@ worth.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..checks.check import CheckResult, combined
 from ..confidence.calibration_error import by_chance
 from ..confidence.recalibration import Recalibration
 from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
 from ..confidence.th_scores import ThScore
-from ..records import OutcomeCounts
 from ..stats.estimate import Estimate
-from . import verdicts
-from .format import percent, percent_span, span, target
-from .rules import BY_DEFAULT, Rules
+from ..wording import percent, percent_span, span, target
 from .tables import TEXT, Column, frame
-from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,27 +158,14 @@ def before_and_after(one: Recalibrated) -> pd.DataFrame:
     return frame(columns, MEASURES)
 
 
-def confidence(
-    judge: str,
-    outcomes: OutcomeCounts | None,
-    *,
-    bins: int = 10,
-    seed: int = 0,
-    of: int = 1,
-    rules: Rules = BY_DEFAULT,
-) -> Verdict:
+def confidence(results: Sequence[CheckResult], *, of: int = 1) -> CheckResult:
     """What its confidence is worth: its excess, its error and whether it separates; the worst of
     the grades.
 
     of : judges among which its ECE is the largest; more than one is said.
     """
-    parts = (
-        verdicts.overconfidence(judge, outcomes, rules=rules),
-        verdicts.calibration(judge, outcomes, seed=seed, bins=bins, rules=rules),
-        verdicts.discrimination(judge, outcomes, rules=rules),
-    )
     largest = [f"Of {of} judges it has the largest ECE."] if of > 1 else []
-    return verdicts.combined(judge, "calibration", parts, *largest)
+    return combined("calibration", results, *largest)
 
 
 def near_certain(judge: str, score: ThScore, *, noun: str = "votes") -> str:

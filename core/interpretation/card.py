@@ -12,12 +12,12 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..checks import BY_NAME, Rules
+from ..checks.check import CheckResult, Limits
+from ..checks.overall import Overall, OverallVerdict, confidence_line, need_of
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
-from .format import number, percent, percent_span, points
-from .rules import CONFIDENCE_CHECKS, Limits, Overall, OverallVerdict, Rules
-from .summary import NEEDS, confidence_line, need_of
-from .verdicts import Verdict
+from ..wording import number, percent, percent_span, points
 
 WORDS: dict[OverallVerdict, str] = {
     "trust": "Trust",
@@ -26,45 +26,6 @@ WORDS: dict[OverallVerdict, str] = {
     "do_not_trust": "Do not trust",
 }
 """The verdict as one reads it on a card."""
-
-ADVICE = {
-    "accuracy": (
-        "Do not decide by its verdicts alone: compare it with another judge, or change its prompt."
-    ),
-    "position": "Ask in both orders and take the majority: one order alone favours a place.",
-    "stability": "Ask in both orders and take the majority.",
-    "confidence": "Do not use its stated confidence as it is: recalibrate it, or leave it out.",
-    "repeatability": "Ask several times and take the majority: one vote is a draw of luck.",
-    "agreement": (
-        "Let people decide where it matters: it says less often than a person what people say."
-    ),
-    "ties": "Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
-    "length": "Compare models whose responses are of like length, or control for length.",
-    "own_family": "Judge models of its own family with a judge of another family.",
-    "robustness": (
-        "Keep it from responses that may be written for it: a sentence in one moves its verdicts."
-    ),
-    "data": "Find out why outputs have no verdict before you count the others.",
-}
-"""What to do where a check warns or fails; the three checks of confidence share one line."""
-
-CHECK_NAMES = {
-    "accuracy": "right",
-    "position": "position",
-    "stability": "order",
-    "calibration": "calibrated",
-    "overconfidence": "overconfident",
-    "discrimination": "separates",
-    "repeatability": "repeats",
-    "agreement": "agreement",
-    "ties": "ties",
-    "length": "length",
-    "own_family": "own family",
-    "robustness": "robust",
-    "data": "data",
-}
-"""Checks as the head of a column."""
-
 
 PEOPLE = "these are people's own votes, and nobody else labelled what they did"
 ADD_JUDGES = (
@@ -86,20 +47,23 @@ class Card:
 def card(
     judge: str,
     overall: Overall,
-    checks: Sequence[Verdict],
+    results: Sequence[CheckResult],
     flips: Estimate | None,
     *,
     person: bool = False,
 ) -> Card:
     """The card of one judge.
 
-    checks : its verdicts, one per check.  flips : share of verdicts that change when the order is
+    results : one per check.  flips : share of verdicts that change when the order is
         swapped.
     person : the votes are people's, by whom judges are measured where there is no gold.
     """
-    of = {verdict.check: verdict for verdict in checks}
+    of = {result.check: result for result in results}
     alone = person and of["accuracy"].interval is None and of["agreement"].interval is None
-    found = "; ".join([PEOPLE if alone else _merit(of), _order(flips), _stated(of["calibration"])])
+    parts = [PEOPLE if alone else _merit(of), _order(flips), _stated(of["calibration"])]
+    if of["category"].grade in ("warn", "fail"):
+        parts.insert(1, of["category"].sentence.partition(" (")[0])
+    found = "; ".join(parts)
     return Card(
         judge=judge,
         verdict=overall.verdict,
@@ -109,7 +73,7 @@ def card(
     )
 
 
-def _merit(of: Mapping[str, Verdict]) -> str:
+def _merit(of: Mapping[str, CheckResult]) -> str:
     right = of["accuracy"].interval
     if right is not None:
         ends = f" ({percent_span(right)})" if right.has_interval else ""
@@ -139,42 +103,45 @@ def _order(flips: Estimate | None) -> str:
     return f"{percent(flips.value)} of verdicts change when the responses swap places"
 
 
-def _stated(calibration: Verdict) -> str:
+def _stated(calibration: CheckResult) -> str:
     if calibration.estimate is None:
         return "no confidence with gold to check"
-    if calibration.low is not None and calibration.low <= 0:
+    if calibration.estimate.low <= 0:
         return "stated confidence is not shown to be off"
-    return f"stated confidence is off by {number(100 * calibration.estimate, '.1f')} points"
+    return f"stated confidence is off by {number(100 * calibration.estimate.value, '.1f')} points"
 
 
-def _advice(overall: Overall, of: Mapping[str, Verdict]) -> list[str]:
-    graded = [check for check in overall.because if of[check].verdict in ("warn", "fail")]
-    said = [ADVICE["confidence" if check in CONFIDENCE_CHECKS else check] for check in graded]
+def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
+    graded = [check for check in overall.because if of[check].grade in ("warn", "fail")]
+    advice = [BY_NAME[check].advice for check in graded]
     for check in overall.because:
-        if of[check].verdict == "unknown" and check in NEEDS:
-            said.append(f"Add {need_of(of[check])}.")
-        elif of[check].verdict == "unclear":
-            lacking = of[check].more_items and check in NEEDS
+        if of[check].grade == "unknown":
+            advice.append(f"Add {need_of(of[check])}.")
+        elif of[check].grade == "unclear":
             more = "It sits at a limit: look at what errors cost"
-            if lacking:
+            if of[check].more_items:
                 more = f"Add about {need_of(of[check])}"
-            said.append(f"{more}, to settle whether {check.replace('_', ' ')} is good enough.")
+            advice.append(f"{more}, to settle whether {check.replace('_', ' ')} is good enough.")
     if overall.verdict == "trust":
-        said.append("Use it, and repeat the audit when judge, prompt or models change.")
-        said.append(confidence_line(list(of.values())))
-    return said
+        advice.append("Use it, and repeat the audit when judge, prompt or models change.")
+        advice.append(confidence_line(list(of.values())))
+    return advice
 
 
-def ranked(verdicts: Sequence[Verdict], people: Collection[str] = ()) -> list[str]:
+def ranked(results: Sequence[CheckResult], people: Collection[str] = ()) -> list[str]:
     """Judges by the low end of their accuracy, best first; without gold by that of agreement with
     people.
 
     Those of whom neither is known follow in the order given. Of people alone, the people.
     """
-    names = list(dict.fromkeys(verdict.judge for verdict in verdicts))
+    names = list(dict.fromkeys(result.judge for result in results))
     candidates = [name for name in names if name not in people] or names
     low = {
-        check: {v.judge: v.low for v in verdicts if v.check == check and v.low is not None}
+        check: {
+            r.judge: r.estimate.low
+            for r in results
+            if r.check == check and r.estimate is not None and r.estimate.has_interval
+        }
         for check in ("accuracy", "agreement")
     }
 
@@ -201,7 +168,7 @@ class Panel:
     empty: str
 
 
-def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
+def panels(results: Sequence[CheckResult], rules: Rules) -> tuple[Panel, ...]:
     """Right, honest about confidence, ignores order, repeats itself; without gold the first is
     people's.
 
@@ -210,9 +177,9 @@ def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
 
     def of(check: str) -> dict[str, Estimate]:
         return {
-            v.judge: found
-            for v in verdicts
-            if v.check == check and (found := v.interval) is not None
+            r.judge: estimate
+            for r in results
+            if r.check == check and (estimate := r.interval) is not None
         }
 
     def panel(
@@ -226,7 +193,7 @@ def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
             limits=limits,
             scale=1.0 if limits.unit == "number" else 100.0,
             reference=line[0] if line else None,
-            empty=f"Add {NEEDS[check]}",
+            empty=f"Add {BY_NAME[check].needs}",
         )
 
     right, people = of("accuracy"), of("agreement")

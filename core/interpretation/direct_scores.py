@@ -17,7 +17,7 @@ from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..records import DirectScores
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_factor
-from .format import percent
+from ..wording import percent
 from .leaderboard import ENDS, of_pairs, percent_span
 from .leaderboard_checks import order_ends
 from .tables import Column

@@ -9,7 +9,7 @@ from typing import Literal
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import percent, percent_span, points, points_ends
+from ..wording import percent, percent_span, points, points_ends
 from .tables import Column
 
 FEW = 30

@@ -17,7 +17,7 @@ from ..leaderboard.panels import unequal
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
-from .format import count, elo_ends, percent, signed_elo
+from ..wording import count, elo_ends, percent, signed_elo
 from .tables import Column
 
 if TYPE_CHECKING:

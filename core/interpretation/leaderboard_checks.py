@@ -19,7 +19,7 @@ from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Change
 from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import elo_ends, number, percent, points, points_ends, signed_elo
+from ..wording import elo_ends, number, percent, points, points_ends, signed_elo
 from .leaderboard import ENDS
 from .tables import Column
 

@@ -11,7 +11,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import p_value, percent, percent_span, points, points_ends
+from ..wording import p_value, percent, percent_span, points, points_ends
 from .tables import Column
 
 SIGNIFICANT = 0.05

@@ -14,11 +14,14 @@ from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import count, ends, minus, percent, signed, signed_ends, span
-from .verdicts import ERROR_NEAR
+from ..wording import count, ends, minus, percent, signed, signed_ends, span
 
 SIGNIFICANT = 0.05
 REGIMES = ("high correction", "mismatched", "low correction")
+
+
+ERROR_NEAR = 0.01
+"""A mean absolute error (0 to 2) within this of another serves as well."""
 
 
 def enough_votes(found: Sweep, rule: str = "btd") -> int:

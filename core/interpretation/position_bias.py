@@ -7,13 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..bias import OrderBalance, PositionBias, Verbosity
-from ..records import PositionCounts
-from . import verdicts
-from .format import percent, percent_span, signed, signed_span
-from .rules import BY_DEFAULT, Rules
+from ..bias.order import PositionBias
+from ..bias.order_balance import OrderBalance
+from ..bias.preference import Verbosity
+from ..wording import percent, percent_span, signed, signed_span
 from .tables import TEXT, Column, frame
-from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +79,7 @@ LENGTHS = (
     Column("where gold is known", "judge_rate"),
     Column("votes with decided gold", "n_gold", ",d"),
     Column("gold prefers longer", "gold_rate"),
-    Column("difference", "excess", "+.3f"),
+    Column("beyond gold", "beyond_gold", "+.3f"),
 )
 """A row per judge: how often it, and gold, prefers the longer response."""
 
@@ -92,17 +90,6 @@ _ORDERS = (
     Column("MAE", lambda row: row[1].mae[row[2]], ends=("low", "high")),
     Column("n", lambda row: row[1].n, ",d"),
 )
-
-
-def order(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
-    """What the order of the responses does to a judge: its position bias and its stability as one
-    verdict.
-    """
-    parts = (
-        verdicts.position(judge, counts, rules=rules),
-        verdicts.stability(judge, counts, rules=rules),
-    )
-    return verdicts.combined(judge, "position", parts)
 
 
 def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:

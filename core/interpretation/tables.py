@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..stats.estimate import Estimate
-from .format import number
+from ..wording import number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,12 +23,11 @@ from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
 from ..aggregation.prior_check import FEWEST_TASKS
 from ..aggregation.shrinkage import CandidatePrior
-from ..bias import PositionBias
+from ..bias.order import PositionBias
+from ..checks.check import CheckResult, Grade
 from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
-from .format import minus, number, percent, signed, signed_ends, span
-from .rules import Grade
-from .verdicts import Verdict
+from ..wording import minus, number, percent, signed, signed_ends, span
 
 POSITION_SIGNIFICANCE = 0.05
 
@@ -40,7 +39,7 @@ FEW_VOTES_GAIN = (
 """docs/results.md has the figures."""
 
 
-def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
+def recommend(judge: str, value: Evaluation, *, most_votes: int) -> CheckResult:
     """Say which rule errs least, whether majority would do, and what is not distinguished from the
     best.
 
@@ -62,12 +61,12 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
     if most_votes <= FEW_VOTES:
         alone += FEW_VOTES_GAIN
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence + alone)
+    def result(grade: Grade, sentence: str) -> CheckResult:
+        return CheckResult(judge=judge, check="aggregation", grade=grade, sentence=sentence + alone)
 
     if best.top_cluster is None:
         against = "" if best is majority else f" against majority's {majority.mae:.3f}"
-        return verdict("unknown", f"{best.name} errs least: average error {best.mae:.3f}{against}.")
+        return result("unknown", f"{best.name} errs least: average error {best.mae:.3f}{against}.")
     top = [score for score in scores if score.top_cluster]
     dummies = [score for score in top if score.dummy]
     if dummies:
@@ -77,7 +76,7 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
         else:
             found = f"{best.name} has an average error of {_error(best)}"
             found += "".join(f", {score.name.lower()} labels {score.mae:.3f}" for score in dummies)
-        return verdict(
+        return result(
             "fail", f"No rule is shown to beat labels without any vote. {found} ({calibration})."
         )
     p = value.majority_p_value
@@ -93,7 +92,7 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
                 "different "
                 f"from the least, {best.mae:.3f} of {best.name}"
             )
-        return verdict("ok", f"{found}{_btd(value, best)} ({calibration}).")
+        return result("ok", f"{found}{_btd(value, best)} ({calibration}).")
     less = 1 - best.mae / majority.mae
     found = (
         f"{best.name} labels better than majority: average error {_error(best)} against "
@@ -103,7 +102,7 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
     level = [score.name for score in top if score is not best and score.key != "btd"]
     if level:
         found += f"; not significantly different: {', '.join(level)}"
-    return verdict("warn", f"{found}{_btd(value, best)} ({calibration}).")
+    return result("warn", f"{found}{_btd(value, best)} ({calibration}).")
 
 
 def _error(score: MethodScore) -> str:

@@ -17,9 +17,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption
-from ..interpretation.format import one_line
 from ..options import add_flags, flags, help_of
 from .job import Budget, Job, Judge, Terms
+from ..wording import one_line
 
 if TYPE_CHECKING:
     from .job_file import Options, Settings

@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Literal
 
 from ..errors import InvalidOption, Message
-from ..interpretation.format import count, duration, upwards
 from ..store import Store
 from ..store.batches import waiting
 from ..store.ledger import Reply, Spent
+from ..wording import count, duration, upwards
 from . import client
 from .endpoint import BATCHING, Destination, destination
 from .job import Budget, Job, Judge

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from ..interpretation.format import SAYS
 from ..interpretation.votes_to_labels import Measure, change_of
 from ..stats.estimate import Estimate, Estimates
+from ..wording import SAYS
 from .base import (
     COLOURS,
     MAX_POINTS,

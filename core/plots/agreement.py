@@ -9,7 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
-from ..interpretation.format import SAYS, interval, percent
+from ..wording import SAYS, interval, percent
 from .base import COLOURS, Tile, add_tiles, figure, hover, label, tint, undimmed
 from .forest import Look, Shown, forest, series
 

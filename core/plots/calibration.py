@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..interpretation.format import interval
 from ..stats.estimate import Estimate, Estimates
+from ..wording import interval
 from .base import (
     COLOURS,
     Style,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..interpretation.format import SAYS, ends
 from ..stats.estimate import Estimate, Estimates
+from ..wording import SAYS, ends
 from .aggregation import (
     SIGNS,
     label_colours,

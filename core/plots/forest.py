@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..interpretation.format import interval
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate, Estimates
+from ..wording import interval
 from .base import COLOURS, Style, accent, error_bars, figure, hover, label, undimmed
 
 if TYPE_CHECKING:

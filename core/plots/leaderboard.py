@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
-from ..interpretation.format import elo_ends, signed_elo
 from ..interpretation.leaderboard_checks import METHOD_NAMES
 from ..leaderboard.anchored import ELO_PER_NAT, Board, BoardRow
 from ..leaderboard.ratings import RAEE, Result
@@ -17,6 +16,7 @@ from ..leaderboard.robustness import BetweenTasks
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
 from ..leaderboard.standings import OutsideComparison
 from ..stats.estimate import Estimate, Estimates
+from ..wording import elo_ends, signed_elo
 from .base import (
     COLOURS,
     MARKERS,

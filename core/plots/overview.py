@@ -8,17 +8,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..interpretation.card import CHECK_NAMES
-from ..interpretation.format import number
-from ..interpretation.summary import SIGNS
+from ..checks import BY_NAME
+from ..checks.overall import SIGNS
 from ..stats.estimate import Estimate, Estimates
+from ..wording import number
 from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
 from .forest import DENSE, row_names
 
 if TYPE_CHECKING:
+    from ..checks.check import CheckResult, Grade
     from ..interpretation.card import Panel
-    from ..interpretation.rules import Grade
-    from ..interpretation.verdicts import Verdict
     from .base import Colours, Figure, Theme, Trace
 
 MOST_ROWS = 12
@@ -409,7 +408,7 @@ def trust_map(
 
 
 def check_matrix(
-    verdicts: Sequence[Verdict],
+    results: Sequence[CheckResult],
     rows: Sequence[str],
     checks: Sequence[str],
     *,
@@ -420,14 +419,14 @@ def check_matrix(
 
     signs : the grade that stands for a judge's overall verdict.
     """
-    of = {(v.judge, v.check): v for v in verdicts}
+    of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     fig = figure(
         "", "", theme=theme, height=28 + (LOW_ROW if dense else 24) * len(rows), legend=False
     )
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
     tiles = [
-        _tile(of[judge, check], (x, y), SIGNS[of[judge, check].verdict], theme)
+        _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
         for y, judge in enumerate(rows)
         for x, check in enumerate(checks)
     ]
@@ -439,7 +438,7 @@ def check_matrix(
         theme=theme,
         chosen=None,
     )
-    heads = [CHECK_NAMES[check] for check in checks]
+    heads = [BY_NAME[check].title for check in checks]
     sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     left = bare | {"tickfont": {"size": 9 if dense else 13}}
@@ -458,14 +457,14 @@ def check_matrix(
 
 
 def check_grid(
-    verdicts: Sequence[Verdict], judge: str, checks: Sequence[str], *, theme: Theme = "light"
+    results: Sequence[CheckResult], judge: str, checks: Sequence[str], *, theme: Theme = "light"
 ) -> Figure:
     """The checks of one judge, three in a line, for a phone: sign and name on the colour of the
     grade.
     """
-    of = {v.check: v for v in verdicts if v.judge == judge}
+    of = {r.check: r for r in results if r.judge == judge}
     tiles = [
-        _tile(of[check], (k % 3, k // 3), f"{SIGNS[of[check].verdict]} {CHECK_NAMES[check]}", theme)
+        _tile(of[check], (k % 3, k // 3), f"{SIGNS[of[check].grade]} {BY_NAME[check].title}", theme)
         for k, check in enumerate(checks)
     ]
     lines = math.ceil(len(checks) / 3)
@@ -477,11 +476,11 @@ def check_grid(
     return fig
 
 
-def _tile(verdict: Verdict, at: tuple[int, int], text: str, theme: Theme) -> Tile:
-    colours, judge, check = COLOURS[theme], verdict.judge, verdict.check
-    share = 0.0 if verdict.verdict == "unknown" else 0.3
-    colour = tint(grade_colour(colours, verdict.verdict), colours.page, share)
-    said = _wrapped(label(verdict.sentence, limit=400), 60)
+def _tile(result: CheckResult, at: tuple[int, int], text: str, theme: Theme) -> Tile:
+    colours, judge, check = COLOURS[theme], result.judge, result.check
+    share = 0.0 if result.grade == "unknown" else 0.3
+    colour = tint(grade_colour(colours, result.grade), colours.page, share)
+    said = _wrapped(label(result.sentence, limit=400), 60)
     said = f"<b>{label(judge, limit=80)}</b>, {check.replace('_', ' ')}<br>{said}"
     return Tile(*at, matrix_key(judge, check), colour, text, said)
 

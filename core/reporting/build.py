@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from ..audit_results import Audit
+from ..checks import BY_NAME, CHECKS
+from ..checks.check import GRADES, CheckResult
+from ..checks.overall import OVERALL_WORDS, SIGNS, answer, because
 from ..errors import InvalidOption
-from ..interpretation.format import one_line
-from ..interpretation.summary import OVERALL_WORDS, SIGNS, answer, because
 from ..interpretation.tables import field_of
-from ..interpretation.verdicts import CHECKS, GRADES, Verdict
+from ..wording import one_line
 from .text import METRICS
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -81,12 +82,12 @@ class VerdictGate:
             failing |= {"cannot_say"} if self.check == "overall" else {"unclear"}
         elif self.verdict != "unclear":
             failing -= {"unclear", "unknown"} - {self.verdict}
-        found: list[tuple[str, str]] = [
-            (v.judge, v.verdict) for v in audit.verdicts if v.check == self.check
+        given: list[tuple[str, str]] = [
+            (result.judge, result.grade) for result in audit.checks if result.check == self.check
         ]
         if self.check == "overall":
-            found = [(judge, one.verdict) for judge, one in audit.overall.items()]
-        return [f"{self}: {judge} is {given}." for judge, given in found if given in failing]
+            given = [(judge, overall.verdict) for judge, overall in audit.overall.items()]
+        return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
 
 def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
@@ -97,10 +98,10 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
     named = re.fullmatch(r"\s*(\w+)\s*=\s*(\w+)\s*", text)
     if named:
         check, verdict = named.groups()
-        if check not in (*CHECKS, "overall"):
+        if check not in (*BY_NAME, "overall"):
             raise InvalidOption(
                 f"--fail-if {text!r}: there is no check {check!r}; choose from overall, "
-                f"{', '.join(CHECKS)}."
+                f"{', '.join(BY_NAME)}."
             )
         allowed = (
             ("cannot_say", "do_not_trust", "trust_with_limits")
@@ -137,7 +138,8 @@ def strict_gates() -> list[VerdictGate]:
     """
     return [
         VerdictGate(check="overall", verdict="do_not_trust", strict=True),
-        *(VerdictGate(check=check, verdict="fail", strict=True) for check in CHECKS),
+        *(VerdictGate(check=check.name, verdict="fail", strict=True) for check in CHECKS),
+        VerdictGate(check="accuracy", verdict="unknown", strict=True),
     ]
 
 
@@ -154,14 +156,12 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
     for judge in audit.judges:
-        checks = [v for v in audit.verdicts if v.judge == judge.judge]
-        found = audit.overall[judge.judge]
-        sentence = because(judge.judge, found, checks)
+        sentence = because(judge.judge, judge.overall, judge.checks)
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
-        cases = [("overall", "fail" if found.verdict in bad else "ok", sentence)]
+        cases = [("overall", "fail" if judge.overall.verdict in bad else "ok", sentence)]
         cases += [
-            (v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence)
-            for v in checks
+            (r.check, "fail" if strict and r.grade == "unclear" else r.grade, r.sentence)
+            for r in judge.checks
         ]
         failures = sum(grade == "fail" for _, grade, _ in cases)
         skipped = sum(grade == "unknown" for _, grade, _ in cases)
@@ -190,25 +190,26 @@ def to_markdown(audit: Audit) -> str:
     """A summary for a pull request: the answer, a row per judge with a sign per check, and every
     finding.
     """
-    lines = ["## Audit of judges", "", _escaped(answer(audit.verdicts, audit.overall)), ""]
+    lines = ["## Audit of judges", "", _escaped(answer(audit.checks, audit.overall)), ""]
     lines.append(
-        "| judge | verdict | " + " | ".join(check.replace("_", " ") for check in CHECKS) + " |"
+        "| judge | verdict | " + " | ".join(check.name.replace("_", " ") for check in CHECKS) + " |"
     )
     lines.append("|---|---|" + ":-:|" * len(CHECKS))
-    for judge, found in audit.overall.items():
-        signs = {v.check: SIGNS[v.verdict] for v in audit.verdicts if v.judge == judge}
-        cells = " | ".join(signs.get(check, "") for check in CHECKS)
-        lines.append(f"| {_escaped(judge)} | {found.verdict.replace('_', ' ')} | {cells} |")
+    for judge in audit.judges:
+        cells = " | ".join(SIGNS[result.grade] for result in judge.checks)
+        verdict = judge.overall.verdict.replace("_", " ")
+        lines.append(f"| {_escaped(judge.judge)} | {verdict} | {cells} |")
     lines += ["", "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known", ""]
     for grade in ("fail", "warn"):
-        lines += [_finding(v) for v in audit.verdicts if v.verdict == grade]
+        lines += [_finding(result) for result in audit.checks if result.grade == grade]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _finding(found: Verdict) -> str:
-    check = found.check.replace("_", " ")
+def _finding(result: CheckResult) -> str:
+    check = result.check.replace("_", " ")
     return (
-        f"- {SIGNS[found.verdict]} **{_escaped(found.judge)}**, {check}: {_escaped(found.sentence)}"
+        f"- {SIGNS[result.grade]} **{_escaped(result.judge)}**, {check}: "
+        f"{_escaped(result.sentence)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""An audit as the JSON document `appellate.audit/2`, which other programs read.
+"""An audit as the JSON document `appellate.audit/3`, which other programs read.
 
 Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason
 in `notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same
@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from ..accuracy import BlindRule, Direction
 from ..audit_results import Audit, JudgeAudit, JudgedBoard
-from ..bias import Verbosity
+from ..bias.changes import Change
+from ..bias.preference import Verbosity
+from ..checks.check import CheckResult
 from ..confidence.calibration_error import Calibration
-from ..interpretation.robustness import Change
 from ..leaderboard.anchored import BoardRow
 from ..stats.estimate import Estimate, flat
 
-SCHEMA = "appellate.audit/2"
+SCHEMA = "appellate.audit/3"
 POSITION_FIELDS = (
     *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
     *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
@@ -64,11 +66,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
             }
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
-        "verdicts": [
-            {name: value for name, value in asdict(verdict).items() if name != "more_items"}
-            for verdict in audit.verdicts
-        ],
-        "overall": {judge: asdict(found) for judge, found in audit.overall.items()},
+        "verdicts": [_check(result) for result in audit.checks],
+        "overall": {judge: asdict(overall) for judge, overall in audit.overall.items()},
         "notes": list(audit.notes),
     }
 
@@ -111,35 +110,60 @@ def options_of(audit: Audit) -> dict[str, Any]:
     return chosen | asdict(audit.options) | reading
 
 
+def _check(result: CheckResult) -> dict[str, Any]:
+    """One check of one judge: grade, sentence, the estimate with its ends, and the limits."""
+    estimate, limits = result.interval, result.limits
+    return {
+        "judge": result.judge,
+        "check": result.check,
+        "verdict": result.grade,
+        "applicable": result.applicable,
+        "sentence": result.sentence,
+        "estimate": estimate and estimate.value,
+        "low": estimate and estimate.low,
+        "high": estimate and estimate.high,
+        "n_items": estimate and estimate.n,
+        "caution": limits and limits.caution,
+        "failure": limits and limits.failure,
+        "needed_items": result.needed_items,
+    }
+
+
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
-    votes, accuracy, position, confusion = (
-        judge.votes,
-        judge.accuracy,
-        judge.position,
-        judge.confusion,
-    )
+    votes, exact = judge.votes, judge.exact
+    position, confusion = judge.position, judge.confusion
     return {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
-        "accuracy": accuracy and _fields(accuracy, ("value", "low", "high", "n")),
+        "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
         "position": position and _fields(position, POSITION_FIELDS),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
         "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
-        "direction": judge.direction
-        and _ends(judge.direction.credit, "value")
-        | {
-            "among_decided": judge.direction.among_decided,
-            "decided_share": judge.direction.decided_share,
-        },
+        "direction": judge.direction and _direction(judge.direction, judge.blind_rule),
         "discrimination": judge.discrimination
         and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
-        "length": judge.length and _length(judge.length, judge.length_beyond_gold),
+        "length": judge.length and _length(judge.length),
         "own_family": judge.own_family
         and _ends(judge.own_family.difference, "difference")
         | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
+    }
+
+
+def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:
+    """Half credit, and the rule without reading that is least shown to be beaten."""
+    blind = rule and {
+        "rule": rule.rule,
+        "value": rule.right.value,
+        "low": rule.right.low,
+        "high": rule.right.high,
+    }
+    return _ends(direction.credit, "value") | {
+        "among_decided": direction.among_decided,
+        "decided_share": direction.decided_share,
+        "blind_rule": blind,
     }
 
 
@@ -155,11 +179,11 @@ def _change(change: Change) -> dict[str, Any]:
     return _ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
 
 
-def _length(found: Verbosity, beyond_gold: Estimate | None) -> dict[str, Any]:
+def _length(found: Verbosity) -> dict[str, Any]:
     """How often the longer response is preferred, and by how much more than gold on
     balanced items.
     """
-    beyond = beyond_gold or Estimate(math.nan)
+    beyond = found.beyond_gold or Estimate(math.nan)
     return {
         "longer": found.longer_rate.value,
         "gold_longer": found.gold_rate,

@@ -27,13 +27,11 @@ from markupsafe import Markup
 
 from ..aggregation.rules import RULES
 from ..audit_results import Audit
+from ..checks.check import Grade
+from ..checks.overall import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
 from ..interpretation.card import card, panels, ranked
-from ..interpretation.format import SAYS, one_line, percent
-from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
-from ..interpretation.rules import Grade
-from ..interpretation.summary import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
@@ -43,6 +41,8 @@ from ..plots.leaderboard import board_figure
 from ..plots.overview import MOST_ROWS, evidence_strip
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
+from ..wording import SAYS, one_line, percent
+from ..wording import number as written
 from .document import options_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
     return [
-        (answer(audit.verdicts, audit.overall), "answer"),
+        (answer(audit.checks, audit.overall), "answer"),
         *(simulated if found.simulated else []),
         (counted,),
     ]
@@ -196,7 +196,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
 JUDGE = Column("judge", "judge", TEXT)
 VERDICTS = (
     Column("check", "check", TEXT),
-    Column("grade", lambda one: _graded(one.verdict), TEXT),
+    Column("grade", lambda one: _graded(one.grade), TEXT),
     Column("finding", "sentence", TEXT),
 )
 
@@ -219,14 +219,14 @@ def _first(audit: Audit) -> Iterator[Part]:
     """
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
     of = {judge.judge: judge for judge in audit.judges}
-    order = ranked(audit.verdicts, people=people)
+    order = ranked(audit.checks, people=people)
     order += [name for name in people if name not in order]
     cards = []
     for name in order:
         position = of[name].position
-        own = [verdict for verdict in audit.verdicts if verdict.judge == name]
         flips = position.flip_rate if position else None
-        cards.append(card(name, audit.overall[name], own, flips, person=name in people))
+        own = of[name]
+        cards.append(card(name, own.overall, own.checks, flips, person=name in people))
     best = cards[0]
     grade = GRADE_OF[best.verdict]
     yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"
@@ -234,7 +234,7 @@ def _first(audit: Audit) -> Iterator[Part]:
     if best.advice:
         yield "words", "p", f"What to do: {' '.join(best.advice)}"
     rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]
-    evidence = panels(audit.verdicts, audit.options.rules)
+    evidence = panels(audit.checks, audit.options.rules)
     drawn = partial(
         evidence_strip,
         evidence,
@@ -254,12 +254,11 @@ def _sign(grade: Grade, word: str) -> Markup:
 
 def _verdicts(audit: Audit) -> Iterator[Part]:
     for judge in audit.judges:
-        own = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
-        found = audit.overall[judge.judge]
-        grade = GRADE_OF[found.verdict]
-        words = f"{because(judge.judge, found, own)} {confidence_line(own)}"
+        grade = GRADE_OF[judge.overall.verdict]
+        verdict = because(judge.judge, judge.overall, judge.checks)
+        words = f"{verdict} {confidence_line(judge.checks)}"
         yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
-        yield "table", "", VERDICTS, own
+        yield "table", "", VERDICTS, judge.checks
 
 
 RATERS = (
@@ -270,7 +269,8 @@ RATERS = (
     Column("tie", "votes.tie", ",d"),
     Column("B", "votes.minus", ",d"),
     Column("no vote", "votes.failed", ",d"),
-    Column("accuracy", "accuracy"),
+    Column("right", "accuracy"),
+    Column("exact", "exact"),
     Column("best constant", "confusion.constant"),
     Column("ECE", "calibration.ece"),
     Column("flip rate", "position.flip_rate.value"),
@@ -530,7 +530,7 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
 
 
 def _notes(audit: Audit) -> Iterator[Part]:
-    if notes := [*missing(audit.verdicts), *audit.notes]:
+    if notes := [*missing(audit.checks), *audit.notes]:
         yield "listed", notes
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..audit_results import Audit, JudgeAudit
-from ..interpretation.format import one_line
+from ..checks.overall import because, confidence_line
 from ..interpretation.leaderboard import pooled_by
-from ..interpretation.summary import because, confidence_line
 from ..interpretation.tables import TEXT, Column
+from ..wording import one_line
 
 MAX_BOARD_ROWS = 20
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
@@ -20,6 +20,7 @@ METRICS = {
     "brier": "calibration.brier",
     "nll": "calibration.nll",
     "accuracy": "accuracy.value",
+    "exact": "exact.value",
     "bias_decided": "position.bias_decided.value",
     "flip_rate": "position.flip_rate.value",
     "icc_3_k": "repeatability.icc_3_k.value",
@@ -35,7 +36,8 @@ def _th(judge: JudgeAudit) -> str | None:
 JUDGES = (
     Column("judge", "judge", TEXT),
     Column("votes", "votes.n", ",d"),
-    Column("accuracy", METRICS["accuracy"]),
+    Column("right", METRICS["accuracy"]),
+    Column("exact", METRICS["exact"]),
     Column("ECE", METRICS["ece"]),
     Column("TH(ε)", _th),
     Column("bias decided", METRICS["bias_decided"]),
@@ -77,12 +79,12 @@ def to_text(audit: Audit) -> str:
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
     ]
     for judge in audit.judges:
-        checks = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
+        verdict = because(judge.judge, judge.overall, judge.checks)
+        lines += ["", f"{verdict} {confidence_line(judge.checks)}"]
         lines += [
-            "",
-            f"{because(judge.judge, audit.overall[judge.judge], checks)} {confidence_line(checks)}",
+            f"  {MARKS[result.grade]:4}  {result.check:14}  {result.sentence}"
+            for result in judge.checks
         ]
-        lines += [f"  {MARKS[v.verdict]:4}  {v.check:14}  {v.sentence}" for v in checks]
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     if any(judge.splits for judge in audit.judges):
         share, splits = audit.options.calibration_share, audit.options.splits

@@ -37,7 +37,7 @@ from ..records import (
     counted_keys,
     value_codes,
 )
-from ..schema import COLUMN_NAMES, CorrectnessRule, Perturbed, Selection, perturbed
+from ..schema import COLUMN_NAMES, UNNAMED, CorrectnessRule, Perturbed, Selection, perturbed
 from .browse import (
     JudgeSummary,
     RaterCount,
@@ -78,6 +78,7 @@ __all__ = [
     "Mark",
     "RaterCount",
     "Summary",
+    "compared_models",
     "comparison_names",
     "confidence_counts",
     "costs",
@@ -232,6 +233,24 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
         return OrderCounts(**columns, **stacked)
 
     return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED)
+
+
+@at_one_moment
+def compared_models(store: Snapshot, selection: Selection) -> IntArray:
+    """Ids of the two models of every comparison, (comparisons, 2), by the comparison's code in the
+    counts; −1 where the file does not name them.
+    """
+    selected = scope(store, selection)
+    table = store.query(
+        selected.sql(
+            f"""select case when a.name in {UNNAMED} then -1 else c.model_a end::bigint as one,
+            case when b.name in {UNNAMED} then -1 else c.model_b end::bigint as two
+            from comparisons c join models a on a.id = c.model_a join models b on b.id = c.model_b
+            where c.id in (select v.comparison from {{tallies}} v where v.n > 0) order by c.id"""
+        ),
+        selected.params,
+    )
+    return np.stack([ints(table, "one"), ints(table, "two")], axis=1)
 
 
 @at_one_moment

@@ -10,13 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.audit_results import AuditOptions, named_families
+from core.checks import LIMITS, limits_with
+from core.checks.check import Limits
 from core.errors import InvalidOption
-from core.interpretation.rules import LIMITS, Limits, limits_with
 from pages.shared.folds import draw_whole_page, folded
 
 CHOSEN, REFUSED = "limits and families", "why limits were refused"
 ENDS = ("caution", "failure")
-NAMES = {"flip_excess": "Stability, beyond repeats"}
+NAMES = {
+    "half_flips": "Stability, with changes to a tie",
+    "flip_excess": "Stability, beyond repeats",
+}
 BEYOND = {"at_least": "below", "signed": "beyond ±"}
 UNITS = {"share": " (%)", "points": " (points)", "number": ""}
 

@@ -26,8 +26,11 @@ from core.audit_results import AuditOptions
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation.agreement import cell_key
-from core.interpretation.verdicts import Verdict
 from core.options import default_of
+from core.checks.check import CheckResult
+from core.errors import AppellateError, NoUsableVotes
+from core.installation import API
+from core.interpretation.agreement import cell_key
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
 from core.records import VoteCells
@@ -158,19 +161,20 @@ def answer(
         st.text(sentence)
 
 
-def verdict(found: Verdict, *, worst_of: int = 0) -> None:
-    """Say one judge's verdict as the page's answer.
+def check_result(result: CheckResult, *, worst_of: int = 0) -> None:
+    """Say what a check found of one judge as the page's answer.
 
     worst_of : raters among whom it fares worst, which is why a page opens on it; 0 or 1 is not
         said.
     """
     worst = (
         f" Of {worst_of} raters it fares worst in this."
-        if worst_of > 1 and found.verdict != "unknown"
+        if worst_of > 1 and result.grade != "unknown"
         else ""
     )
     answer(
-        f"{found.judge}: {found.sentence}{worst}", "finding" if found.verdict == "ok" else "warning"
+        f"{result.judge}: {result.sentence}{worst}",
+        "finding" if result.grade == "ok" else "warning",
     )
 
 

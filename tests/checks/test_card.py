@@ -4,11 +4,11 @@ checks.
 
 import numpy as np
 import pytest
+from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
+from core.interpretation.verdicts import CHECKS, Verdict
 
 from core.interpretation import card as first
 from core.interpretation.card import CHECK_NAMES
-from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
-from core.interpretation.verdicts import CHECKS, Verdict
 from core.plots.overview import (
     MOST_ROWS,
     check_grid,

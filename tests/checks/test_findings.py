@@ -4,37 +4,57 @@ count.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from evidence_of import evidence_of
 
 from core.aggregation.rules import dummies
+from core.checks import BY_NAME, CHECKS, LIMITS
+from core.checks.check import CheckResult, Grade
+from core.checks.overall import (
+    Overall,
+    answer,
+    because,
+    confidence_line,
+    missing,
+    overall_verdict,
+    worst,
+)
 from core.interpretation.card import card
-from core.interpretation.rules import LIMITS, Grade, Overall
-from core.interpretation.summary import answer, confidence_line, missing, overall_verdict, worst
-from core.interpretation.verdicts import CHECKS, NOT_GRADED, Verdict
-from core.interpretation.verdicts import graded as by_limits
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
 
+BESIDE: Any = SimpleNamespace(blind_rule=None, people_rate=None, credit_by_people=None)
+"""What the overall verdict asks beside results: nothing against these judges."""
 
-def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
+
+def checks(judge: str = "j", **grades: Grade) -> list[CheckResult]:
     return [
-        Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8)
+        CheckResult(
+            judge=judge,
+            check=check.name,
+            grade=grades.get(check.name, "ok"),
+            sentence=f"{check.name} of {judge}.",
+            estimate=None
+            if grades.get(check.name) == "unknown"
+            else Estimate(0.85, 0.8, 0.9, n=100),
+        )
         for check in CHECKS
     ]
 
 
 def test_worst_puts_fails_first() -> None:
     found = worst(checks(accuracy="warn", data="fail", ties="warn", position="warn"))
-    assert [verdict.check for verdict in found] == ["data", "accuracy", "position"]
+    assert [result.check for result in found] == ["data", "accuracy", "position"]
 
 
-def graded(*judges: list[Verdict]) -> tuple[list[Verdict], dict[str, Overall]]:
-    overall = {found[0].judge: overall_verdict(found) for found in judges}
-    return [verdict for found in judges for verdict in found], overall
+def graded(*judges: list[CheckResult]) -> tuple[list[CheckResult], dict[str, Overall]]:
+    overall = {own[0].judge: overall_verdict(BESIDE, own) for own in judges}
+    return [result for own in judges for result in own], overall
 
 
 def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
@@ -48,7 +68,7 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
     )
     assert said == (
         "4 raters: a can be trusted on what was checked; 2 can be trusted with limits; "
-        "c should not be trusted. 2 warnings in 52 checks; up to 2 expected if no judge had any "
+        "c should not be trusted. 2 warnings in 60 checks; up to 3 expected if no judge had any "
         "fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
@@ -67,15 +87,17 @@ def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
 def test_confidence_has_a_line_of_its_own() -> None:
     assert confidence_line(checks()) == "Its confidence is usable."
     assert confidence_line(checks(calibration="warn")) == "Its confidence is not usable as it is."
-    assert confidence_line(checks(discrimination="unclear")).endswith("is not known.")
-    assert overall_verdict(checks(calibration="fail")).verdict == "trust_with_limits"
+    assert confidence_line(checks(discrimination="unclear")) == (
+        "Whether its confidence is usable is unknown."
+    )
+    assert overall_verdict(BESIDE, checks(calibration="fail")).verdict == "trust_with_limits"
 
 
 def test_what_makes_no_sense_is_not_named_as_unchecked() -> None:
     found = checks(agreement="unknown")
-    assert overall_verdict(found).unchecked == ("agreement",)
-    found = [replace(v, sentence=f"{NOT_GRADED}.") if v.check == "agreement" else v for v in found]
-    assert overall_verdict(found).unchecked == ()
+    assert overall_verdict(BESIDE, found).unchecked == ("agreement",)
+    found = [replace(r, applicable=False) if r.check == "agreement" else r for r in found]
+    assert overall_verdict(BESIDE, found).unchecked == ()
 
 
 def test_missing_names_the_need_once_with_its_raters() -> None:
@@ -91,22 +113,16 @@ def test_missing_names_the_need_once_with_its_raters() -> None:
 
 def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
     """28 items with a confidence where 30 are graded lack 2, not 30."""
-    few = by_limits(
-        "j", "calibration", "found", Estimate(0.1, 0.0, 0.2, n=28), LIMITS["calibration"]
-    )
-    assert (few.verdict, few.more_items) == ("unknown", LIMITS["calibration"].items - 28)
-    one = by_limits(
-        "j", "position", "found", Estimate(0.1, math.nan, math.nan, n=1), LIMITS["position"]
-    )
+    few = BY_NAME["calibration"].graded(evidence_of(), Estimate(0.1, 0.0, 0.2, n=28), figures="…")
+    assert (few.grade, few.more_items) == ("unknown", LIMITS["calibration"].items - 28)
+    one = BY_NAME["position"].graded(evidence_of(), Estimate(0.1, n=1))
     assert missing([few, one]) == (
         "Calibration: add 2 more items with a confidence and gold labels.",
         "Position: add 9 more items asked in both orders.",
     )
-    unclear = by_limits(
-        "j", "accuracy", "found", Estimate(0.8, 0.65, 0.9, n=100), LIMITS["accuracy"]
-    )
+    unclear = BY_NAME["accuracy"].graded(evidence_of(), Estimate(0.8, 0.65, 0.9, n=100))
     assert unclear.needed_items is not None
-    found = [unclear if v.check == "accuracy" else v for v in checks("j")]
+    found = [unclear if r.check == "accuracy" else r for r in checks("j")]
     said = card(
         "j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, None
     ).advice
@@ -114,6 +130,37 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
         f"Add about {unclear.needed_items - 100} more items with gold labels, "
         "to settle whether accuracy is good enough.",
     )
+
+
+def test_a_judge_that_passes_is_said_to_pass_what_could_be_checked() -> None:
+    found = checks("c", length="unknown", agreement="unknown")
+    verdict = overall_verdict(BESIDE, found)
+    assert because("c", verdict, found) == (
+        "c passes the 13 checks that could be made; 2 could not. Not checked: agreement, length."
+    )
+    every = checks("c")
+    assert because("c", overall_verdict(BESIDE, every), every) == (
+        "c passes the 15 checks that could be made."
+    )
+
+
+def test_a_confidence_that_is_merely_too_low_is_recalibrated() -> None:
+    def stated(gap: Estimate, **grades: Grade) -> list[CheckResult]:
+        return [
+            replace(r, estimate=gap) if r.check == "overconfidence" else r
+            for r in checks(calibration="warn", **grades)
+        ]
+
+    low = Estimate(-0.10, -0.13, -0.07, n=300)
+    assert confidence_line(stated(low, overconfidence="warn")) == (
+        "Its confidence is too low by 10.0 points: recalibrate."
+    )
+    for said in (
+        stated(low, discrimination="warn"),
+        stated(Estimate(0.10, 0.07, 0.13, n=300), overconfidence="warn"),
+        stated(Estimate(-0.02, -0.05, 0.01, n=300)),
+    ):
+        assert confidence_line(said) == "Its confidence is not usable as it is."
 
 
 def votes(comparison: list[int], gold: list[int]) -> VoteCounts:

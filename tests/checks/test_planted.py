@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from core.interpretation.rules import LIMITS
 
 from benchmarks import planted, planted_votes
 from benchmarks.planted_votes import (
@@ -28,7 +29,6 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.importers import read
 from core.interpretation import estimates
-from core.interpretation.rules import LIMITS
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import COLUMN_NAMES, VOTES, Selection
 from core.store import Store

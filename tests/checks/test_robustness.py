@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from core.interpretation.robustness import changes, robustness
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
@@ -16,7 +17,6 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import InvalidOption
 from core.importers import read
-from core.interpretation.robustness import changes, robustness
 from core.judging import perturbations
 from core.judging.items import Item, items_of
 from core.judging.plan import described

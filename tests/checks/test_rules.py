@@ -2,25 +2,24 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.interpretation.rules import (
-    LIMITS,
+from core.checks import CHECKS, LIMITS
+from core.checks.check import (
+    CheckResult,
     Limits,
-    benjamini_hochberg,
-    expected_warnings,
     grade,
-    grade_ece,
+    grade_above_noise,
     grade_quality,
     grade_signed,
-    overall,
     p_value,
-    quoted_level,
 )
+from core.checks.overall import benjamini_hochberg, expected_warnings, overall_verdict, quoted_level
 from core.stats.estimate import Estimate
 
 
@@ -87,7 +86,7 @@ def test_signed_checks(check, ends, expected):
 )
 def test_calibration_error_against_noise(value, ends, floor, expected):
     limits = LIMITS["calibration"]
-    assert grade_ece(estimate(value, *ends), floor, limits).grade == expected
+    assert grade_above_noise(estimate(value, *ends), floor, limits).grade == expected
     assert grade(estimate(value, *ends), limits, floor_high=floor).grade == expected
 
 
@@ -97,15 +96,14 @@ def test_too_little_is_unknown():
         assert grade(wide, limits, floor_high=0.1).grade != "unknown", check
         assert grade(replace(wide, n=limits.items - 1), limits, floor_high=0.1).grade == "unknown"
         assert grade(Estimate(0.5, n=100), limits, floor_high=0.1).grade == "unknown"
-        assert grade(None, limits, floor_high=0.1).grade == "unknown"
 
 
 def test_unclear_says_how_many_items_decide():
     # Half-width .15 towards the limit, .10 from it: 100·(.15/.10)².
     found = grade_quality(estimate(0.80, 0.65, 0.90), LIMITS["accuracy"])
-    assert (found.grade, found.needed_items, found.at_limit) == ("unclear", 225, False)
+    assert (found.grade, found.needed_items) == ("unclear", 225)
     found = grade_quality(estimate(0.71, 0.60, 0.80), LIMITS["accuracy"])
-    assert (found.grade, found.needed_items, found.at_limit) == ("unclear", None, True)
+    assert (found.grade, found.needed_items) == ("unclear", None)
     # A lean of .02 is settled as small (.08 from the edge) long before it is settled as shown.
     assert grade_signed(estimate(0.02, -0.14, 0.18), LIMITS["position"]).needed_items == 400
     # One of .08 is settled as shown.
@@ -147,44 +145,95 @@ def test_limits_are_in_order_and_have_a_reason():
             assert sign * limits.failure > sign * limits.caution, check
 
 
-GOOD = dict.fromkeys(LIMITS, "ok")
+NAMES = tuple(check.name for check in CHECKS)
+GOOD = dict.fromkeys(NAMES, "ok")
+
+
+def beside(credit=None, rate=None, rule=None):
+    """What the overall verdict asks of the evidence beside results."""
+    return SimpleNamespace(credit_by_people=credit, people_rate=rate, blind_rule=rule)
+
+
+def results(grades, low):
+    return [
+        CheckResult(
+            judge="j",
+            check=name,
+            grade=given_grade,
+            sentence="…",
+            estimate=estimate(0.9, low, 0.95) if name == "accuracy" and low is not None else None,
+        )
+        for name, given_grade in grades.items()
+    ]
+
+
+PEOPLE = beside(credit=estimate(0.8, 0.7, 0.9), rate=estimate(0.8, 0.75, 0.85))
 
 
 @pytest.mark.parametrize(
-    ("changed", "low", "gold", "expected", "because"),
+    ("changed", "low", "expected", "because"),
     [
-        ({}, 0.75, True, "trust", ("accuracy", "position", "stability")),
-        ({"accuracy": "fail"}, 0.4, True, "do_not_trust", ("accuracy",)),
-        ({"position": "fail"}, 0.8, True, "do_not_trust", ("position",)),
-        ({"data": "fail", "accuracy": "unknown"}, None, True, "do_not_trust", ("data",)),
-        ({"agreement": "fail"}, 0.8, True, "trust_with_limits", ("agreement",)),
-        ({"agreement": "fail"}, None, False, "do_not_trust", ("agreement",)),
-        ({"accuracy": "unclear"}, 0.59, True, "cannot_say", ("accuracy",)),
-        ({"accuracy": "unknown"}, None, True, "cannot_say", ("accuracy",)),
-        ({"accuracy": "unclear"}, 0.65, True, "trust_with_limits", ("accuracy",)),
-        ({"agreement": "unclear"}, None, False, "cannot_say", ("agreement",)),
-        ({"accuracy": "unknown"}, None, False, "trust", ("agreement", "position", "stability")),
-        ({"position": "unknown"}, 0.8, True, "trust_with_limits", ("position",)),
-        ({"stability": "unclear"}, 0.8, True, "trust_with_limits", ("stability",)),
-        ({"length": "warn", "ties": "warn"}, 0.8, True, "trust_with_limits", ("ties", "length")),
-        ({"length": "fail", "ties": "warn"}, 0.8, True, "trust_with_limits", ("length", "ties")),
-        (dict.fromkeys(("calibration", "length", "own_family", "repeatability"), "unclear"), 0.8, True,
+        ({}, 0.75, "trust", ("accuracy", "position", "stability")),
+        ({"accuracy": "fail"}, 0.4, "do_not_trust", ("accuracy",)),
+        ({"position": "fail"}, 0.8, "do_not_trust", ("position",)),
+        ({"data": "fail", "accuracy": "unknown"}, None, "do_not_trust", ("data",)),
+        ({"agreement": "fail"}, 0.8, "trust_with_limits", ("agreement",)),
+        ({"accuracy": "unknown", "agreement": "fail"}, None, "do_not_trust", ("agreement",)),
+        ({"accuracy": "unclear"}, 0.59, "cannot_say", ("accuracy",)),
+        ({"accuracy": "unknown", "agreement": "unknown"}, None, "cannot_say", ("accuracy",)),
+        ({"accuracy": "unclear"}, 0.65, "trust_with_limits", ("accuracy",)),
+        ({"accuracy": "unknown", "agreement": "unclear"}, None, "cannot_say", ("agreement",)),
+        ({"accuracy": "unknown"}, None, "trust", ("agreement", "position", "stability")),
+        ({"position": "unknown"}, 0.8, "trust_with_limits", ("position",)),
+        ({"stability": "unclear"}, 0.8, "trust_with_limits", ("stability",)),
+        ({"length": "warn", "ties": "warn"}, 0.8, "trust_with_limits", ("ties", "length")),
+        ({"length": "fail", "ties": "warn"}, 0.8, "trust_with_limits", ("length", "ties")),
+        ({"category": "fail"}, 0.8, "trust_with_limits", ("category",)),
+        ({"coin_share": "warn"}, 0.8, "trust_with_limits", ("coin_share",)),
+        (dict.fromkeys(("calibration", "length", "own_family", "repeatability"), "unclear"), 0.8,
          "trust", ("accuracy", "position", "stability")),
-        (dict.fromkeys(("calibration", "overconfidence", "discrimination"), "fail"), 0.8, True,
+        (dict.fromkeys(("calibration", "overconfidence", "discrimination"), "fail"), 0.8,
          "trust_with_limits", ("calibration", "overconfidence", "discrimination")),
     ],
 )  # fmt: skip
-def test_overall(changed, low, gold, expected, because):
-    found = overall(GOOD | changed, accuracy_low=low, gold=gold)
-    assert (found.verdict, found.because) == (expected, because)
-    assert found.unchecked == tuple(check for check in LIMITS if changed.get(check) == "unknown")
+def test_overall(changed, low, expected, because):
+    decided = overall_verdict(PEOPLE, results(GOOD | changed, low))
+    assert (decided.verdict, decided.because) == (expected, because)
+    assert decided.unchecked == tuple(name for name in NAMES if changed.get(name) == "unknown")
+
+
+@pytest.mark.parametrize(
+    ("credit", "rate"),
+    [
+        (estimate(0.80, 0.70, 0.90), estimate(0.59, 0.55, 0.63)),
+        (estimate(0.80, 0.70, 0.90), estimate(0.70, 0.49, 0.90)),
+        (estimate(0.70, 0.59, 0.81), estimate(0.80, 0.75, 0.85)),
+        (None, estimate(0.80, 0.75, 0.85)),
+        (estimate(0.80, 0.70, 0.90), None),
+    ],
+    ids=["few agree", "not shown to agree", "judge is not right", "nothing shared", "no people"],
+)
+def test_people_stand_for_gold_only_where_they_agree_and_the_judge_says_what_they_say(credit, rate):
+    grades = GOOD | {"accuracy": "unknown"}
+    decided = overall_verdict(beside(credit=credit, rate=rate), results(grades, None))
+    assert (decided.verdict, decided.because) == ("cannot_say", ("agreement",))
+
+
+def test_people_at_chance_fail_nobody():
+    grades = GOOD | {"accuracy": "unknown", "agreement": "fail"}
+    chance = beside(credit=estimate(0.3, 0.2, 0.4), rate=estimate(0.5, 0.45, 0.55))
+    assert overall_verdict(chance, results(grades, None)).verdict == "cannot_say"
+    # Position still decides.
+    grades["position"] = "fail"
+    assert overall_verdict(chance, results(grades, None)).verdict == "do_not_trust"
 
 
 def test_what_was_not_checked_caps_the_verdict():
-    found = overall({"accuracy": "ok"}, accuracy_low=0.9)
-    assert found.verdict == "trust_with_limits"
-    assert found.because == ("position", "stability")
-    assert set(found.unchecked) == set(LIMITS) - {"accuracy", "flip_excess"}
+    grades = dict.fromkeys(NAMES, "unknown") | {"accuracy": "ok"}
+    decided = overall_verdict(beside(), results(grades, 0.9))
+    assert decided.verdict == "trust_with_limits"
+    assert decided.because == ("position", "stability")
+    assert set(decided.unchecked) == set(NAMES) - {"accuracy"}
 
 
 def test_benjamini_hochberg_equals_scipy():
@@ -213,7 +262,10 @@ def test_p_values_agree_with_grades():
 
 
 def test_expected_warnings_and_the_level_that_is_quoted():
-    assert expected_warnings({"position": 40, "accuracy": 40}) == pytest.approx(3.0)
+    cells = {"position": 40, "accuracy": 40}
+    assert expected_warnings(cells) == pytest.approx(3.0)
+    assert expected_warnings(cells, level=0.8) == pytest.approx(12.0)
+    assert expected_warnings(cells, level=0.99) == pytest.approx(0.6)
     assert quoted_level(3, 60) == pytest.approx(1 - 0.05 * 3 / 60)
 
 

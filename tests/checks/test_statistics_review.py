@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core.interpretation.summary import missing
 from readings import reading
 
 from core.agreement.reliability import icc
 from core.audit_results import AuditOptions
 from core.auditing import audit
-from core.bias import order_balance, position_bias
+from core.bias.order import position_bias
+from core.bias.order_balance import order_balance
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
 from core.interpretation import verdicts
-from core.interpretation.format import percent
 from core.interpretation.leaderboard import mid_region
-from core.interpretation.summary import missing
 from core.leaderboard.anchored import board
 from core.leaderboard.standings import lead
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
@@ -31,6 +31,7 @@ from core.reporting.document import to_json
 from core.schema import ImportResult, Selection
 from core.stats.intervals import clustered_proportion
 from core.store import Store
+from core.wording import percent
 
 REASONS = {
     ("judges", "*", "accuracy"): "no accuracy",

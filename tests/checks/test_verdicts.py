@@ -4,78 +4,19 @@ figures.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from evidence_of import outcomes_of, positions_of, result, swapped, votes_of
 
-from core.agreement.kappa import agreement_matrix
-from core.agreement.reliability import icc
-from core.interpretation import summary, verdicts
-from core.interpretation.format import percent
-from core.interpretation.rules import LIMITS, Rules
-from core.interpretation.verdicts import NOT_GRADED, Verdict
-from core.records import NO_GOLD, LengthCounts, OutcomeCounts, PositionCounts, VoteCounts
+from core.checks import LIMITS
+from core.checks.check import CheckResult, p_value
+from core.checks.overall import best_supported, standing
+from core.records import NO_GOLD, LengthCounts, OutputCounts
 from core.stats.estimate import Estimate
-from core.store.browse import JudgeSummary
-
-
-def votes(vote: Any, gold: Any, *, item: Any = None) -> VoteCounts:
-    """One vote per comparison."""
-    vote, gold = np.asarray(vote), np.asarray(gold)
-    return VoteCounts(
-        comparison=np.arange(len(vote)),
-        item=np.arange(len(vote)) if item is None else np.asarray(item),
-        plus=(vote == 1).astype(np.int64),
-        tie=(vote == 0).astype(np.int64),
-        minus=(vote == -1).astype(np.int64),
-        gold=gold,
-    )
-
-
-def outcomes(confidence: Any, right: Any, *, each: int = 1) -> OutcomeCounts:
-    """Items of `each` verdicts alike."""
-    right = np.asarray(right, dtype=np.int64)
-    return OutcomeCounts(
-        item=np.arange(len(right)),
-        confidence=np.broadcast_to(np.asarray(confidence, dtype=np.float64), len(right)).copy(),
-        n=np.full(len(right), each),
-        correct=each * right,
-    )
-
-
-def positions(n: int, **columns: Any) -> PositionCounts:
-    """Comparisons of one item each."""
-    given: dict[str, Any] = {
-        field.name: np.zeros(n, np.int64)
-        for field in fields(PositionCounts)
-        if field.name != "categories"
-    }
-    given |= {
-        "comparison": np.arange(n),
-        "item": np.arange(n),
-        "pairs": np.ones(n, np.int64),
-        "margin": np.full(n, np.nan),
-        "categories": ("",),
-    }
-    return PositionCounts(**given | {name: np.asarray(values) for name, values in columns.items()})
-
-
-def swapped(flips: int, pairs: int, *, towards: int = 0) -> PositionCounts:
-    """So many opposite verdicts, half to either slot, or all to one."""
-    hard = np.zeros(pairs, np.int64)
-    hard[:flips] = 1
-    side = np.where(np.arange(pairs) % 2 == 0, 1, -1) if not towards else np.full(pairs, towards)
-    return positions(pairs, flips=hard, hard_flips=hard, slot_sum=2 * hard * side)
-
-
-def counted(n: int, failed: int = 0) -> JudgeSummary:
-    numbers = dict.fromkeys(
-        ("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0
-    )
-    return JudgeSummary(name="j", rater_type="llm", n=n, failed=failed, **numbers)
-
+from core.wording import percent
 
 # The cases of the table.
 # -----------------------------------------------------------------------------------
@@ -87,10 +28,10 @@ def test_a_good_judge_does_not_fail_because_gold_is_always_the_first_name(items:
     rng, right = np.random.default_rng(items), []
     for _ in range(200):
         right.append(
-            verdicts.accuracy("j", votes(np.where(rng.random(items) < 0.95, 1, -1), np.ones(items)))
+            result("accuracy", votes_of(np.where(rng.random(items) < 0.95, 1, -1), np.ones(items)))
         )
-    assert {one.verdict for one in right} <= {"ok", "unclear", "warn"}
-    assert np.mean([one.verdict == "ok" for one in right]) >= 0.90
+    assert {one.grade for one in right} <= {"ok", "unclear", "warn"}
+    assert np.mean([one.grade == "ok" for one in right]) >= 0.90
     assert "no judge" not in right[0].sentence
 
 
@@ -99,9 +40,9 @@ def test_a_judge_that_decides_where_gold_ties_is_graded_on_decided_gold() -> Non
     gold = np.tile([1, 0, -1, 0], 250)
     vote = np.where(gold == 0, 1, gold)
     vote[::10] = -vote[::10]
-    found = verdicts.accuracy("j", votes(vote, gold))
-    assert found.verdict == "ok"
-    assert "without looking 50 %" in found.sentence
+    found = result("accuracy", votes_of(vote, gold))
+    assert found.grade == "ok"
+    assert "With ties: 40 % exactly (without looking: 50 %)." in found.sentence
 
 
 def test_ties_on_the_hardest_do_not_raise_the_accuracy() -> None:
@@ -110,20 +51,18 @@ def test_ties_on_the_hardest_do_not_raise_the_accuracy() -> None:
     vote = np.where(right, 1, -1)
     cautious = vote.copy()
     cautious[500:900] = 0
-    honest, gamed = (verdicts.accuracy("j", votes(one, np.ones(1000))) for one in (vote, cautious))
+    honest, gamed = (result("accuracy", votes_of(one, np.ones(1000))) for one in (vote, cautious))
     assert honest.estimate is not None
     assert gamed.estimate is not None
-    assert gamed.estimate < honest.estimate
+    assert gamed.estimate.value < honest.estimate.value
 
 
 def test_differing_from_another_judge_is_no_fault() -> None:
     rng = np.random.default_rng(0)
     gold = rng.choice([-1, 1], 300)
-    good, bad = votes(gold, gold), votes(rng.choice([-1, 1], 300), gold)
-    (pair,) = agreement_matrix({"good": good, "bad": bad}).pairs
-    found = verdicts.agreement("good", pair, 1)
-    assert found.verdict == "unknown"
-    assert found.sentence.startswith(NOT_GRADED)
+    good, bad = votes_of(gold, gold), votes_of(rng.choice([-1, 1], 300), gold)
+    found = result("agreement", good, judge="good", others={"bad": bad})
+    assert (found.grade, found.applicable) == ("unknown", False)
     assert "κ" in found.sentence
 
 
@@ -131,10 +70,10 @@ def test_no_kappa_where_one_label_dominates() -> None:
     gold = np.ones(200, dtype=np.int64)
     almost = gold.copy()
     almost[:6] = -1
-    (pair,) = agreement_matrix(
-        {"a": votes(almost, gold), "b": votes(np.roll(almost, 6), gold)}
-    ).pairs
-    assert "κ" not in verdicts.agreement("a", pair, 1, one_label=0.97).sentence
+    judge, other = votes_of(almost, gold), votes_of(np.roll(almost, 6), gold)
+    found = result("agreement", judge, others={"other": other})
+    assert "agrees with other" in found.sentence
+    assert "κ" not in found.sentence
 
 
 @pytest.mark.parametrize("items", [30, 100, 300])
@@ -144,10 +83,13 @@ def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
     for _ in range(300):
         ab, ba = (np.where(rng.random(items) < 0.55, 1, -1) for _ in range(2))
         flips = (ab != ba).astype(np.int64)
-        counts = positions(items, flips=flips, hard_flips=flips, slot_sum=ab - ba)
-        bias, stability = verdicts.position("j", counts), verdicts.stability("j", counts)
-        failed += "fail" in (bias.verdict, stability.verdict)
-        alarms += bias.verdict == "warn"
+        counts = positions_of(items, flips=flips, hard_flips=flips, slot_sum=ab - ba)
+        bias, stability = (
+            result("position", positions=counts),
+            result("stability", positions=counts),
+        )
+        failed += "fail" in (bias.grade, stability.grade)
+        alarms += bias.grade == "warn"
     assert failed <= 2
     assert alarms / 300 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
     assert "may be noise" in stability.sentence
@@ -156,34 +98,36 @@ def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
 def test_one_flip_more_or_less_changes_no_grade() -> None:
     """21 of 419 failed and 20 did not; ECE .161 failed and .159 was ok."""
     assert (
-        verdicts.position("j", swapped(20, 419)).verdict
-        == verdicts.position("j", swapped(21, 419)).verdict
+        result("position", positions=swapped(20, 419)).grade
+        == result("position", positions=swapped(21, 419)).grade
     )
     assert (
-        verdicts.stability("j", swapped(20, 419)).verdict
-        == verdicts.stability("j", swapped(21, 419)).verdict
+        result("stability", positions=swapped(20, 419)).grade
+        == result("stability", positions=swapped(21, 419)).grade
     )
     right = np.arange(200) < 158
-    below, above = (verdicts.calibration("j", outcomes(stated, right)) for stated in (0.949, 0.951))
-    assert below.estimate == pytest.approx(0.159)
-    assert above.estimate == pytest.approx(0.161)
-    assert below.verdict == above.verdict
+    below, above = (
+        result("calibration", outcomes=outcomes_of(stated, right)) for stated in (0.949, 0.951)
+    )
+    assert below.estimate.value == pytest.approx(0.159)
+    assert above.estimate.value == pytest.approx(0.161)
+    assert below.grade == above.grade
 
 
 def test_alike_votes_of_few_items_are_not_graded() -> None:
     """20 items of 8 equal votes, all right: called underconfident in a quarter to half of draws."""
-    found = verdicts.overconfidence("j", outcomes(0.95, np.ones(20), each=8))
-    assert found.verdict == "unknown"
+    found = result("overconfidence", outcomes=outcomes_of(0.95, np.ones(20), each=8))
+    assert found.grade == "unknown"
     assert "fewer than 30 items" in found.sentence
-    assert verdicts.calibration("j", outcomes(0.95, np.ones(4), each=8)).verdict == "unknown"
+    assert result("calibration", outcomes=outcomes_of(0.95, np.ones(4), each=8)).grade == "unknown"
 
 
 def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
     rng, warned = np.random.default_rng(3), 0
     for _ in range(400):
-        warned += verdicts.overconfidence(
-            "j", outcomes(0.95, rng.random(40) < 0.95, each=8)
-        ).verdict in ("warn", "fail")
+        warned += result(
+            "overconfidence", outcomes=outcomes_of(0.95, rng.random(40) < 0.95, each=8)
+        ).grade in ("warn", "fail")
     assert warned / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
@@ -191,34 +135,52 @@ def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
 def test_a_coin_is_seldom_called_worse_than_guessing(items: int) -> None:
     rng, worse = np.random.default_rng(items), 0
     for _ in range(1000):
-        found = verdicts.accuracy(
-            "j", votes(rng.choice([-1, 1], items), rng.choice([-1, 1], items))
-        )
+        found = result("accuracy", votes_of(rng.choice([-1, 1], items), rng.choice([-1, 1], items)))
         worse += "worse than guessing" in found.sentence
     assert worse / 1000 <= 0.025 + 2 * np.sqrt(0.025 * 0.975 / 1000)
 
 
 def test_stating_less_than_it_is_right_is_a_caution_not_a_failure() -> None:
-    always = outcomes(0.7, np.ones(200))
-    assert verdicts.overconfidence("j", always).verdict == "warn"
-    surely = outcomes(0.9, np.ones(100))
+    always = outcomes_of(0.7, np.ones(200))
+    assert result("overconfidence", outcomes=always).grade == "warn"
+    surely = outcomes_of(0.9, np.ones(100))
     assert {
-        check("j", surely).verdict for check in (verdicts.overconfidence, verdicts.calibration)
+        result(check, outcomes=surely).grade for check in ("overconfidence", "calibration")
     } <= {"ok", "warn"}
 
 
+def rated(right: int, items: int, *, start: int = 0) -> Any:
+    """A judge right on so many of the items from `start` on."""
+    counts = votes_of(np.where(np.arange(items) < right, 1, -1), np.ones(items))
+    return replace(counts, comparison=counts.comparison + start, item=counts.item + start)
+
+
 def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
-    credits = {
-        "lucky": Estimate(1.0, 0.65, 1.0, n=7),
-        "person": Estimate(0.99, 0.97, 1.0, n=400),
-        "few": Estimate(0.95, 0.80, 0.99, n=40),
-        "many": Estimate(0.90, 0.87, 0.93, n=400),
+    judges = {
+        "lucky": rated(7, 7),
+        "person": rated(399, 400),
+        "few": rated(38, 40),
+        "many": rated(360, 400),
     }
-    said = summary.best_supported(credits, people=("person",))
-    assert said == (
-        "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
+    # On the 40 items that both judged `many` is right on all; `lucky` judged too few.
+    said = best_supported(judges, people=("person",))
+    assert said is not None
+    assert said.startswith("Best supported of 2 judges: many, right on 100 % of decided gold (")
+    assert "40 items" in said
+    assert best_supported({"lucky": judges["lucky"]}) is None
+
+
+def test_judges_of_different_items_are_not_ranked() -> None:
+    """One judged easy items, the other hard ones: nothing says which is better."""
+    easy, hard = rated(95, 100), rated(70, 100, start=80)
+    assert best_supported({"easy": easy, "hard": hard}) == (
+        "The 2 judges share 20 items with gold, too few to say which is best supported."
     )
-    assert summary.best_supported({"lucky": credits["lucky"]}) is None
+    overlapping = rated(70, 100, start=60)
+    said = best_supported({"easy": easy, "hard": overlapping})
+    # On the 40 common items the first is right on 35, the second on all.
+    assert said is not None
+    assert said.startswith("Best supported of 2 judges: hard, right on 100 % of decided gold (")
 
 
 def test_votes_that_follow_length_are_found() -> None:
@@ -234,19 +196,18 @@ def test_votes_that_follow_length_are_found() -> None:
         tie=np.zeros(600, np.int64),
         gold=gold,
     )
-    assert verdicts.length("j", counts).verdict in ("warn", "fail")
+    assert result("length", lengths=counts).grade in ("warn", "fail")
     one_sided = replace(counts, gold=np.ones(600, np.int64))
-    said = verdicts.length("j", one_sided)
-    assert said.verdict == "unknown"
+    said = result("length", lengths=one_sided)
+    assert said.grade == "unknown"
     assert "mere errors would look like a preference" in said.sentence
 
 
 def test_position_cannot_be_known_from_one_order() -> None:
-    found = verdicts.position(
-        "j", positions(90, pairs=np.zeros(90, np.int64), first=np.ones(90, np.int64))
-    )
-    assert found.verdict == "unknown"
-    assert verdicts.position("j", None).verdict == "unknown"
+    one_order = positions_of(90, pairs=np.zeros(90, np.int64), first=np.ones(90, np.int64))
+    found = result("position", positions=one_order)
+    assert found.grade == "unknown"
+    assert result("position", positions=None).grade == "unknown"
 
 
 # Further rules.
@@ -254,54 +215,72 @@ def test_position_cannot_be_known_from_one_order() -> None:
 
 
 def test_bias_to_a_slot_fails_with_its_direction() -> None:
-    first, second = (verdicts.position("j", swapped(40, 50, towards=side)) for side in (1, -1))
-    assert first.verdict == second.verdict == "fail"
-    assert "for the response shown first" in first.sentence
-    assert "for the one shown second" in second.sentence
+    first, second = (
+        result("position", positions=swapped(40, 50, towards=side)) for side in (1, -1)
+    )
+    assert first.grade == second.grade == "fail"
+    assert first.sentence.startswith("The response shown first gains ")
+    assert second.sentence.startswith("The response shown second gains ")
 
 
 def test_only_repeats_let_stability_fail() -> None:
     noisy = swapped(60, 100)
-    assert verdicts.stability("j", noisy).verdict == "warn"
+    assert result("stability", positions=noisy).grade == "warn"
     steady = replace(noisy, same_order_pairs=np.ones(100, np.int64))
-    assert verdicts.stability("j", steady).verdict == "fail"
+    assert result("stability", positions=steady).grade == "fail"
     restless = replace(steady, same_order_disagreements=noisy.flips)
-    found = verdicts.stability("j", restless)
-    assert found.verdict == "warn"
+    found = result("stability", positions=restless)
+    assert found.grade == "warn"
     assert "0.0 points" in found.sentence
 
 
 def test_a_constant_confidence_is_called_one() -> None:
-    found = verdicts.discrimination("j", outcomes(0.9, np.arange(100) < 80))
-    assert found.verdict == "warn"
+    found = result("discrimination", outcomes=outcomes_of(0.9, np.arange(100) < 80))
+    assert found.grade == "warn"
     assert "separates nothing" in found.sentence
     assert (
-        "no wrong verdict"
-        in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
+        "no wrong verdicts with a confidence"
+        in result(
+            "discrimination", outcomes=outcomes_of(np.linspace(0.5, 1, 50), np.ones(50))
+        ).sentence
     )
 
 
 def test_a_judge_that_reaches_people_is_not_failed() -> None:
     rng = np.random.default_rng(0)
     gold = np.ones(2000, dtype=np.int64)
-    judge = votes(np.where(rng.random(2000) < 0.62, 1, -1), gold)
-    alone = verdicts.accuracy("j", judge)
-    beside = verdicts.accuracy("j", judge, ceiling=Estimate(0.60, 0.58, 0.62, n=2000))
-    assert alone.verdict == "warn"
-    assert beside.verdict in ("ok", "unclear")
-    assert beside.caution == pytest.approx(0.60)
-    assert "A left-out person says what the others say in 60 %." in beside.sentence
+
+    def right(share: float) -> Any:
+        return votes_of(np.where(rng.random(2000) < share, 1, -1), gold)
+
+    judge = right(0.64)
+    people = {name: right(0.80) for name in ("ann", "bob", "cem", "dua", "eva")}
+    alone = result("accuracy", judge)
+    beside = result("accuracy", judge, people=people, gold="humans")
+    assert (alone.grade, beside.grade) == ("warn", "warn")
+    people = {name: right(0.70) for name in people}
+    beside = result("accuracy", judge, people=people, gold="humans")
+    # Five people right on .70: four others of one are right on the decided ones more often.
+    assert beside.limits is not None
+    assert 0.60 <= beside.limits.caution < 0.70
+    assert beside.limits.failure == pytest.approx(beside.limits.caution - 0.10)
+    assert beside.grade in ("ok", "unclear")
+    assert "A left-out person says what the others say in " in beside.sentence
 
 
 def test_the_weakest_category_is_named_with_an_interval_for_its_choice() -> None:
-    judge = votes(np.ones(200), np.ones(200))
-    weak = votes(np.where(np.arange(100) < 55, 1, -1), np.ones(100))
-    few = votes(-np.ones(20), np.ones(20))
-    said = verdicts.accuracy(
-        "j", judge, categories={"easy": judge, "hard": weak, "few": few}
-    ).sentence
-    assert "Weakest of 2 categories with 30 items or more: hard, 55 %" in said
-    assert "at least 60 % in 1 of them" in said
+    judge = votes_of(np.ones(200), np.ones(200))
+    weak = votes_of(np.where(np.arange(100) < 55, 1, -1), np.ones(100))
+    few = votes_of(-np.ones(20), np.ones(20))
+    found = result("category", judge, categories={"easy": judge, "hard": weak, "few": few})
+    assert found.sentence.startswith("Weakest of 2 categories: hard, right on 55 % (")
+    assert "at least 60 % is shown in 1 of them" in found.sentence
+    assert found.estimate is not None
+    assert found.estimate.level == pytest.approx(0.975)
+    # Neither beyond caution nor within it: 55 of 100 may be .60.
+    assert found.grade == "unclear"
+    alone = result("category", judge, categories={"easy": judge, "few": few})
+    assert (alone.grade, alone.applicable) == ("unknown", False)
 
 
 @pytest.mark.parametrize(
@@ -309,60 +288,75 @@ def test_the_weakest_category_is_named_with_an_interval_for_its_choice() -> None
 )
 def test_ties_are_compared_with_those_of_gold(judge: float, gold: float, grade: str) -> None:
     place = np.arange(200) / 200
-    counts = votes(np.where(place < judge, 0, 1), np.where(place < gold, 0, 1))
-    assert verdicts.ties("j", counts).verdict == grade
-    assert verdicts.ties("j", votes([1] * 50, [NO_GOLD] * 50)).verdict == "unknown"
+    counts = votes_of(np.where(place < judge, 0, 1), np.where(place < gold, 0, 1))
+    assert result("ties", counts).grade == grade
+    assert result("ties", votes_of([1] * 50, [NO_GOLD] * 50)).grade == "unknown"
 
 
 def test_repeatability_is_graded_by_its_whole_interval() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(200, 1))
-    assert verdicts.repeatability("j", icc(truth + rng.normal(0, 0.1, (200, 3)))).verdict == "ok"
-    assert verdicts.repeatability("j", icc(rng.normal(0, 1, (200, 3)))).verdict in ("warn", "fail")
-    assert verdicts.repeatability("j", icc(np.zeros((200, 3)))).verdict == "unknown"
-    assert verdicts.repeatability("j", None).verdict == "unknown"
+    assert result("repeatability", ratings=truth + rng.normal(0, 0.1, (200, 3))).grade == "ok"
+    assert result("repeatability", ratings=rng.normal(0, 1, (200, 3))).grade in ("warn", "fail")
+    assert result("repeatability", ratings=np.zeros((200, 3))).grade == "unknown"
+    assert result("repeatability", ratings=None).grade == "unknown"
 
 
 @pytest.mark.parametrize(
     ("failed", "grade"), [(0, "ok"), (22, "unclear"), (60, "warn"), (200, "fail")]
 )
 def test_outputs_without_a_verdict(failed: int, grade: str) -> None:
-    from core.interpretation.estimates import missing_outputs
-
-    missing = (np.arange(1000) < failed).astype(np.int64)
-    share = missing_outputs(np.arange(1000), np.ones(1000, np.int64), missing)
-    counts = votes(np.ones(1000 - failed), np.ones(1000 - failed))
-    assert verdicts.data("j", counted(1000 - failed, failed), share, counts).verdict == grade
+    missing, item = (np.arange(1000) < failed).astype(np.int64), np.arange(1000)
+    outputs = OutputCounts(
+        comparison=item,
+        item=item,
+        plus=1 - missing,
+        tie=0 * missing,
+        minus=0 * missing,
+        missing=missing,
+        gold=np.ones(1000, np.int64),
+    )
+    counts = votes_of(np.ones(1000 - failed), np.ones(1000 - failed))
+    given: dict[str, Any] = {"outputs": outputs, "failed": failed} if failed else {}
+    assert result("data", counts, **given).grade == grade
 
 
 def test_other_limits_change_the_grade_and_stand_in_the_verdict() -> None:
     counts = swapped(26, 400, towards=1)
-    strict = {**LIMITS, "position": replace(LIMITS["position"], caution=0.01, failure=0.03)}
-    by_default, strictly = (
-        verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict)
-    )
-    assert (by_default.verdict, strictly.verdict) == ("ok", "fail")
-    assert (strictly.caution, strictly.failure) == (0.01, 0.03)
+    by_default = result("position", positions=counts)
+    strictly = result("position", positions=counts, limits={"position": (0.01, 0.03)})
+    assert (by_default.grade, strictly.grade) == ("ok", "fail")
+    assert by_default.limits == LIMITS["position"]
+    assert strictly.limits is not None
+    assert (strictly.limits.caution, strictly.limits.failure) == (0.01, 0.03)
     assert "±3 points" in strictly.sentence
 
 
 def test_unclear_says_how_many_items_would_decide() -> None:
-    found = verdicts.accuracy("j", votes(np.where(np.arange(40) < 31, 1, -1), np.ones(40)))
-    assert found.verdict == "unclear"
+    found = result("accuracy", votes_of(np.where(np.arange(40) < 31, 1, -1), np.ones(40)))
+    assert found.grade == "unclear"
     assert found.needed_items is not None
     assert f"about {found.needed_items:,} items would decide" in found.sentence
-    at_limit = verdicts.accuracy("j", votes(np.where(np.arange(100) < 70, 1, -1), np.ones(100)))
+    at_limit = result("accuracy", votes_of(np.where(np.arange(100) < 70, 1, -1), np.ones(100)))
     assert at_limit.needed_items is None
-    assert "the estimate sits at the limit" in at_limit.sentence
+    assert "it sits near the limit" in at_limit.sentence
 
 
 def test_several_judges_are_named_for_failures_and_for_warnings_that_stand() -> None:
-    def verdict(judge: str, low: float, high: float, grade: Any) -> Verdict:
-        return Verdict(judge, "position", grade, "…", estimate=(low + high) / 2, low=low, high=high)
+    def finding(judge: str, low: float, high: float, grade: Any) -> CheckResult:
+        estimate = Estimate((low + high) / 2, low, high, n=100)
+        return CheckResult(
+            judge=judge,
+            check="position",
+            grade=grade,
+            sentence="…",
+            estimate=estimate,
+            p_value=p_value(estimate, LIMITS["position"]),
+        )
 
-    sure, lucky = verdict("sure", 0.10, 0.18, "warn"), verdict("lucky", 0.001, 0.12, "warn")
-    fine = [verdict(f"fine-{i}", -0.05, 0.05, "ok") for i in range(40)]
-    assert summary.standing([sure, lucky, *fine]) == (sure,)
+    sure, lucky = finding("sure", 0.10, 0.18, "warn"), finding("lucky", 0.001, 0.12, "warn")
+    fine = [finding(f"fine-{i}", -0.05, 0.05, "ok") for i in range(40)]
+    assert standing([sure, lucky, *fine]) == (sure,)
 
 
 def test_a_share_below_one_never_prints_as_all() -> None:

@@ -10,7 +10,7 @@ import pytest
 from judging_jobs import collect, job, pairs
 from judging_server import JUDGES, Server
 
-from core.bias import position_bias
+from core.bias.order import position_bias
 from core.confidence.calibration_error import confidence_gap
 from core.schema import Selection
 from core.store import Store

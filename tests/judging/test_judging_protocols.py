@@ -13,7 +13,6 @@ from judging_server import JUDGES, Server, answer_text
 from readings import reading
 
 from core.errors import InvalidOption, UnknownName
-from core.interpretation.format import upwards
 from core.judging.items import Item
 from core.judging.job import Budget, Job, Judge
 from core.judging.plan import plan
@@ -21,6 +20,7 @@ from core.judging.prompts import FOLDER
 from core.judging.protocols import orderings
 from core.schema import Selection
 from core.store import Store
+from core.wording import upwards
 
 
 @pytest.fixture

@@ -33,12 +33,12 @@ from core.experiments.budget import (
     stopping,
     trial,
 )
-from core.interpretation.format import signed, signed_span
 from core.interpretation.planning import budget_answer, not_kept, outlook, saving, simpler
 from core.plots.base import Style
 from core.plots.experiments import budget_figure
 from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
 from core.stats.estimate import Estimate
+from core.wording import signed, signed_span
 
 PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
 

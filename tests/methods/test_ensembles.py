@@ -26,12 +26,12 @@ from core.consensus.ensembles import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.interpretation.format import points
 from core.interpretation.juries import answer, widened, without
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
+from core.wording import points
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):

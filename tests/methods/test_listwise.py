@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bias import sign_test
+from core.bias.order import sign_test
 from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.format import percent, points
 from core.interpretation.listwise import enough, gained
 from core.interpretation.listwise import slots as slots_said
 from core.records import InvalidCounts, ListRankings
+from core.wording import percent, points
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bias import PositionBias, flips_by, position_bias
+from core.bias.order import PositionBias, flips_by, position_bias
 from core.errors import InvalidOption
 from core.records import PositionCounts
 

@@ -518,16 +518,17 @@ def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
 
 
 def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
-    from core.interpretation import verdicts
+    from evidence_of import result
+
     from core.schema import Selection
     from core.store.vote_queries import positions
 
-    found = positions(loaded, Selection())
-    biased = verdicts.position("first", found["sim-judge-first-slot"])
-    assert biased.verdict == "fail"
-    assert "for the response shown first" in biased.sentence
-    assert verdicts.position("careful", found["sim-judge-careful"]).verdict == "ok"
-    assert verdicts.position("person", found["sim-person-1"]).verdict == "unknown"
+    counts = positions(loaded, Selection())
+    biased = result("position", positions=counts["sim-judge-first-slot"])
+    assert biased.grade == "fail"
+    assert biased.sentence.startswith("The response shown first gains")
+    assert result("position", positions=counts["sim-judge-careful"]).grade == "ok"
+    assert result("position", positions=counts["sim-person-1"]).grade == "unknown"
 
 
 def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_judge(loaded):

@@ -18,7 +18,7 @@ WITH_EXAMPLES = {
     "core.agreement.confusion_matrix": {"confusion"},
     "core.agreement.kappa": {"cohen_kappa"},
     "core.agreement.reliability": {"icc"},
-    "core.bias": {"position_bias"},
+    "core.bias.order": {"position_bias"},
     "core.confidence.calibration_error": {"calibration", "reliability"},
     "core.confidence.th_scores": {"th_score"},
 }

@@ -267,8 +267,10 @@ def audited(options=None):
 
 
 def test_the_overview_says_what_the_audit_says(app):
+    from core.checks.overall import answer, because, best_supported, confidence_line
     from core.interpretation.card import card
-    from core.interpretation.summary import answer, because, best_supported, confidence_line
+    from core.store.vote_queries import vote_counts
+    from pages.shared.cached import get_store
 
     page = opened(app, "overview", judge="sim-judge-boaster")
     found = audited()
@@ -276,19 +278,17 @@ def test_the_overview_says_what_the_audit_says(app):
     of = {judge.judge: judge for judge in found.judges}
     credits = {name: judge.direction.credit for name, judge in of.items() if judge.direction}
     shown = texts(page)
-    assert (
-        f"{answer(found.verdicts, found.overall)} {best_supported(credits, people=people)}" in shown
-    )
-    checks = [verdict for verdict in found.verdicts if verdict.judge == "sim-judge-boaster"]
+    best = best_supported(vote_counts(get_store(), Selection(datasets=(DEMO,))), people=people)
+    assert f"{answer(found.checks, found.overall)} {best}" in shown
+    checks = [result for result in found.checks if result.judge == "sim-judge-boaster"]
     overall = found.overall["sim-judge-boaster"]
     said = card("sim-judge-boaster", overall, checks, of["sim-judge-boaster"].position.flip_rate)
     assert {f"! {said.word}", said.sentence, f"What to do: {' '.join(said.advice)}"} <= set(shown)
     assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
-    for verdict in checks:
-        assert verdict.sentence in shown
-        assert (
-            page.button(key=f"go-{verdict.check}").label == f"See {verdict.check.replace('_', ' ')}"
-        )
+    for result in checks:
+        assert result.sentence in shown
+        see = page.button(key=f"go-{result.check}")
+        assert see.label == f"See {result.check.replace('_', ' ')}"
     frames = [frame.value for frame in page.dataframe if "rater" in frame.value]
     rows = frames[0].set_index("rater")
     for name, credit in credits.items():
@@ -335,10 +335,7 @@ def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
 
 def test_limits_set_on_the_overview_grade_every_page(app):
     from core.audit_results import AuditOptions
-    from core.interpretation.position_bias import order
-    from core.interpretation.summary import answer
-    from core.store.vote_queries import positions
-    from pages.shared.cached import get_store
+    from core.checks.overall import answer
 
     page = opened(app, "overview")
     before = texts(page)
@@ -353,14 +350,16 @@ def test_limits_set_on_the_overview_grade_every_page(app):
         families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
     )
     found = audited(options)
-    assert any(text.startswith(answer(found.verdicts, found.overall)) for text in texts(page))
-    assert not any(text.startswith(answer(found.verdicts, found.overall)) for text in before)
+    assert any(text.startswith(answer(found.checks, found.overall)) for text in texts(page))
+    assert not any(text.startswith(answer(found.checks, found.overall)) for text in before)
     page.switch_page("position_bias.py").run()
     judge = page.selectbox(key="rater").value
-    said = order(
-        judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules
-    )
-    assert any(text.startswith(f"{judge}: {said.sentence}") for text in texts(page))
+    (sentence,) = [
+        result.sentence
+        for result in found.checks
+        if (result.judge, result.check) == (judge, "position")
+    ]
+    assert any(text.startswith(f"{judge}: {sentence}") for text in texts(page))
     page.switch_page("overview.py").run()
     assert page.number_input(key="limit-position-caution").value == 70
     page.button(key="limits_forget").click().run()

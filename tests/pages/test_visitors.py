@@ -138,6 +138,6 @@ def test_the_planted_fault_of_an_example_is_found_and_the_honest_judge_has_none(
     assert found.rejects.num_rows == 0
     with Store.open(None) as opened_store:
         opened_store.load(found)
-        graded = {(v.judge, v.check): v.verdict for v in audit(opened_store, Selection()).verdicts}
+        graded = {(v.judge, v.check): v.grade for v in audit(opened_store, Selection()).checks}
     assert graded[judge, check] in ("warn", "fail")
     assert graded["sim-judge-careful", check] == "ok"

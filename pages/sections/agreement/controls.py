@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
-from core.agreement.kappa import AgreementMatrix, agreement_matrix
-from core.agreement.reliability import Repeatability, icc
+from core.agreement.kappa import AgreementMatrix
+from core.agreement.reliability import Repeatability
+from core.checks.check import GRADES, CheckResult
 from core.interpretation.agreement import agreement
-from core.interpretation.grading import agreement_verdict, closest_partner
-from core.interpretation.verdicts import GRADES, Verdict, repeatability
-from core.leaderboard.anchors import anchors as models_that_anchor
 from core.records import VoteCounts
-from pages.shared import cached, widgets
+from pages.shared import cached, evidence, widgets
 from pages.shared.limits import current_options
 
 
@@ -33,7 +31,7 @@ class Results(widgets.View):
     repeated: dict[str, Repeatability]
     matrix: AgreementMatrix
     beside_people: LeaveOneOut
-    verdicts: dict[str, Verdict]
+    checks: dict[str, CheckResult]
     least_agreeing: str
 
 
@@ -41,42 +39,38 @@ def read_results() -> Results:
     """Compute, or recall, everything that the page shows before a choice."""
     selection = widgets.current_selection()
     counts = cached.vote_counts(selection)
-    people, rules = widgets.current_people(), current_options().rules
+    people, options = widgets.current_people(), current_options()
     humans = [name for name in counts if name in people]
-    anchors = models_that_anchor(cached.pair_scores(selection, pooled=True)[None])
-    tables = cached.ratings(selection, anchors=anchors)
-    repeated = cached.of_each("repeatability", (selection, anchors), tables, icc)
-    matrix = cached.computed("agreement", (selection,), lambda: agreement_matrix(counts))
+    of_all = evidence.counted(selection, options)
+    repeated = {
+        name: repeats for name in counts if (repeats := of_all.of(name).repeatability) is not None
+    }
     beside_people = cached.computed(
         "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
-    partners = {name: closest_partner(name, matrix, people) for name in counts}
-    kappas = {name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()}
-    verdicts = cached.computed(
-        "agreement verdicts",
-        (selection, anchors, rules),
-        lambda: {
-            name: agreement(
-                name,
-                repeatability(name, repeated.get(name), rules=rules),
-                agreement_verdict(name, counts, matrix, people, gold=selection.gold, rules=rules),
-                beside_people=[one for one in beside_people.judges if one.judge == name],
-            )
-            for name in counts
-        },
-    )
+    partners = {name: of_all.of(name).partner for name in counts}
+    kappas = {
+        name: pair.kappa.value if pair and pair.kappa else 0.0 for name, pair in partners.items()
+    }
+    checks = {}
+    for name in counts:
+        *itself, others = evidence.results(
+            selection, options, name, ["repeatability", "coin_share", "agreement"]
+        )
+        people_beside = [pair for pair in beside_people.judges if pair.judge == name]
+        checks[name] = agreement(itself, others, beside_people=people_beside)
     judges = [name for name in counts if name not in humans]
     return Results(
         counts=counts,
         judges=judges,
         humans=humans,
         own_gold=humans if selection.gold == "humans" else [selection.gold],
-        anchors=anchors,
+        anchors=of_all.anchors,
         repeated=repeated,
-        matrix=matrix,
+        matrix=of_all.agreement,
         beside_people=beside_people,
-        verdicts=verdicts,
+        checks=checks,
         least_agreeing=max(
-            judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])
+            judges or humans, key=lambda name: (GRADES.index(checks[name].grade), -kappas[name])
         ),
     )

@@ -12,14 +12,16 @@ from core.audit_results import AuditOptions
 from core.confidence import calibration_error
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
-from core.interpretation.grading import unless_own_gold
-from core.interpretation.verdicts import Verdict
 from core.options import default_of
+from core.checks.check import CheckResult
+from core.confidence import calibration_error
+from core.errors import NoUsableVotes
+from core.interpretation.calibration import confidence
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, many, widgets
+from pages.shared import cached, evidence, many, widgets
 from pages.shared.limits import current_options
 
 Result = TypeVar("Result")
@@ -191,17 +193,12 @@ def subject(state: PageState) -> str:
     return state.judge or max(found, key=lambda name: found[name].ece)
 
 
-def verdict(state: PageState) -> Verdict:
+def confidence_result(state: PageState) -> CheckResult:
     """What the confidence of the sentences' judge is worth, by the limits in force."""
-    judge, rules = subject(state), current_options().rules
-    found = cached.computed(
-        "confidence verdict",
-        (state.selection, state.rule, state.bins, judge, len(state.shown), rules),
-        lambda: confidence(
-            judge, state.outcomes[judge], bins=state.bins, of=len(state.shown), rules=rules
-        ),
-    )
-    return unless_own_gold(found, widgets.current_people(), gold=state.selection.gold)
+    options = replace(current_options(), bins=state.bins, correctness=state.rule)
+    checks = ["overconfidence", "calibration", "discrimination"]
+    results = evidence.results(state.selection, options, subject(state), checks)
+    return confidence(results, of=len(state.shown))
 
 
 def bin_marks(

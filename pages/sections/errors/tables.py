@@ -12,14 +12,12 @@ import streamlit as st
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
+from core.checks.check import CheckResult
 from core.errors import NoUsableVotes, TooFewLabels
-from core.interpretation.grading import accuracy_verdict
-from core.interpretation.verdicts import Verdict
 from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
-from core.schema import Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, many, widgets
+from pages.shared import cached, cards, evidence, many, widgets
 from pages.shared.limits import current_options
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
@@ -30,7 +28,7 @@ COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"
 class PageState(widgets.View):
     """The controls, and the tables that they select.
 
-    accuracy : verdict on the votes of the chosen judge, whatever is compared.
+    accuracy : of the votes of the chosen judge, whatever is compared.
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
     reasons : why another judge has no table.
     worst_of : raters among whom the chosen one is right least, 0 if it is not.
@@ -39,7 +37,7 @@ class PageState(widgets.View):
     compared: str
     ties: TieRule
     judge: str
-    accuracy: Verdict
+    accuracy: CheckResult
     counts: dict[str, VoteCounts]
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
@@ -88,29 +86,13 @@ def read_controls() -> PageState:
         compared=compared,
         ties=ties,
         judge=judge,
-        accuracy=_graded(selection, judge),
+        accuracy=evidence.results(selection, current_options(), judge, ["accuracy"])[0],
         counts=counts,
         labels={judge: labels for judge, (labels, _) in found.items()},
         tables=order.all(tables),
         reasons=reasons,
         order=order,
         worst_of=len(right) if judge == worst[0] else 0,
-    )
-
-
-def _graded(selection: Selection, judge: str) -> Verdict:
-    """Accuracy as the audit grades it."""
-    about = cached.summary(selection)
-    return accuracy_verdict(
-        judge,
-        cached.vote_counts(selection),
-        widgets.current_people(),
-        gold=selection.gold,
-        outputs=cached.outputs(selection).get(judge) if about.unparsed else None,
-        by_category=cached.vote_counts_by(selection, "category")
-        if len(about.categories) > 1
-        else None,
-        rules=current_options().rules,
     )
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.agreement.reliability import Repeatability, icc
+from core.checks.agreement import ICC_STRONG
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
-from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
 from core.plots.leaderboard_checks import pooling_figure, screening_figure

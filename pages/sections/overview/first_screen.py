@@ -12,11 +12,10 @@ import streamlit as st
 
 from core.audit_results import Audit, AuditOptions
 from core.auditing import audit
+from core.checks import CHECKS
+from core.checks.check import CheckResult, Grade
+from core.checks.overall import GRADE_OF, SIGNS, answer, best_supported, missing
 from core.interpretation.card import Panel, card, holdings, panels, ranked
-from core.interpretation.format import count, percent
-from core.interpretation.rules import Grade
-from core.interpretation.summary import GRADE_OF, SIGNS, answer, best_supported, missing
-from core.interpretation.verdicts import CHECKS, Verdict
 from core.options import default_of
 from core.plots.overview import (
     ALL_ROWS,
@@ -30,6 +29,7 @@ from core.plots.overview import (
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
+from core.wording import count, percent
 from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
 
@@ -38,22 +38,9 @@ if TYPE_CHECKING:
 
 MOST_JUDGES = 300
 """Judges that are audited while one waits; pairs of judges grow with their square."""
-PAGES = {
-    "accuracy": "errors.py",
-    "position": "position_bias.py",
-    "stability": "position_bias.py",
-    "calibration": "calibration.py",
-    "overconfidence": "calibration.py",
-    "discrimination": "calibration.py",
-    "repeatability": "agreement.py",
-    "agreement": "agreement.py",
-    "ties": "votes_to_labels.py",
-    "length": "position_bias.py",
-    "own_family": "leaderboard.py",
-    "robustness": "position_bias.py",
-    "data": "data.py",
-}
+PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
+SHOWN = tuple(check.name for check in CHECKS)
 LEGEND = (
     "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
 )
@@ -68,9 +55,9 @@ class Screen(widgets.View):
     ranked: tuple[str, ...]
     people: tuple[str, ...]
 
-    def checks(self, judge: str) -> list[Verdict]:
-        """The verdicts on one rater."""
-        return [verdict for verdict in self.found.verdicts if verdict.judge == judge]
+    def checks(self, judge: str) -> list[CheckResult]:
+        """The check results of one rater."""
+        return [result for result in self.found.checks if result.judge == judge]
 
     def grade(self, judge: str) -> Grade:
         """The grade that stands for a rater's overall verdict."""
@@ -122,7 +109,7 @@ def bar() -> Screen:
         found=found,
         options=options,
         people=people,
-        ranked=tuple(ranked(found.verdicts, people=people)),
+        ranked=tuple(ranked(found.checks, people=people)),
     )
 
 
@@ -163,7 +150,7 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
         for one in held:
             if one.share < 1:
                 st.text(f"{one.name.capitalize()}, {percent(one.share)}: {one.how}")
-        for sentence in missing(found.verdicts):
+        for sentence in missing(found.checks):
             st.text(sentence)
         widgets.goto("To the page Data", "data.py", key="add-data")
 
@@ -212,7 +199,7 @@ def evidence(state: Screen, judge: str) -> int:
     """Four panels with a row per judge, above 12 judges beside a map of all; gives how
     many rows.
     """
-    drawn = panels(state.found.verdicts, state.options.rules)
+    drawn = panels(state.found.checks, state.options.rules)
     many = len(state.ranked) > MOST_ROWS
     most = MOST_ROWS
     if many and st.session_state.get("all_judges", st.query_params.get("all_judges") == "true"):
@@ -262,21 +249,21 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     """Raters × checks; a cell opens its page with that rater."""
     rows = _rows(state, judge, state.raters, most)
     signs = {name: state.grade(name) for name in rows}
-    verdicts, look = state.found.verdicts, state.look
-    _cells("wide-matrix", check_matrix(verdicts, rows, CHECKS, signs=signs, theme=look), rows)
-    _cells("narrow-matrix", check_grid(verdicts, judge, CHECKS, theme=look), (judge,))
+    results, look = state.found.checks, state.look
+    _cells("wide-matrix", check_matrix(results, rows, SHOWN, signs=signs, theme=look), rows)
+    _cells("narrow-matrix", check_grid(results, judge, SHOWN, theme=look), (judge,))
     st.caption(LEGEND)
     people = frozenset(state.people)
-    credits = {one.judge: one.direction.credit for one in state.found.judges if one.direction}
-    said = (
-        answer(state.found.verdicts, state.found.overall),
-        best_supported(credits, people=people),
+    votes = cached.vote_counts(state.selection)
+    sentences = (
+        answer(state.found.checks, state.found.overall),
+        best_supported(votes, people=people, level=state.options.level),
     )
-    st.text(" ".join(filter(None, said)))
+    st.text(" ".join(filter(None, sentences)))
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
-    cells = {matrix_key(name, check): (name, check) for name in raters for check in CHECKS}
+    cells = {matrix_key(name, check): (name, check) for name in raters for check in SHOWN}
     with st.container(key=key):
         st.plotly_chart(
             fig,

@@ -7,10 +7,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.accuracy import by_category
 from core.aggregation.rules import dummies
 from core.audit_results import JudgeAudit
-from core.interpretation.summary import SIGNS, because, confidence_line
-from core.interpretation.verdicts import category_accuracy
+from core.checks.overall import SIGNS, because, confidence_line
 from core.plots.forest import forest, series
 from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
@@ -27,12 +27,12 @@ def every_check(state: Screen, judge: str) -> None:
     def draw() -> None:
         checks = state.checks(judge)
         st.text(f"{because(judge, state.found.overall[judge], checks)} {confidence_line(checks)}")
-        for verdict in checks:
+        for result in checks:
             grade, sentence, link = st.columns([1, 9, 2])
-            grade.text(f"{SIGNS[verdict.verdict]} {verdict.verdict}")
-            sentence.text(verdict.sentence)
+            grade.text(f"{SIGNS[result.grade]} {result.grade}")
+            sentence.text(result.sentence)
             with link:
-                check, page = verdict.check, PAGES[verdict.check]
+                check, page = result.check, PAGES[result.check]
                 widgets.goto(
                     f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judges=[judge]
                 )
@@ -47,7 +47,7 @@ def categories(state: Screen, judge: str) -> None:
     of = cached.vote_counts_by(state.selection, "category")
     mine = {name: counts[judge] for name, counts in of.items() if name and judge in counts}
     rules = state.options.rules
-    found = category_accuracy(mine, items=rules.limits["accuracy"].items, level=rules.level)
+    found = by_category(mine, items=rules.limits["accuracy"].items, level=rules.level)
     if not found:
         return
     st.subheader("Where it is right", anchor=False)
@@ -90,7 +90,7 @@ def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
     verdict = f"{SIGNS[state.grade(name)]} {state.found.overall[name].verdict.replace('_', ' ')}"
     credit = judge.direction.credit if judge.direction else None
     row = _row(name, judge.rater_type, verdict, judge.votes.n, credit)
-    row["exact"] = judge.accuracy.value if judge.accuracy else None
+    row["exact"] = judge.exact.value if judge.exact else None
     row["ECE"] = calibration.ece if calibration else None
     row["AUROC"] = judge.discrimination.value if judge.discrimination else None
     row["flips"] = position.flip_rate.value if position and position.flip_rate else None

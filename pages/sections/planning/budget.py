@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from core.experiments.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
-from core.interpretation.format import SAYS
 from core.interpretation.planning import budget_answer, outlook
 from core.plots.experiments import budget_figure
+from core.wording import SAYS
 from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, numbers, widgets
 

@@ -9,18 +9,16 @@ from typing import Literal
 
 import streamlit as st
 
-from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
+from core.bias.order import PositionBias, flips_by, margin_group
+from core.bias.order_balance import order_balance
+from core.checks.check import GRADES, CheckResult, combined
 from core.errors import NoUsableVotes
 from core.interpretation import position_bias as sentences
-from core.interpretation import verdicts
-from core.interpretation.grading import unless_own_gold
-from core.interpretation.robustness import changes, robustness
 from core.interpretation.tables import Column, frame_of
-from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, many, numbers, widgets
+from pages.shared import cached, cards, evidence, many, numbers, widgets
 from pages.shared.limits import current_options
 
 CHANGES = (
@@ -39,7 +37,7 @@ class PageState(widgets.View):
     """
 
     judge: str
-    verdict: Verdict
+    result: CheckResult
     positions: dict[str, PositionCounts]
     results: dict[str, PositionBias]
     order: many.Shown
@@ -63,21 +61,23 @@ def read_controls() -> PageState:
             "position: ab where "
             "A was shown first, ba where B was."
         )
-    results = cached.of_each("position", (selection,), positions, position_bias)
-    rules = current_options().rules
-    graded = cached.computed(
-        "order verdicts",
-        (selection, rules),
-        lambda: {name: sentences.order(name, one, rules=rules) for name, one in positions.items()},
-    )
+    options = current_options()
+    of_all = evidence.counted(selection, options)
+    results = {name: bias for name in positions if (bias := of_all.of(name).position) is not None}
+    graded = {
+        name: combined(
+            "position", evidence.results(selection, options, name, ["position", "stability"])
+        )
+        for name in results
+    }
     flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
-    worst = max(results, key=lambda name: (GRADES.index(graded[name].verdict), flipped[name]))
+    worst = max(results, key=lambda name: (GRADES.index(graded[name].grade), flipped[name]))
     steady = {name: -rate for name, rate in flipped.items()}
     judge = widgets.select("Judge", many.sorted_by(steady, "worst first"), start=worst, key="rater")
     order = many.in_order(steady, key="flips", start="worst first", chosen=(judge,))
     return PageState(
         judge=judge,
-        verdict=graded[judge],
+        result=graded[judge],
         positions=positions,
         results=order.all(results),
         order=order,
@@ -264,25 +264,25 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
 def length_section(state: PageState) -> None:
     """One judge in words, all in the table."""
     st.subheader("Does the longer response win?", anchor=False)
-    counts = cached.length_counts(state.selection)
-    measured = cached.of_each("verbosity", (state.selection,), counts, verbosity)
-    known = {name: one for name, one in state.order.all(measured).items() if one}
-    if not known:
+    options = current_options()
+    of_all = evidence.counted(state.selection, options)
+    lengths = {name: of_all.of(name).length for name in state.order.all(state.results)}
+    measured = {name: length for name, length in lengths.items() if length is not None}
+    if not measured:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return
-    st.text(sentences.verbosity(state.judge, known.get(state.judge)))
-    rules = current_options().rules
-    verdict = verdicts.length(state.judge, counts.get(state.judge), rules=rules)
-    st.text(unless_own_gold(verdict, widgets.current_people(), gold=state.selection.gold).sentence)
+    st.text(sentences.verbosity(state.judge, measured.get(state.judge)))
+    (result,) = evidence.results(state.selection, options, state.judge, ["length"])
+    st.text(result.sentence)
     numbers.table(
-        frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response"
+        frame_of(sentences.LENGTHS, measured), "verbosity", alt="Preference for the longer response"
     )
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer "
         "responses are often "
         "better, so it is compared with how often gold prefers the longer one on the same "
         "comparisons. The "
-        "table's *difference* takes these votes as they are. The verdict gives items where gold "
+        "table's *beyond gold* gives items where gold "
         "prefers the "
         "longer response as much weight as those where it prefers the shorter one: otherwise a "
         "judge that "
@@ -295,17 +295,14 @@ def length_section(state: PageState) -> None:
 
 def robustness_section(state: PageState) -> None:
     """What changes of the items do to one judge; nothing where no judge saw any."""
-    rules = current_options().rules
-    found = cached.computed(
-        "robustness",
-        (state.selection, rules.level),
-        lambda: changes(cached.perturbed_votes(state.selection), level=rules.level),
-    )
-    if not found:
+    options = current_options()
+    of_all = evidence.counted(state.selection, options)
+    if not of_all.changes:
         return
     st.subheader("Do changes that should not matter move it?", anchor=False)
-    mine = found.get(state.judge, ())
-    st.text(robustness(state.judge, mine, rules=rules).sentence)
+    mine = of_all.changes.get(state.judge, ())
+    (result,) = evidence.results(state.selection, options, state.judge, ["robustness"])
+    st.text(result.sentence)
     if not mine:
         return
     numbers.table(

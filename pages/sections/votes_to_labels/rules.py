@@ -98,7 +98,7 @@ def _rules(state: PageState) -> None:
             with state.answer.container():
                 widgets.answer(
                     f"{state.judge}: {verdict.sentence}",
-                    "warning" if verdict.verdict in ("warn", "fail") else "finding",
+                    "warning" if verdict.grade in ("warn", "fail") else "finding",
                     part=f"-{resamples}",
                 )
             with shown.container():

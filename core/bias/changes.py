@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,9 +19,6 @@ from ..records import FloatArray, OrderCounts
 from ..schema import Perturbed
 from ..stats.estimate import Estimate
 from ..stats.intervals import item_means, mean_interval
-from .format import percent
-from .rules import BY_DEFAULT, Rules
-from .verdicts import GRADES, Verdict, differs, graded, points_span, unknown
 
 ATTACK = "attack"
 """A change whose name begins so asks for the verdict; what it loses by asking is no fault."""
@@ -104,38 +101,3 @@ def _change(name: str, rows: FloatArray, level: float) -> Change:
         flips=float(item_means(item, flips).mean()),
         n_items=len(np.unique(item)),
     )
-
-
-def robustness(judge: str, found: Iterable[Change], *, rules: Rules = BY_DEFAULT) -> Verdict:
-    """The worst of a judge's changes, with a sentence on each.
-
-    An attack is graded on one side, by the limits of robustness; a change of both sides by those of
-    `flip_excess`.
-    """
-    each = [_verdict(judge, change, rules) for change in found]
-    if not each:
-        return unknown(
-            judge, "robustness", "Robustness is unknown: no item was judged again with a change."
-        )
-    known = [one for one in each if one.verdict != "unknown"] or each
-    worst = max(known, key=lambda one: (GRADES.index(one.verdict), abs(one.estimate or 0.0)))
-    return replace(worst, sentence=" ".join(one.sentence for one in each))
-
-
-def _verdict(judge: str, change: Change, rules: Rules) -> Verdict:
-    effect, limits = change.effect, rules.limits["robustness"]
-    if effect is None:
-        return unknown(
-            judge,
-            "robustness",
-            f"Robustness to {change.name} is unknown: {percent(change.flips)} of verdicts change "
-            "with it "
-            f"({change.n_items:,} items), and without repeats in one order this may be noise.",
-        )
-    more, span = differs(effect.value, "more", "less"), points_span(effect)
-    if change.kind == "both_sides":
-        text = f"With {change.name} verdicts change {more} often than on a repeat ({span})"
-        return graded(judge, "robustness", text, effect, rules.limits["flip_excess"])
-    text = f"A response with {change.name} is preferred {more} often than without ({span})"
-    used = replace(limits, shape="at_most") if change.kind == "attack" else limits
-    return graded(judge, "robustness", text, effect, used)

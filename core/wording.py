@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import decimal
 from math import isfinite, isnan
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..stats.estimate import Estimate
-
-from ..stats.estimate import Estimate
+from .stats.estimate import Estimate
 
 SAYS = {1: "A better", 0: "a tie", -1: "B better"}
 """What a label says, in words."""

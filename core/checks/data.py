@@ -1,0 +1,84 @@
+"""Are the votes whole: outputs without a verdict, and rows that could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..stats.estimate import Estimate
+from ..stats.intervals import n_distinct
+from ..wording import count, percent
+from .check import Check, CheckResult, Limits, Unknown, share_span, worse
+from .evidence import Evidence
+
+
+def _missing(evidence: Evidence) -> Estimate | Unknown:
+    return evidence.missing or Unknown("it has no output with a vote")
+
+
+def _holds(evidence: Evidence) -> str:
+    votes = evidence.votes
+    labelled = 0 if votes is None else n_distinct(votes.labelled().item)
+    gold = f"{count(labelled, 'item')} with gold" if labelled else "no gold label"
+    return f"{count(evidence.about.n, 'vote')}, {gold}"
+
+
+def _missing_sentence(evidence: Evidence, missing: Estimate) -> str:
+    failed = evidence.about.failed
+    have = "output has" if failed == 1 else "outputs have"
+    text = f"{_holds(evidence)}; {failed:,} {have} no verdict"
+    if missing.n >= evidence.limits["data"].items:
+        text += f": {percent(missing.value, 1)} ({share_span(missing)})"
+    return text
+
+
+def _data(check: Check, evidence: Evidence) -> CheckResult:
+    """The worse of outputs without a verdict and of rows of the files that were rejected."""
+    result = _outputs(check, evidence)
+    rejected = evidence.counted.rejected
+    if rejected is None or not rejected.value:
+        return result
+    rows = check.graded(
+        evidence,
+        rejected,
+        figures=(
+            f"{percent(rejected.value, 1)} of {count(rejected.n, 'row')} of the files were "
+            "rejected, and what was kept is not a sample of them"
+        ),
+    )
+    return replace(worse(result, rows), sentence=f"{result.sentence} {rows.sentence}")
+
+
+def _outputs(check: Check, evidence: Evidence) -> CheckResult:
+    about = evidence.about
+    if about.n and not about.failed:
+        return replace(
+            check.unknown(evidence, Unknown("")),
+            grade="ok",
+            sentence=f"{_holds(evidence)}; every output has a verdict.",
+            estimate=Estimate(0.0, n=0, level=evidence.level),
+        )
+    missing = check.estimate(evidence)
+    if isinstance(missing, Unknown):
+        failed = about.failed
+        have = "output has" if failed == 1 else "outputs have"
+        sentence = f"{_holds(evidence)}; {failed:,} {have} no verdict."
+        return replace(check.unknown(evidence, missing), sentence=sentence)
+    return check.graded(evidence, missing)
+
+
+DATA = Check(
+    name="data",
+    title="data",
+    subject="What the data lack",
+    question="Does every output have a verdict, and was every row read?",
+    page="data",
+    limits=Limits("at_most", 0.02, 0.10, "Outputs without a verdict are not missing at random."),
+    needs="votes",
+    more_of="with an output",
+    advice="Find out why outputs have no verdict, or rows were rejected, before you count the "
+    "others.",
+    estimate=_missing,
+    sentence=_missing_sentence,
+    compose=_data,
+    decisive=True,
+)

@@ -1,0 +1,44 @@
+"""Results and checks of judges, as the audit has them: a page asks for its own and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.audit_results import AuditOptions
+from core.auditing import anchors_of
+from core.checks import BY_NAME
+from core.checks.check import CheckResult
+from core.checks.evidence import Counted
+from core.schema import Selection
+from pages.shared import cached
+
+
+def counted(selection: Selection, options: AuditOptions) -> Counted:
+    """Counts of a selection under these options; results of judges stay with them."""
+
+    def ask(query: Callable[..., Any], **given: Any) -> Any:
+        return getattr(cached, query.__name__)(selection, **given)
+
+    def anchors() -> tuple[str, ...]:
+        return anchors_of(cached.pair_scores(selection, pooled=True)[None], options)
+
+    return cached.computed(
+        "counted",
+        (selection, options),
+        lambda: Counted(
+            ask, cached.summary(selection), options, gold=selection.gold, anchors=anchors
+        ),
+    )
+
+
+def results(
+    selection: Selection, options: AuditOptions, judge: str, checks: Sequence[str]
+) -> list[CheckResult]:
+    """What some checks say of one judge."""
+    evidence = counted(selection, options).of(judge)
+    return cached.computed(
+        "checks",
+        (selection, options, judge, tuple(checks)),
+        lambda: [BY_NAME[check].result(evidence) for check in checks],
+    )
