@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
-from .errors import InvalidOption
-from .options import flag, pair
-from .schema import CorrectnessRule, Selection
 from .checks import Rules, limits_with
 from .errors import InvalidOption
+from .options import flag, pair
 from .schema import UNNAMED, CorrectnessRule, Selection
 from .stats.intervals import check_level
 

@@ -21,6 +21,6 @@ widgets.copy_as_python(
     f"""found = audit(store, selection, AuditOptions({given}))
 for judge, overall in found.overall.items():
     print(judge, overall.verdict, overall.because)
-for verdict in found.verdicts:
-    print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
+for result in found.checks:
+    print(result.judge, result.check, result.grade, result.sentence)"""
 )

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption
 from ..options import add_flags, flags, help_of
-from .job import Budget, Job, Judge, Terms
 from ..wording import one_line
+from .job import Budget, Job, Judge, Terms
 
 if TYPE_CHECKING:
     from .job_file import Options, Settings

@@ -23,14 +23,11 @@ import streamlit as st
 import core
 from core.agreement.confusion_matrix import Confusion
 from core.audit_results import AuditOptions
-from core.errors import AppellateError, NoUsableVotes
-from core.installation import API
-from core.interpretation.agreement import cell_key
-from core.options import default_of
 from core.checks.check import CheckResult
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation.agreement import cell_key
+from core.options import default_of
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
 from core.records import VoteCells

@@ -130,6 +130,13 @@ def result(check: str, votes: VoteCounts | None = None, **given: Any) -> CheckRe
     return BY_NAME[check].result(evidence_of(votes, **given))
 
 
+def confidence_results(outcomes: OutcomeCounts | None) -> list[CheckResult]:
+    """The three checks of confidence, in the order of the page Calibration."""
+    evidence = evidence_of(outcomes=outcomes)
+    checks = ("overconfidence", "calibration", "discrimination")
+    return [BY_NAME[check].result(evidence) for check in checks]
+
+
 def overall(evidence: Evidence) -> Overall:
     """The overall verdict from all checks."""
     return overall_verdict(evidence, [check.result(evidence) for check in BY_NAME.values()])

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from evidence_of import result
 
 from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix
 from core.agreement.reliability import icc, inter_rater_reliability
+from core.checks.check import CheckResult
+from core.checks.evidence import closest_partner
 from core.interpretation import agreement as sentences
-from core.interpretation import grading, verdicts
 from core.plots.agreement import (
     MOST_RATERS,
     inter_rater_figure,
@@ -72,14 +74,14 @@ def test_an_odd_rater_does_not_speak_for_all() -> None:
     counts = noisy(4)
     counts = {"a guesser": rater(np.random.default_rng(9).choice([-1, 0, 1], 60).tolist())} | counts
     matrix = agreement_matrix(counts)
-    partner = grading.closest_partner("r00", matrix, frozenset())
+    partner = closest_partner("r00", matrix, frozenset())
     kappas = sorted(
         pair.kappa.value for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2)
     )
     assert partner.kappa.value == kappas[1]
     assert "a guesser" not in (partner.judge_1, partner.judge_2)
-    assert grading.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
-    assert grading.closest_partner("alone", matrix, frozenset()) is None
+    assert closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
+    assert closest_partner("alone", matrix, frozenset()) is None
 
 
 def test_matrix_with_many_raters_keeps_those_who_share_most() -> None:
@@ -173,31 +175,31 @@ def test_sentences() -> None:
         "1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0."
     )
     assert "No ICC" in sentences.screening({}, 0.9)
-    itself, others = verdicts.repeatability("a", repeats["b"]), verdicts.agreement("a", None, 0)
-    whole = sentences.agreement("a", itself, others, beside_people=rows)
-    assert whole.verdict == max((itself.verdict, others.verdict), key=verdicts.GRADES.index)
+    itself, others = (
+        CheckResult(judge="a", check=name, grade=grade, sentence=f"On {name}.")
+        for name, grade in (("repeatability", "warn"), ("agreement", "unknown"))
+    )
+    whole = sentences.agreement([itself], others, beside_people=rows)
+    assert whole.grade == "warn"
     assert whole.sentence == f"{itself.sentence} {others.sentence} {sentences.wins(rows)}"
 
 
 def test_agreement_that_is_only_described_does_not_grade_the_page() -> None:
     counts = noisy(2)
-    (pair,) = agreement_matrix(counts).pairs
-    described = verdicts.agreement("r00", pair, 1)
-    assert described.sentence.startswith(verdicts.NOT_GRADED)
-    fine = replace(verdicts.unknown("r00", "repeatability", "Fine."), verdict="ok")
-    assert sentences.agreement("r00", fine, described).verdict == "ok"
-    assert sentences.agreement("r00", described, described).verdict == "unknown"
+    described = result("agreement", counts["r00"], judge="r00", others={"r01": counts["r01"]})
+    assert not described.applicable
+    fine = CheckResult(judge="r00", check="repeatability", grade="ok", sentence="Fine.")
+    assert sentences.agreement([fine], described).grade == "ok"
+    assert sentences.agreement([described], described).grade == "unknown"
 
 
 def test_people_grade_a_judge_only_where_it_has_no_gold() -> None:
     counts = noisy(4)
-    matrix, people = agreement_matrix(counts), frozenset({"r01", "r02", "r03"})
-    graded = grading.agreement_verdict("r00", counts, matrix, people)
+    people = {name: votes for name, votes in counts.items() if name != "r00"}
+    graded = result("agreement", counts["r00"], judge="r00", people=people)
     assert graded.estimate is not None
-    assert not graded.sentence.startswith(verdicts.NOT_GRADED)
-    labelled = {
-        name: replace(one, gold=np.ones(len(one), dtype=np.int64)) for name, one in counts.items()
-    }
-    assert grading.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(
-        verdicts.NOT_GRADED
-    )
+    assert graded.applicable
+    gold = np.ones(len(counts["r00"]), dtype=np.int64)
+    labelled = result("agreement", replace(counts["r00"], gold=gold), judge="r00", people=people)
+    assert not labelled.applicable
+    assert labelled.sentence.startswith("Not graded: there is gold; it says what")

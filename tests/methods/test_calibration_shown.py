@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from evidence_of import confidence_results, result
 
 from core.confidence.calibration_error import by_chance, noise_floor, reliability
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
 from core.confidence.th_scores import th_score, th_sweep
 from core.interpretation import calibration as sentences
-from core.interpretation import verdicts
 from core.plots.base import COLOURS, rater_styles
 from core.plots.calibration import (
     before_and_after,
@@ -183,28 +183,23 @@ def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:
 
 def test_answer_joins_three_verdicts_and_takes_the_worst_grade() -> None:
     known = of(0.95, 70, 30)
-    said = sentences.confidence("j", known, of=3)
-    parts = (
-        verdicts.overconfidence("j", known),
-        verdicts.calibration("j", known),
-        verdicts.discrimination("j", known),
-    )
+    parts = confidence_results(known)
+    said = sentences.confidence(parts, of=3)
     assert said.sentence == (
         f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE."
     )
     # One confidence for all separates nothing, which is a warning at most.
-    assert [part.verdict for part in parts] == ["warn", "fail", "warn"]
-    assert said.verdict == "fail"
-    assert "largest" not in sentences.confidence("j", known).sentence
-    assert sentences.confidence("j", None).verdict == "unknown"
+    assert [part.grade for part in parts] == ["warn", "fail", "warn"]
+    assert said.grade == "fail"
+    assert "largest" not in sentences.confidence(parts).sentence
+    assert sentences.confidence(confidence_results(None)).grade == "unknown"
 
 
 def test_the_sentence_has_the_noise_of_the_table() -> None:
     known = of(0.95, 70, 30)
     floor = by_chance(noise_floor(known, rng=seeded()))
-    assert (
-        f"noise alone shows up to {100 * floor:.1f};" in verdicts.calibration("j", known).sentence
-    )
+    sentence = result("calibration", outcomes=known).sentence
+    assert f"noise alone shows up to {100 * floor:.1f};" in sentence
 
 
 def test_sentences_of_a_threshold() -> None:

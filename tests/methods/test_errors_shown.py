@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidence_of import result
 from sklearn.metrics import confusion_matrix as oracle
 
 from core.aggregation.btd import apply, fit, held_out_labels
 from core.agreement.confusion_matrix import commonest_error, confusion
 from core.errors import InvalidOption, TooFewLabels
 from core.interpretation import agreement as sentences
-from core.interpretation import verdicts
 from core.plots.agreement import ORDER, accuracies, cell_key, confusion_matrix
 from core.plots.base import rater_styles
 from core.records import NO_GOLD, VoteCounts
@@ -33,13 +33,14 @@ def test_sentence_names_the_commonest_error() -> None:
     counts = make(
         [(1, 0, 0, 1)] * 60 + [(0, 0, 1, 1)] * 10 + [(0, 1, 0, -1)] * 20 + [(0, 0, 1, -1)] * 30
     )
-    table, accuracy = confusion(counts), verdicts.accuracy("any", counts)
+    table, accuracy = confusion(counts), result("accuracy", counts)
     assert commonest_error(table) == (-1, 0, 20)
     said = sentences.confusion(accuracy, table)
     # Right on 90 of 120 items and half right on the 20 ties.
-    assert (said.verdict, said.estimate) == (accuracy.verdict, pytest.approx((90 + 10) / 120))
+    assert said.grade == accuracy.grade
+    assert said.estimate.value == pytest.approx((90 + 10) / 120)
     assert said.sentence == (
-        "Of 120 votes with gold, 75 % are exactly gold's (67 % to 82 %). The commonest error: "
+        "Of 120 votes with gold, 75 % are exactly gold's (66 % to 82 %). The commonest error: "
         "saying a tie "
         f"where gold says B better (20 of 30 errors). {accuracy.sentence}"
     )
@@ -51,9 +52,9 @@ def test_sentence_names_the_commonest_error() -> None:
         sentences.confusion(accuracy, dropped, noun="majority labels").sentence
     )
     unlabelled = make([(1, 0, 0, NO_GOLD)])
-    unknown = verdicts.accuracy("any", unlabelled)
+    unknown = result("accuracy", unlabelled)
     assert sentences.confusion(unknown, confusion(unlabelled)) == unknown
-    assert unknown.verdict == "unknown"
+    assert unknown.grade == "unknown"
 
 
 def check_o1_mini_on_judgebench(shared_data: Path) -> None:

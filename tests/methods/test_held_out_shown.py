@@ -8,7 +8,7 @@ import pytest
 from core.aggregation.confidence_weights import confidence_weighted
 from core.aggregation.ordinal_model import ordinal
 from core.aggregation.position_aware_btd import position_aware
-from core.bias import position_bias
+from core.bias.order import position_bias
 from core.interpretation.votes_to_labels import across_judges, effect
 from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
 from core.interpretation.votes_to_labels import ordinal as ordinal_words

@@ -4,10 +4,10 @@ import numpy as np
 from test_ensembles import simulated
 
 from core.consensus.ensembles import Difference, compare
-from core.interpretation.format import points
 from core.interpretation.juries import answer, departures, rules_departures, widened, without
 from core.plots.base import rater_styles
 from core.plots.consensus import accuracies_figure, without_figure
+from core.wording import points
 
 
 def test_figures_plot_what_was_found():

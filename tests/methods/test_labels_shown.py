@@ -155,7 +155,7 @@ def test_recommendation_where_calibration_pays() -> None:
     assert FEW_VOTES_GAIN in recommend("any", found, most_votes=2).sentence
     assert FEW_VOTES_GAIN not in recommend("any", found, most_votes=3).sentence
     said = recommend("any", found, most_votes=8)
-    assert said.verdict == "warn"
+    assert said.grade == "warn"
     assert said.sentence == (
         "BTD labels better than majority: average error 0.000 (0.000 to 0.047) against "
         f"{found.scores['majority'].mae:.3f} ({found.scores['majority'].mae_item_low:.3f} to "
@@ -173,7 +173,7 @@ def test_recommendation_where_majority_is_enough() -> None:
     gold = rng.choice([-1, 1], size=200)
     rows = [(5, 0, 0, 1) if y == 1 else (0, 0, 5, -1) for y in gold]
     said = recommend("any", evaluated(make(rows)), most_votes=8)
-    assert said.verdict == "ok"
+    assert said.grade == "ok"
     assert said.sentence.startswith("Majority is enough: ")
     assert "0.000 (0.000 to 0.038)" in said.sentence
 
@@ -184,7 +184,7 @@ def test_recommendation_where_no_judge_is_as_good() -> None:
         (*rng.multinomial(4, [0.5, 0, 0.5]), int(y)) for y in rng.choice([-1, 0, 0, 0, 1], size=200)
     ]
     said = recommend("any", evaluated(make(rows)), most_votes=8)
-    assert said.verdict == "fail"
+    assert said.grade == "fail"
     assert said.sentence.startswith("No rule is shown to beat labels without any vote. ")
 
 
@@ -192,7 +192,7 @@ def test_recommendation_without_resamples_names_no_cluster() -> None:
     said = recommend(
         "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
     )
-    assert said.verdict == "unknown"
+    assert said.grade == "unknown"
     assert "not significantly different" not in said.sentence
 
 
@@ -212,7 +212,7 @@ def check_recommendation_on_rewardbench_2(shared_data: Path) -> None:
         "majority": 0.416,
     }
     said = recommend("any", found, most_votes=8)
-    assert said.verdict == "warn"
+    assert said.grade == "warn"
     assert said.sentence.startswith("Threshold labels better than majority: average error 0.333 (")
     assert "BTD is behind at 0.334" in said.sentence
 

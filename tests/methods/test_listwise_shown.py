@@ -6,7 +6,6 @@ from test_listwise import planted
 from core.consensus.listwise import improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.interpretation import listwise as list_sentences
-from core.interpretation.format import percent
 from core.plots.base import rater_styles
 from core.plots.consensus import (
     improvements_figure,
@@ -14,6 +13,7 @@ from core.plots.consensus import (
     slots_figure,
     sweep_figure,
 )
+from core.wording import percent
 
 STYLE = rater_styles(["judge"])["judge"]
 

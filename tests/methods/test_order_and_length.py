@@ -8,15 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from evidence_of import result
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from readings import reading
 
-from core.bias import order_balance, position_bias, verbosity
+from core.bias.order import position_bias
+from core.bias.order_balance import order_balance
+from core.bias.preference import verbosity
 from core.errors import InvalidOption
 from core.interpretation import position_bias as sentences
-from core.interpretation import verdicts
-from core.interpretation.format import percent_span
 from core.plots.base import rater_styles
 from core.plots.forest import forest, series
 from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
@@ -24,6 +25,7 @@ from core.schema import Selection
 from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
+from core.wording import percent_span
 
 
 def real(shared_data: Path, name: str) -> Store:
@@ -80,7 +82,7 @@ def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
     one = results["gpt-4o-mini"]
     assert round(one.bias_decided.value, 6) == 0.406593
     assert (one.pairs, one.flips, one.bias_pairs.value, one.unpaired) == (78, 0, 0.0, 273 - 156)
-    assert verdicts.position("gpt-4o-mini", found["gpt-4o-mini"]).verdict == "ok"
+    assert result("position", positions=found["gpt-4o-mini"]).grade == "ok"
     assert "5 of 5 judges" in sentences.unbalanced(results)
 
 
@@ -259,8 +261,9 @@ def test_verbosity_is_what_exceeds_gold() -> None:
     one = verbosity(lengths([(3, 1, 0, 1)] * 20 + [(3, 1, 0, -1)] * 20 + [(0, 0, 4, 0)] * 5))
     assert (one.n, one.longer, one.longer_rate.value) == (160, 120, 0.75)
     assert (one.judge_rate, one.gold_rate, one.n_gold) == (0.75, 0.5, 160)
-    assert one.excess.value == 0.25
-    assert one.excess.low < 0.25 < one.excess.high
+    # Gold ties on 5 of the 45 items, and so does the judge.
+    assert one.beyond_gold.value == pytest.approx(0.25 * 40 / 45)
+    assert one.beyond_gold.low < 0.22 < one.beyond_gold.high
     assert sentences.verbosity("j", one) == (
         "j: prefers the longer response in 75 % of 160 decided votes "
         f"({percent_span(one.longer_rate)}); "
@@ -270,11 +273,12 @@ def test_verbosity_is_what_exceeds_gold() -> None:
 
 def test_verbosity_without_gold_or_decided_votes() -> None:
     one = verbosity(lengths([(3, 1, 0, NO_GOLD)] * 5))
-    assert (one.excess, one.gold_rate) == (None, None)
+    assert (one.beyond_gold, one.gold_rate) == (None, None)
     assert "without gold" in sentences.verbosity("j", one)
     assert verbosity(lengths([(0, 0, 2, 1)])) is None
     agreeing = verbosity(lengths([(2, 0, 0, 1)] * 9))
-    assert (agreeing.excess.value, agreeing.excess.has_interval) == (0.0, False)
+    # Gold prefers the longer one throughout: mere errors would look like a preference.
+    assert agreeing.beyond_gold is None
 
 
 @given(
@@ -289,16 +293,16 @@ def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, i
         verbosity(lengths(rows)),
         verbosity(lengths([(s, longer, t, -g) for longer, s, t, g in rows])),
     )
-    if one is None or one.excess is None:
-        assert other is None or other.excess is None
+    if one is None or one.beyond_gold is None:
+        assert other is None or other.beyond_gold is None
         return
-    assert other.excess.value == pytest.approx(-one.excess.value, abs=1e-12)
+    assert other.beyond_gold.value == pytest.approx(-one.beyond_gold.value, abs=1e-12)
     assert other.longer_rate.value == pytest.approx(1 - one.longer_rate.value, abs=1e-12)
-    if one.excess.has_interval:
-        assert (other.excess.low, other.excess.high) == pytest.approx(
-            (-one.excess.high, -one.excess.low), abs=1e-9
+    if one.beyond_gold.has_interval:
+        assert (other.beyond_gold.low, other.beyond_gold.high) == pytest.approx(
+            (-one.beyond_gold.high, -one.beyond_gold.low), abs=1e-9
         )
-        assert one.excess.low <= one.excess.value + 1e-12 <= one.excess.high + 2e-12
+        assert one.beyond_gold.low <= one.beyond_gold.value + 1e-12 <= one.beyond_gold.high + 2e-12
 
 
 @pytest.mark.thorough
@@ -315,7 +319,7 @@ def test_excess_interval_covers_the_truth() -> None:
         one = verbosity(
             lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)])
         )
-        hits.inside += one.excess.low <= 0.6 - 0.5 <= one.excess.high
+        hits.inside += one.beyond_gold.low <= 0.6 - 0.5 <= one.beyond_gold.high
     assert 0.92 <= hits.inside / hits.draws <= 0.98
 
 

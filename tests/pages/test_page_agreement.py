@@ -56,7 +56,7 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
     said = next(text for text in texts(page) if text.startswith("sim-judge-boaster: "))
     for check in ("repeatability", "agreement"):
         sentence = next(
-            v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check)
+            r.sentence for r in found.checks if (r.judge, r.check) == ("sim-judge-boaster", check)
         )
         assert sentence in said
     assert any("3 of 4 reach ICC(3,k) 0.95" in text for text in texts(page))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from apps import new_app, opened, texts
+from evidence_of import confidence_results
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -81,7 +82,7 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
         assert row["by chance up to"] == max(floor.ece.high, floor.ece_high_clustered)
     worst = max(expected, key=lambda judge: calibration(expected[judge]).ece)
     known = expected[worst]
-    said = sentences.confidence(worst, known, of=len(expected))
+    said = sentences.confidence(confidence_results(known), of=len(expected))
     assert texts(app)[0] == f"{worst}: {said.sentence}"
 
 
@@ -99,9 +100,9 @@ def test_audit_and_page_agree(app: AppTest) -> None:
     assert judge.floor is not None
     row = app.dataframe[0].value.iloc[0]
     assert (row["ECE"], row["by chance"]) == (judge.calibration.ece, judge.floor.ece.value)
-    for verdict in found.verdicts:
-        if verdict.check in ("calibration", "overconfidence", "discrimination"):
-            assert verdict.sentence in texts(app)[0]
+    for checked in found.checks:
+        if checked.check in ("calibration", "overconfidence", "discrimination"):
+            assert checked.sentence in texts(app)[0]
 
 
 @pytest.mark.parametrize("scale", ["formula", "published"])

@@ -47,7 +47,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     from pages.shared.cached import get_store
 
     found = audit(get_store(), Selection(datasets=(DEMO_DATASET,)), AuditOptions(splits=0))
-    accuracy = next(v for v in found.verdicts if (v.judge, v.check) == (hardest, "accuracy"))
+    accuracy = next(r for r in found.checks if (r.judge, r.check) == (hardest, "accuracy"))
     said = f"{hardest}: {sentences.confusion(accuracy, tables[hardest]).sentence}"
     said += f" Of {len(tables)} raters it fares worst in this."
     assert said in [element.value for element in page.text]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from apps import new_app, opened, texts
+from evidence_of import result
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -14,8 +15,7 @@ from streamlit.testing.v1 import AppTest
 from core.aggregation.confidence_weights import confidence_weighted
 from core.aggregation.ordinal_model import of_scores, ordinal
 from core.aggregation.position_aware_btd import one_order, position_aware
-from core.bias import position_bias
-from core.interpretation import verdicts
+from core.bias.order import position_bias
 from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE
 from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
 from core.interpretation.votes_to_labels import ordinal as ordinal_words
@@ -60,7 +60,7 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     # The few unbalanced comparisons show nothing, but the page's own answer stands above.
     assert "no position bias" not in said
     assert "within pairs of both orders it favours the response shown first" in said
-    above = verdicts.position(BIASED, counts).sentence
+    above = result("position", positions=counts).sentence
     (answer,) = (place for place, text in enumerate(texts(page)) if above in text)
     assert answer < texts(page).index(said)
     row = table(page, "judge").set_index("judge").loc[BIASED]

@@ -6,15 +6,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from apps import new_app, opened
+from evidence_of import result
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.bias import flips_by, order_balance, position_bias, verbosity
+from core.bias.order import flips_by, position_bias
+from core.bias.order_balance import order_balance
+from core.bias.preference import verbosity
 from core.interpretation import position_bias as sentences
-from core.interpretation import verdicts
 from core.plots import position as plots
 from core.plots.base import rater_styles
+from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.stats.estimate import Estimate
@@ -60,21 +63,22 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     assert page.selectbox(key="rater").value == judge
     texts = [element.value for element in page.text]
     found = positions(get_store(), DEMO)
-    said = sentences.order(judge, found[judge])
-    assert f"{judge}: {said.sentence} Of {len(found)} raters it fares worst in this." in texts
+    worst = f"{judge}: {order(found[judge])} Of {len(found)} raters it fares worst in this."
+    assert worst in texts
     page.selectbox(key="rater").set_value("sim-judge-careful").run()
     other = "sim-judge-careful"
-    assert f"{other}: {sentences.order(other, found[other]).sentence}" in [
-        element.value for element in page.text
-    ]
-    parts = verdicts.position(judge, found[judge]), verdicts.stability(judge, found[judge])
-    assert said.sentence == f"{parts[0].sentence} {parts[1].sentence}"
-    assert said.verdict == max((part.verdict for part in parts), key=verdicts.GRADES.index)
+    assert f"{other}: {order(found[other])}" in [element.value for element in page.text]
     balance = order_balance(order_counts(get_store(), DEMO)[judge])
     assert sentences.order_balance(judge, balance) in texts
     lengths = length_counts(get_store(), DEMO)[judge]
     assert sentences.verbosity(judge, verbosity(lengths)) in texts
-    assert verdicts.length(judge, lengths).sentence in texts
+    assert result("length", lengths=lengths).sentence in texts
+
+
+def order(counts: PositionCounts) -> str:
+    """What the page says of a judge's order: two checks in one answer."""
+    checks = (result(check, positions=counts) for check in ("position", "stability"))
+    return " ".join(checked.sentence for checked in checks)
 
 
 def test_marks_lead_to_flipped_votes(app: AppTest) -> None:

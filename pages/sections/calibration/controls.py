@@ -9,14 +9,11 @@ from typing import TypeVar
 import streamlit as st
 
 from core.audit_results import AuditOptions
-from core.confidence import calibration_error
-from core.errors import NoUsableVotes
-from core.interpretation.calibration import confidence
-from core.options import default_of
 from core.checks.check import CheckResult
 from core.confidence import calibration_error
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
+from core.options import default_of
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
