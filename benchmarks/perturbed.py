@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from core.interpretation.robustness import changes, robustness
+
 from core.records import NO_GOLD, OrderCounts
 from core.schema import Perturbed
 

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from core.interpretation.rules import LIMITS, Grade, grade, overall
 
 from benchmarks.random_votes import as_reading
 from core.agreement.reliability import icc
 from core.interpretation import estimates
-from core.interpretation.rules import LIMITS, Grade, grade, overall
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import vote_table

@@ -17,8 +17,8 @@ from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_cod
 from .agreement.reliability import icc, inter_rater_reliability
 from .audit_results import AuditOptions
 from .auditing import audit
+from .bias.balance import order_balance
 from .bias.order import position_bias
-from .bias.order_balance import order_balance
 from .bias.preference import verbosity
 from .confidence.calibration_error import (
     calibration,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..records import NO_GOLD, FloatArray, IntArray, LengthCounts, VoteCounts, majority
+from ..records import NO_GOLD, FloatArray, IntArray, LengthCounts, VoteCounts, kept_rows, majority
 from ..stats import intervals
 from ..stats.estimate import Estimate, OneRow
 
@@ -173,6 +173,8 @@ def length_preference(
     counts: LengthCounts, *, balanced: bool = False, level: float = 0.95
 ) -> Estimate | None:
     """`side_preference` for the longer response, on responses of known, different length."""
+    voted = counts.longer + counts.shorter + counts.tie > 0
+    counts = LengthCounts(**kept_rows(counts, voted))
     votes = VoteCounts(
         comparison=counts.comparison,
         item=counts.item,

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..bias.balance import OrderBalance
 from ..bias.order import PositionBias
-from ..bias.order_balance import OrderBalance
 from ..bias.preference import Verbosity
 from ..wording import percent, percent_span, signed, signed_span
 from .tables import TEXT, Column, frame

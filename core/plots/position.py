@@ -12,8 +12,8 @@ from ..interpretation.position_bias import ORDER_NAMES
 from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:
+    from ..bias.balance import OrderBalance
     from ..bias.order import FlipTable, PositionBias
-    from ..bias.order_balance import OrderBalance
     from ..records import IntArray
     from ..stats.estimate import Estimates
     from .base import Figure, Style

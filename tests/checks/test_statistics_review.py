@@ -18,8 +18,8 @@ from readings import reading
 from core.agreement.reliability import icc
 from core.audit_results import AuditOptions
 from core.auditing import audit
+from core.bias.balance import order_balance
 from core.bias.order import position_bias
-from core.bias.order_balance import order_balance
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
 from core.interpretation import verdicts

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from readings import reading
 
+from core.bias.balance import order_balance
 from core.bias.order import position_bias
-from core.bias.order_balance import order_balance
 from core.bias.preference import verbosity
 from core.errors import InvalidOption
 from core.interpretation import position_bias as sentences

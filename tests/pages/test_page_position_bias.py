@@ -11,8 +11,8 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
+from core.bias.balance import order_balance
 from core.bias.order import flips_by, position_bias
-from core.bias.order_balance import order_balance
 from core.bias.preference import verbosity
 from core.interpretation import position_bias as sentences
 from core.plots import position as plots

@@ -9,8 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
+from core.bias.balance import order_balance
 from core.bias.order import PositionBias, flips_by, margin_group
-from core.bias.order_balance import order_balance
 from core.checks.check import GRADES, CheckResult, combined
 from core.errors import NoUsableVotes
 from core.interpretation import position_bias as sentences
