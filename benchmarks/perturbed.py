@@ -13,11 +13,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from core.interpretation.robustness import changes, robustness
 
+from core.bias.changes import Change, changes
+from core.checks import LIMITS
+from core.checks.bias import ROBUSTNESS
 from core.records import NO_GOLD, OrderCounts
 from core.schema import Perturbed
 
@@ -91,8 +94,13 @@ def grades(
                 )
                 rows.append((Perturbed(judge="judge", change=name, side=int(value)), plain, part))
         measured = changes(rows).get("judge", ())
-        found[robustness("judge", measured).verdict] += 1
+        found[ROBUSTNESS.result(evidence_of(measured)).grade] += 1
     return found
+
+
+def evidence_of(measured: tuple[Change, ...]) -> Any:
+    """What the check asks of a judge whose changes alone are known."""
+    return SimpleNamespace(judge="judge", changes=measured, limits=LIMITS, own_gold=None)
 
 
 def harmless() -> Iterator[Planted]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .warehouse.relations import TableRead
 
 MOST_SPLITS = 10_000
+ONE_ITEM = "one item says nothing of others"
 
 
 def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
@@ -338,6 +339,8 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
             else "that it judged has a gold label"
         )
         reasons["accuracy"] = f"no comparison {which}"
+    elif not judge.exact.has_interval:
+        reasons["interval of the accuracy"] = ONE_ITEM
     if judge.confusion is None:
         reasons["confusion table"] = "no comparison that it judged has a gold label"
     for result in (judge.calibration, *judge.th):
@@ -362,15 +365,23 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
     """Why half credit, discrimination, length, own family or robustness, or a part of one, is not
     known.
     """
-    one_item = "one item says nothing of others"
     reasons = {}
     if judge.direction is None:
         reasons["half credit"] = "no comparison that it judged has decided gold"
     else:
         if not judge.direction.credit.has_interval:
-            reasons["interval of the half credit"] = one_item
+            reasons["interval of the half credit"] = ONE_ITEM
         if judge.direction.among_decided is None:
             reasons["share right among decided votes"] = "all its votes on decided gold are ties"
+        rule = judge.blind_rule
+        if rule is None:
+            reasons["blind rule"] = (
+                "neither label, model, place nor length tells gold without the answers"
+            )
+        elif not rule.right.has_interval:
+            reasons["half credit beyond a blind rule"] = (
+                "gold says nearly always what that rule says"
+            )
     if judge.discrimination is None:
         reasons["discrimination"] = "no verdict has both a confidence and a gold label"
     elif math.isnan(judge.discrimination.value):
@@ -401,5 +412,5 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
                 "it has no repeats in one order, and flips may be noise"
             )
         elif not change.effect.has_interval:
-            reasons[f"interval of the effect of {change.name}"] = one_item
+            reasons[f"interval of the effect of {change.name}"] = ONE_ITEM
     return reasons

@@ -65,11 +65,13 @@ class VerdictGate:
     """Fail when a check, or the overall verdict, is this or worse.
 
     strict : `unclear` fails like `fail`, and `cannot_say` like `do_not_trust`.
+    exactly : only this one fails, not what is worse.
     """
 
     check: str
     verdict: str
     strict: bool = False
+    exactly: bool = False
 
     def __str__(self) -> str:
         return f"{self.check}={self.verdict}"
@@ -82,6 +84,8 @@ class VerdictGate:
             failing |= {"cannot_say"} if self.check == "overall" else {"unclear"}
         elif self.verdict != "unclear":
             failing -= {"unclear", "unknown"} - {self.verdict}
+        if self.exactly:
+            failing = {self.verdict}
         given: list[tuple[str, str]] = [
             (result.judge, result.grade) for result in audit.checks if result.check == self.check
         ]
@@ -133,13 +137,13 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
 
 
 def strict_gates() -> list[VerdictGate]:
-    """What `--strict` alone fails on: any check that fails or is unclear, any judge not known to be
-    good.
+    """What `--strict` alone fails on: any check that fails or is unclear, an unknown accuracy, any
+    judge not known to be good.
     """
     return [
         VerdictGate(check="overall", verdict="do_not_trust", strict=True),
         *(VerdictGate(check=check.name, verdict="fail", strict=True) for check in CHECKS),
-        VerdictGate(check="accuracy", verdict="unknown", strict=True),
+        VerdictGate(check="accuracy", verdict="unknown", exactly=True),
     ]
 
 
@@ -151,8 +155,9 @@ def failed_gates(audit: Audit, gates: Sequence[Gate | VerdictGate]) -> list[str]
 def to_junit(audit: Audit, *, strict: bool = False) -> str:
     """JUnit XML: a test suite per judge, a test case per check.
 
-    `fail` is a failure, as is `unclear` if `strict`; `unknown` is skipped. The sentence of every
-    check stands in its output, and the overall verdict is a case of its own.
+    `fail` is a failure; if `strict`, so are `unclear` and an unknown accuracy. Otherwise `unknown`
+    is skipped. The sentence of every check stands in its output, and the overall verdict is a case
+    of its own.
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
     for judge in audit.judges:
@@ -160,7 +165,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
         cases = [("overall", "fail" if judge.overall.verdict in bad else "ok", sentence)]
         cases += [
-            (r.check, "fail" if strict and r.grade == "unclear" else r.grade, r.sentence)
+            (r.check, "fail" if strict and _not_known(r) else r.grade, r.sentence)
             for r in judge.checks
         ]
         failures = sum(grade == "fail" for _, grade, _ in cases)
@@ -184,6 +189,11 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
             ElementTree.SubElement(case, "system-out").text = one_line(text)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _not_known(result: CheckResult) -> bool:
+    """What fails `--strict` beside failures, as `strict_gates` has it."""
+    return result.grade == "unclear" or (result.check == "accuracy" and result.grade == "unknown")
 
 
 def to_markdown(audit: Audit) -> str:

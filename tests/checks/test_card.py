@@ -4,11 +4,11 @@ checks.
 
 import numpy as np
 import pytest
-from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
-from core.interpretation.verdicts import CHECKS, Verdict
 
+from core.checks import BY_NAME, CHECKS, LIMITS, Rules
+from core.checks.check import CheckResult
+from core.checks.overall import Overall
 from core.interpretation import card as first
-from core.interpretation.card import CHECK_NAMES
 from core.plots.overview import (
     MOST_ROWS,
     check_grid,
@@ -19,17 +19,25 @@ from core.plots.overview import (
 )
 from core.stats.estimate import Estimate
 
+NAMES = [check.name for check in CHECKS]
+BY_DEFAULT = Rules()
 
-def checks_of(judge: str, **given: tuple) -> list[Verdict]:
-    """A verdict per check: `unknown`, or (grade, estimate, low, high)."""
-    found = []
+
+def checks_of(judge: str, **given: tuple) -> list[CheckResult]:
+    """A result per check: `unknown`, or (grade, estimate, low, high)."""
+    results = []
     for check in CHECKS:
-        grade, *numbers = given.get(check, ("unknown", None, None, None))
-        estimate, low, high = (*numbers, None, None, None)[:3]
-        found.append(
-            Verdict(judge, check, grade, f"{check}.", estimate=estimate, low=low, high=high)
+        grade, *numbers = given.get(check.name, ("unknown",))
+        results.append(
+            CheckResult(
+                judge=judge,
+                check=check.name,
+                grade=grade,
+                sentence=f"{check.name} (more).",
+                estimate=Estimate(*numbers, n=90) if numbers else None,
+            )
         )
-    return found
+    return results
 
 
 GOOD = {"accuracy": ("ok", 0.87, 0.84, 0.9), "position": ("ok", 0.01, -0.02, 0.04)}
@@ -80,10 +88,10 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
         "There are no gold labels to say how often it is right; never asked in both orders; stated "
         "confidence is off by 20.0 points."
     )
-    assert said.advice == (first.ADVICE["confidence"], "Add gold labels.")
+    assert said.advice == (BY_NAME["calibration"].advice, "Add gold labels.")
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", NAMES)
 def test_every_check_that_can_warn_has_its_advice(check):
     checks = checks_of("j", **{check: ("warn", 0.3, 0.2, 0.4)})
     said = first.card(
@@ -105,7 +113,7 @@ def test_judges_are_ranked_by_the_low_end_and_people_are_no_candidates():
     ]
 
 
-def many(n: int) -> list[Verdict]:
+def many(n: int) -> list[CheckResult]:
     rng = np.random.default_rng(1)
     found = []
     for k, right in enumerate(rng.uniform(0.4, 0.9, n)):
@@ -128,7 +136,7 @@ def test_the_strip_draws_the_estimates_of_the_checks(narrow):
         ):
             assert rows[at] == key[0]
             drawn[trace.xaxis, key[0]] = x
-    of = {v.judge: v.estimate for v in verdicts if v.check == "accuracy"}
+    of = {v.judge: v.estimate.value for v in verdicts if v.check == "accuracy"}
     assert {name: drawn["x", name] for name in rows} == pytest.approx(
         {n: 100 * of[n] for n in rows}
     )
@@ -167,12 +175,12 @@ def test_the_map_names_the_best_five_and_has_a_mark_for_each():
 @pytest.mark.parametrize("narrow", [False, True])
 def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(narrow):
     verdicts = checks_of("j", accuracy=("fail", 0.4, 0.3, 0.5), ties=("warn", 0.2, 0.1, 0.3))
-    wide = check_matrix(verdicts, ["j"], CHECKS, signs={"j": "fail"})
-    (trace,) = (check_grid(verdicts, "j", CHECKS) if narrow else wide).data
+    wide = check_matrix(verdicts, ["j"], NAMES, signs={"j": "fail"})
+    (trace,) = (check_grid(verdicts, "j", NAMES) if narrow else wide).data
     texts = [text.partition(" ") for text in trace.text]
     signs = {key[0]: sign for key, (sign, _, _) in zip(trace.customdata, texts, strict=True)}
     assert [name for _, _, name in texts] == (
-        [*CHECK_NAMES.values()] if narrow else [""] * len(CHECKS)
+        [check.title for check in CHECKS] if narrow else [""] * len(CHECKS)
     )
     assert (signs[matrix_key("j", "accuracy")], signs[matrix_key("j", "ties")]) == ("✗", "!")
     assert signs[matrix_key("j", "data")] == "?"
@@ -183,7 +191,7 @@ def test_a_hundred_judges_stay_low_enough_to_read():
     verdicts = many(65)
     rows = first.ranked(verdicts)
     strip = evidence_strip(first.panels(verdicts, BY_DEFAULT), rows)
-    matrix = check_matrix(verdicts, rows, CHECKS, signs=dict.fromkeys(rows, "ok"))
+    matrix = check_matrix(verdicts, rows, NAMES, signs=dict.fromkeys(rows, "ok"))
     assert strip.layout.height + matrix.layout.height < 2000
     assert evidence_strip(first.panels(verdicts, BY_DEFAULT), rows[:MOST_ROWS]).layout.height < 360
 
@@ -199,7 +207,7 @@ def test_rows_are_named_beside_an_empty_first_panel():
 
 
 def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gold():
-    checks = checks_of("crowd", accuracy=("unknown", None, None, None))
+    checks = checks_of("crowd", accuracy=("unknown",))
     overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
     said = first.card("crowd", overall, checks, None, person=True)
     assert said.sentence.startswith(

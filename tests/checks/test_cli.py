@@ -20,6 +20,7 @@ from places import REPOSITORY
 
 from core.__main__ import main
 from core.audit_results import AuditOptions, named_families
+from core.checks import CHECKS
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""
@@ -35,7 +36,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str
     code, out, err = run(capsys, "audit", *arguments, "--json", "-")
     assert code == 0, err
     found = json.loads(out)
-    assert found["schema"] == "appellate.audit/2"
+    assert found["schema"] == "appellate.audit/3"
     return dict(found)
 
 
@@ -166,8 +167,9 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     assert judge(audited, "sim-person-1")["calibration"] is None
     assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])
     assert [v["check"] for v in audited["verdicts"] if v["judge"] == "sim-judge-decisive"] == [
-        *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
-        *("repeatability", "agreement", "ties", "length", "own_family", "robustness", "data"),
+        *("accuracy", "category", "position", "stability"),
+        *("calibration", "overconfidence", "discrimination", "repeatability", "coin_share"),
+        *("agreement", "ties", "length", "own_family", "robustness", "data"),
     ]
     assert {v["verdict"] for v in audited["verdicts"]} <= {
         "ok",
@@ -177,14 +179,15 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
         "unknown",
     }
     assert list(audited["verdicts"][0]) == [
-        *("judge", "check", "verdict", "sentence", "estimate", "low", "high", "caution", "failure"),
-        "needed_items",
+        *("judge", "check", "verdict", "applicable", "sentence"),
+        *("estimate", "low", "high", "n_items", "caution", "failure", "needed_items"),
     ]
     assert set(audited["overall"]) == set(audited["judges"])
     assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
     assert set(found["direction"]) == {
-        *("value", "low", "high", "n_items", "among_decided", "decided_share")
+        *("value", "low", "high", "n_items", "among_decided", "decided_share", "blind_rule")
     }
+    assert set(found["direction"]["blind_rule"]) == {"rule", "value", "low", "high"}
     assert set(found["discrimination"]) == {"auroc", "low", "high", "n_items", "constant"}
     assert set(found["length"]) == {"longer", "gold_longer", "difference", "low", "high", "n"}
     assert set(found["btd"]) == {
@@ -238,9 +241,11 @@ def test_native_files_give_the_figures_of_their_rows(
             ]
         )
     from_native, from_rows = document(capsys, file), document(capsys, same)
-    # Only the native file has the responses.
-    without = {"length": None}
-    assert judge(from_native, "judge-1") | without == judge(from_rows, "judge-1") | without
+    # Only the native file has the responses, and with them their lengths.
+    of_native, of_rows = judge(from_native, "judge-1"), judge(from_rows, "judge-1")
+    for of_either in (of_native, of_rows):
+        del of_either["length"], of_either["direction"]["blind_rule"]
+    assert of_native == of_rows
     assert from_native["input"]["items"] == 8
 
 
@@ -283,7 +288,11 @@ def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "audit", small, "--judge", "strict", "--fail-if", "ece>0.9")[0] == 0
     code, _, err = run(capsys, "audit", small, "--judge", "strict", "--fail-if", "accuracy<0.9")
     assert code == 1
-    assert "accuracy<0.9: strict has accuracy 0.666667." in err
+    # Right on one of the two that gold decides; exactly gold's label in two of three.
+    assert "accuracy<0.9: strict has accuracy 0.5." in err
+    code, _, err = run(capsys, "audit", small, "--judge", "strict", "--fail-if", "exact<0.9")
+    assert code == 1
+    assert "exact<0.9: strict has exact 0.666667." in err
     # A null fails too, and is named.
     code, _, err = run(capsys, "audit", small, "--fail-if", "ece>0.9")
     assert code == 1
@@ -492,7 +501,7 @@ def test_junit_and_markdown_of_hostile_names(
     assert code == 0
     (suite,) = ElementTree.parse(junit).getroot()
     assert suite.get("name") == name
-    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 14
+    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 1 + len(CHECKS)
     assert int(suite.get("skipped", 0)) == len(suite.findall("testcase/skipped"))
     text = markdown.read_text(encoding="utf-8")
     assert "&lt;b&gt;" in text

@@ -231,8 +231,8 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
     hostile: tuple[Audit, str],
 ) -> None:
     made, source = hostile
-    best = next(judge for judge in made.judges if judge.judge == ranked(made.verdicts)[0])
-    own = [verdict for verdict in made.verdicts if verdict.judge == best.judge]
+    best = next(judge for judge in made.judges if judge.judge == ranked(made.checks)[0])
+    own = [result for result in made.checks if result.judge == best.judge]
     assert best.position
     said = card(best.judge, made.overall[best.judge], own, best.position.flip_rate)
     part = source.partition('<section id="first">')[2].partition("</section>")[0]

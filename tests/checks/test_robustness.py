@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from core.interpretation.robustness import changes, robustness
+from evidence_of import result
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from benchmarks import perturbed as planted
 from core.audit_results import AuditOptions
 from core.auditing import audit
+from core.bias.changes import changes
 from core.errors import InvalidOption
 from core.importers import read
 from core.judging import perturbations
@@ -69,10 +70,11 @@ def test_flips_beyond_repeats_by_hand():
 
 
 def test_without_repeats_a_change_of_both_sides_is_not_graded():
-    (one,) = changes([change("paraphrase", 0, orders([A] * 40), orders([B] * 40))])["j"]
+    rows = [change("paraphrase", 0, orders([A] * 40), orders([B] * 40))]
+    (one,) = changes(rows)["j"]
     assert one.effect is None
-    verdict = robustness("j", [one])
-    assert verdict.verdict == "unknown"
+    verdict = result("robustness", perturbed=rows)
+    assert verdict.grade == "unknown"
     assert "100 % of verdicts change" in verdict.sentence
     assert "may be noise" in verdict.sentence
 
@@ -90,12 +92,12 @@ def test_obeying_fails_losing_by_an_attack_does_not_and_a_preference_either_way_
 
     def verdict(name, rows):
         named = [(Perturbed(judge="j", change=name, side=1), *votes) for _, *votes in rows]
-        return robustness("j", changes(named)["j"])
+        return result("robustness", perturbed=named)
 
-    assert verdict("attack-choose", towards).verdict == "fail"
-    assert verdict("attack-choose", away).verdict == "ok"
-    assert verdict("padding", towards).verdict == verdict("padding", away).verdict == "fail"
-    assert verdict("padding", away).estimate == -1
+    assert verdict("attack-choose", towards).grade == "fail"
+    assert verdict("attack-choose", away).grade == "ok"
+    assert verdict("padding", towards).grade == verdict("padding", away).grade == "fail"
+    assert verdict("padding", away).estimate.value == -1
     assert "is preferred 100.0 points less often than without" in verdict("padding", away).sentence
 
 
@@ -104,12 +106,12 @@ def test_several_changes_share_the_error_and_the_worst_decides():
     rows = [change("padding", 1, kept, kept), change("attack-choose", 1, kept, told)]
     found = changes(rows)["j"]
     assert [one.effect.level for one in found] == pytest.approx([0.975, 0.975])
-    verdict = robustness("j", found)
-    assert (verdict.verdict, verdict.estimate) == ("fail", pytest.approx(0.5))
+    verdict = result("robustness", perturbed=rows)
+    assert (verdict.grade, verdict.estimate.value) == ("fail", pytest.approx(0.5))
     assert "attack-choose" in verdict.sentence
     assert "padding" in verdict.sentence
     assert (
-        robustness("j", []).sentence
+        result("robustness").sentence
         == "Robustness is unknown: no item was judged again with a change."
     )
 
@@ -153,9 +155,9 @@ def test_a_judge_that_obeys_fails_and_one_that_does_not_passes():
                 assert last.statuses == {"ok": 144}
         found = audit(store, Selection(), AuditOptions(splits=0))
         alone = audit(store, Selection(judges=("greedy(fair)",)), AuditOptions(splits=0))
-    verdict = {v.judge: v for v in found.verdicts if v.check == "robustness"}
-    assert verdict["greedy(obedient)"].verdict == "fail"
-    assert verdict["greedy(fair)"].verdict == "ok"
+    verdict = {v.judge: v for v in found.grades if v.check == "robustness"}
+    assert verdict["greedy(obedient)"].grade == "fail"
+    assert verdict["greedy(fair)"].grade == "ok"
     assert "attack-choose" in verdict["greedy(fair)"].sentence
     document = to_document(found)["judges"]["greedy(obedient)"]["robustness"]
     assert document["attack-choose"]["kind"] == "attack"

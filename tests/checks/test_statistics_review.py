@@ -12,29 +12,30 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.interpretation.summary import missing
+from evidence_of import result
 from readings import reading
 
-from core.agreement.reliability import icc
 from core.audit_results import AuditOptions
 from core.auditing import audit
-from core.bias.balance import order_balance
 from core.bias.order import position_bias
+from core.bias.order_balance import order_balance
+from core.checks.overall import missing
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
-from core.interpretation import verdicts
 from core.interpretation.leaderboard import mid_region
 from core.leaderboard.anchored import board
 from core.leaderboard.standings import lead
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.reporting.document import to_json
 from core.schema import ImportResult, Selection
-from core.stats.intervals import clustered_proportion
+from core.stats.intervals import wilson_by_item
 from core.store import Store
 from core.wording import percent
 
 REASONS = {
     ("judges", "*", "accuracy"): "no accuracy",
+    ("judges", "*", "accuracy", "low"): "no interval of the accuracy",
+    ("judges", "*", "accuracy", "high"): "no interval of the accuracy",
     ("judges", "*", "calibration"): "no calibration",
     ("judges", "*", "calibration", "bins", "*", "confidence"): "no confidence and accuracy in",
     ("judges", "*", "calibration", "bins", "*", "accuracy"): "no confidence and accuracy in",
@@ -59,6 +60,10 @@ REASONS = {
     ("judges", "*", "direction", "low"): "no interval of the half credit",
     ("judges", "*", "direction", "high"): "no interval of the half credit",
     ("judges", "*", "direction", "among_decided"): "no share right among decided votes",
+    ("judges", "*", "direction", "blind_rule"): "no blind rule",
+    ("judges", "*", "direction", "blind_rule", "value"): "no half credit beyond a blind rule",
+    ("judges", "*", "direction", "blind_rule", "low"): "no half credit beyond a blind rule",
+    ("judges", "*", "direction", "blind_rule", "high"): "no half credit beyond a blind rule",
     ("judges", "*", "discrimination"): "no discrimination",
     ("judges", "*", "discrimination", "auroc"): "no discrimination of right and wrong",
     ("judges", "*", "discrimination", "low"): "no discrimination ",
@@ -245,7 +250,7 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(
         votes = single(np.full(n, confidence), rng.random(n) < confidence)
         found = confidence_gap(votes)
         assert found is not None
-        alarms += verdicts.overconfidence("j", votes).verdict in ("warn", "fail")
+        alarms += result("overconfidence", outcomes=votes).grade in ("warn", "fail")
         held += found.gap.low <= 0 <= found.gap.high
     assert alarms / 600 <= 0.10
     assert held / 600 >= 0.90
@@ -254,10 +259,10 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(
 def test_a_clearly_overconfident_judge_is_found() -> None:
     rng = np.random.default_rng(2)
     found = [
-        verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7))
+        result("overconfidence", outcomes=single(np.full(100, 0.95), rng.random(100) < 0.7))
         for _ in range(200)
     ]
-    assert np.mean([one.verdict in ("warn", "fail") for one in found]) > 0.95
+    assert np.mean([one.grade in ("warn", "fail") for one in found]) > 0.95
 
 
 def test_one_item_shows_no_overconfidence_either_way() -> None:
@@ -267,8 +272,8 @@ def test_one_item_shows_no_overconfidence_either_way() -> None:
         n=np.array([40]),
         correct=np.array([20]),
     )
-    said = verdicts.overconfidence("j", votes)
-    assert said.verdict == "unknown"
+    said = result("overconfidence", outcomes=votes)
+    assert said.grade == "unknown"
     assert "nan" not in said.sentence
 
 
@@ -282,8 +287,8 @@ def test_low_icc_is_not_taken_for_changing_answers() -> None:
     """A judge that says A 117 of 120 times repeats itself, though its ICC is near 0."""
     ratings = np.ones((40, 3))
     ratings[[3, 17, 29], [0, 1, 2]] = -1
-    said = verdicts.repeatability("j", icc(ratings))
-    assert said.verdict == "fail"
+    said = result("repeatability", ratings=ratings)
+    assert said.grade == "fail"
     assert "changes the answer" not in said.sentence
     assert "All runs agree on 92 %" in said.sentence
 
@@ -293,10 +298,10 @@ def test_a_rater_is_not_graded_against_its_own_votes() -> None:
     with Store.open() as store:
         store.load(reading([*votes, *rows(60, judge="k", vote=[1, -1])]))
         found = audit(store, Selection(gold="k"), AuditOptions(splits=0))
-    grades = {(one.judge, one.check): one for one in found.verdicts}
-    assert grades["k", "accuracy"].verdict == "unknown"
+    grades = {(one.judge, one.check): one for one in found.checks}
+    assert grades["k", "accuracy"].grade == "unknown"
     assert "its own votes" in grades["k", "accuracy"].sentence
-    assert grades["j", "accuracy"].verdict != "unknown"
+    assert grades["j", "accuracy"].grade != "unknown"
     assert any(note.startswith("k: gold is made of these votes") for note in found.notes)
     assert not any("gold labels" in sentence for sentence in missing([grades["k", "accuracy"]]))
 
@@ -309,7 +314,7 @@ def test_clustered_accuracy_covers(items: int, each: int, rate: float) -> None:
     rng, held = np.random.default_rng(4), 0
     for _ in range(1000):
         right = rng.binomial(each, rng.beta(rate, 1 - rate, items))
-        found = clustered_proportion(np.arange(items), np.full(items, each), right)
+        found = wilson_by_item(np.arange(items), np.full(items, each), right)
         held += found.low <= rate <= found.high
     assert 0.92 <= held / 1000 <= 0.97
 
