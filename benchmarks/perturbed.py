@@ -13,16 +13,17 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from core.bias.changes import Change, changes
-from core.checks import LIMITS
+from core.audit_results import AuditOptions
 from core.checks.bias import ROBUSTNESS
+from core.checks.check import CheckResult
+from core.checks.evidence import Counted
 from core.records import NO_GOLD, OrderCounts
 from core.schema import Perturbed
+from core.store.browse import Summary
 
 DRAWS = 400
 NOMINAL = 0.05
@@ -93,14 +94,20 @@ def grades(
                     **{field: getattr(changed, field)[kept] for field in OrderCounts.__slots__}
                 )
                 rows.append((Perturbed(judge="judge", change=name, side=int(value)), plain, part))
-        measured = changes(rows).get("judge", ())
-        found[ROBUSTNESS.result(evidence_of(measured)).grade] += 1
+        found[checked(rows).grade] += 1
     return found
 
 
-def evidence_of(measured: tuple[Change, ...]) -> Any:
-    """What the check asks of a judge whose changes alone are known."""
-    return SimpleNamespace(judge="judge", changes=measured, limits=LIMITS, own_gold=None)
+NOBODY = Summary(
+    votes=0, items=0, comparisons=0, unparsed=0, statuses={}, datasets=(), judges=(), models=(),
+    categories={}, simulated=False,
+)  # fmt: skip
+
+
+def checked(rows: list[tuple[Perturbed, OrderCounts, OrderCounts]]) -> CheckResult:
+    """What the check of the product says of these votes, the only ones that it asks for."""
+    counted = Counted(lambda query: rows, NOBODY, AuditOptions(splits=0))
+    return ROBUSTNESS.result(counted.of("judge"))
 
 
 def harmless() -> Iterator[Planted]:

@@ -1,7 +1,8 @@
 """What verdicts find of what was planted: `python -m benchmarks.planted`.
 
 False alarms of every check on judges without that fault, per situation and pooled, power per fault,
-and the overall verdicts. `--quick` draws a few of each situation, `--only` takes names with a text.
+what is found of judges that do not read, and the overall verdicts; the same at several levels.
+`--quick` draws a few of each situation, `--only` takes names with a text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -20,41 +21,41 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from core.interpretation.rules import LIMITS, Grade, grade, overall
 
-from benchmarks.random_votes import as_reading
-from core.agreement.reliability import icc
-from core.interpretation import estimates
-from core.records import VoteCounts
-from core.schema import Selection
-from core.simulate.votes import vote_table
-from core.stats.estimate import Estimate
-from core.store import Store
-from core.store import vote_queries as queries
+from core.auditing import check_judge
+from core.checks import CHECKS
+from core.checks.check import CheckResult, Grade
+from core.checks.evidence import Evidence
+from core.checks.overall import overall_verdict
 
+from .planted_audit import counted_draws, options_of
 from .planted_votes import Situation, Table, draw, situations
 
-DRAWS, POWER_DRAWS = 400, 100
+DRAWS, POWER_DRAWS, LEVEL_DRAWS = 400, 100, 100
 ROWS = 150_000
 """Rows of one load, so that a large situation needs no more memory than a small one."""
+NAMES = tuple(check.name for check in CHECKS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the draws of one situation were graded. `seconds` are those of loading, counting and
-    grading.
+    """What the draws of one situation were graded. `seconds` are those of drawing and of auditing.
+
+    draws : judges, or people, that were graded.
+    caught : those of whom accuracy or a check concerned is not ok, and the overall verdict is not
+        *trust*.
     """
 
     situation: Situation
     draws: int
     grades: dict[str, Counter[Grade]]
     overall: Counter[str]
+    caught: int
     seconds: dict[str, float]
 
     def share(self, check: str, *wanted: Grade) -> float:
         """Share of draws that a check grades so."""
-        return sum(self.grades[check][one] for one in wanted) / self.draws
+        return sum(self.grades[check][grade] for grade in wanted) / self.draws
 
     def graded(self, check: str) -> int:
         """Draws with another grade than unknown."""
@@ -78,150 +79,50 @@ class Clock:
         self.last = now
 
 
-def loaded(table: Table) -> pa.Table:
-    """A drawn table as typed votes."""
-    columns: dict[str, Any] = dict(table)
-    if "confidence" in table:
-        said = table["confidence"].astype(np.float64)
-        columns["confidence"] = pa.array(said, mask=np.isnan(said))
-    return vote_table(columns)
-
-
-def judged(
-    table: Table, *, seed: int, clock: Clock
-) -> Iterator[tuple[str, dict[str, Estimate | None], float]]:
-    """Every judge of a table, an estimate per check, and what noise alone shows of ECE."""
-    with Store.open(None) as store:
-        store.load(as_reading(loaded(table), name="planted"))
-        clock.lap("load")
-        everything = Selection()
-        with store.snapshot() as moment:
-            counts = queries.vote_counts(moment, everything)
-            outcomes = queries.outcomes(moment, everything)
-            positions = queries.positions(moment, everything)
-            ratings = queries.ratings(moment, everything)
-            lengths = queries.length_counts(moment, everything) if "length_a" in table else {}
-            by_model = queries.vote_counts_by(moment, everything, "model_a")
-        clock.lap("count")
-    outputs = _outputs(table)
-    people = defaultdict(dict)
-    for name, one in counts.items():
-        if name.startswith("person"):
-            people[name.split("-")[1]][name] = one
-    rng = np.random.default_rng(seed)
-    for name in counts:
-        if name.startswith("person"):
-            continue
-        own = counts[name]
-        of_people = people.get(name.split("-")[1], {})
-        found: dict[str, Estimate | None] = {
-            "accuracy": estimates.direction(own),
-            "ties": estimates.tie_gap(own),
-            "agreement": estimates.judge_against_people(own, of_people) if of_people else None,
-            "data": estimates.missing_outputs(*outputs[name]),
-        }
-        clock.lap("rates and means")
-        found |= _of_order(positions.get(name))
-        clock.lap("position")
-        floor = math.nan
-        if (known := outcomes.get(name)) is not None and not np.isnan(known.confidence).all():
-            ece = estimates.expected_calibration_error(known, rng=rng)
-            clock.lap("ece")
-            assert ece is not None
-            found["calibration"], floor = ece
-            found["overconfidence"] = estimates.confidence_gap(known)
-            found["discrimination"] = estimates.discrimination(known)
-            clock.lap("gap and AUROC")
-        found["repeatability"] = estimates.repeatability(
-            icc(ratings[name]) if name in ratings else None
-        )
-        clock.lap("icc")
-        if name in lengths:
-            found["length"] = estimates.length_preference(lengths[name], balanced=True)
-        votes, side = _sides(name, by_model)
-        if len(votes):
-            found["own_family"] = estimates.side_preference(votes, side, balanced=True)
-        clock.lap("length and family")
-        yield name, found, floor
-
-
-def _of_order(position: Any) -> dict[str, Estimate | None]:
-    if position is None:
-        return {}
-    return {
-        "position": estimates.position_lean(position),
-        "stability": estimates.hard_flips(position),
-        "flip_excess": estimates.flip_excess(position),
-    }
-
-
-def _outputs(table: Table) -> dict[str, tuple[Any, Any, Any]]:
-    """Of each judge: its items, outputs and outputs without a verdict."""
-    names, judge = np.unique(table["judge"].astype(str), return_inverse=True)
-    item = np.unique(table["item_id"].astype(str), return_inverse=True)[1]
-    missing = (table["status"] != "ok").astype(np.int64)
-    order = np.argsort(judge, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(judge[order])) + 1)
-    return {
-        str(names[judge[rows[0]]]): (item[rows], np.ones(len(rows), dtype=np.int64), missing[rows])
-        for rows in parts
-    }
-
-
-def _sides(name: str, by_model: Mapping[str, Mapping[str, VoteCounts]]) -> tuple[VoteCounts, Any]:
-    """Votes of a judge whose own family is alpha, and where response A is of it."""
-    parts = [
-        (counts[name], 1 if model.startswith("alpha") else -1)
-        for model, counts in by_model.items()
-        if name in counts
-    ]
-    columns = {
-        column: np.concatenate([getattr(counts, column) for counts, _ in parts])
-        for column in VoteCounts.__slots__
-    }
-    side = np.concatenate([np.full(len(counts), towards) for counts, towards in parts])
-    return VoteCounts(**columns), side
-
-
-def graded(
-    found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True
-) -> tuple[dict[str, Grade], str]:
-    """Grades of one judge, and its overall verdict."""
-    grades = {
-        check: grade(found.get(check), limits, floor_high=floor).grade
-        for check, limits in LIMITS.items()
-    }
-    # As the verdict on stability does: what goes beyond repeats in one order makes it worse.
-    if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == (
-        "warn",
-        "ok",
+def audited_draws(
+    situation: Situation, table: Table, *, levels: Sequence[float] = (0.95,)
+) -> Iterator[tuple[Evidence, list[tuple[CheckResult, ...]]]]:
+    """Every rater of a drawn table that the situation is about, with its results at each level."""
+    rows = (situation.n_rejected, situation.items * situation.votes)
+    by_people = situation.audited == "people"
+    for counted in counted_draws(
+        table,
+        options_of(situation, level=levels[0]),
+        gold="humans" if situation.gold == "humans" else "given",
+        rows=rows if situation.rejected else None,
     ):
-        grades["stability"] = grades["flip_excess"]
-    direction = found.get("accuracy")
-    low = None if direction is None else direction.low
-    return grades, overall(grades, accuracy_low=low, gold=gold).verdict
+        for name in counted.about:
+            if (name in counted.people) == by_people:
+                at_levels = [counted.at_level(level) for level in levels[1:]]
+                results = [check_judge(each, name) for each in (counted, *at_levels)]
+                yield counted.of(name), results
 
 
 def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
     """Draw a situation, and grade every draw."""
     rng = np.random.default_rng(seed)
     each = max(1, ROWS // situation.rows)
-    grades: dict[str, Counter[Grade]] = {check: Counter() for check in LIMITS}
+    grades: dict[str, Counter[Grade]] = {name: Counter() for name in NAMES}
     verdicts: Counter[str] = Counter()
-    clock = Clock()
+    caught, clock = 0, Clock()
+    concerned = {"accuracy", *situation.concerns}
     for start in range(0, draws, each):
         table = draw(situation, min(each, draws - start), rng)
         clock.lap("draw")
-        for _, found, floor in judged(table, seed=seed + start, clock=clock):
-            given, verdict = graded(found, floor, gold=situation.gold != "none")
+        for evidence, (results,) in audited_draws(situation, table):
+            verdict = overall_verdict(evidence, results).verdict
             verdicts[verdict] += 1
-            for check, one in given.items():
-                grades[check][one] += 1
+            not_ok = {result.check for result in results if result.grade != "ok"}
+            caught += verdict != "trust" and not concerned.isdisjoint(not_ok)
+            for result in results:
+                grades[result.check][result.grade] += 1
+        clock.lap("audit")
     return Found(
         situation=situation,
-        draws=draws,
+        draws=verdicts.total(),
         grades=grades,
         overall=verdicts,
+        caught=caught,
         seconds=dict(clock.seconds),
     )
 
@@ -250,7 +151,14 @@ def audited(
             with kept.open("a", encoding="utf-8") as file:
                 print(
                     json.dumps(
-                        [*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]
+                        [
+                            *_key(one.situation),
+                            one.draws,
+                            one.grades,
+                            one.overall,
+                            one.caught,
+                            one.seconds,
+                        ]
                     ),
                     file=file,
                 )
@@ -276,12 +184,13 @@ def _read(kept: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """What was found of situations of so many names and items."""
     found = {}
     for line in kept.read_text(encoding="utf-8").splitlines():
-        name, items, draws, grades, overall, seconds = json.loads(line)
+        name, items, draws, grades, overall, caught, seconds = json.loads(line)
         counted = {check: Counter(given) for check, given in grades.items()}
         found[name, items] = {
             "draws": draws,
             "grades": counted,
             "overall": Counter(overall),
+            "caught": caught,
             "seconds": seconds,
         }
     return found
@@ -310,7 +219,7 @@ def checked(found: Iterable[Found]) -> Iterator[tuple[str, Found]]:
     find.
     """
     for one in found:
-        for check in LIMITS:
+        for check in NAMES:
             if check in one.situation.clean and one.graded(check):
                 yield check, one
 
@@ -329,7 +238,7 @@ def false_alarms(found: Sequence[Found]) -> list[str]:
         "| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
         "|---|" + "--:|" * len(sizes),
     ]
-    for check in LIMITS:
+    for check in NAMES:
         row = []
         for size in sizes:
             alarms, draws = pooled[check, size]
@@ -360,7 +269,7 @@ def power(found: Sequence[Found]) -> list[str]:
     target = {
         "slot bias": ("position", "stability"),
         "slot bias, one order": ("position",),
-        "flips without a lean": ("flip_excess", "stability"),
+        "flips without a lean": ("stability",),
         "overconfidence": ("overconfidence", "calibration"),
         "underconfidence": ("overconfidence", "calibration"),
         "random confidence": ("calibration", "discrimination"),
@@ -373,6 +282,10 @@ def power(found: Sequence[Found]) -> list[str]:
         "no repeatability": ("repeatability",),
         "worse than people": ("agreement",),
         "no verdict": ("data",),
+        "coin on comparisons": ("coin_share",),
+        "lean in one order": ("position",),
+        "ties on swap": ("stability",),
+        "rows rejected": ("data",),
     }
     sizes = sorted({one.situation.items for one in found if one.situation.fault != "none"})
     rows: dict[tuple[str, float, int, float, str], dict[int, str]] = defaultdict(dict)
@@ -400,14 +313,15 @@ def power(found: Sequence[Found]) -> list[str]:
 VERDICTS = ("trust", "trust_with_limits", "cannot_say", "do_not_trust")
 
 
-def verdicts(found: Sequence[Found]) -> list[str]:
-    """Overall verdicts of judges without a fault, pooled by votes and size; and direction ok at 95
-    %.
+def verdicts(found: Sequence[Found], about: str) -> list[str]:
+    """Overall verdicts by situation: of judges without a fault, or of those with a fault that no
+    single check is made for.
     """
     lines = ["| judge | items | " + " | ".join(VERDICTS) + " | draws |", "|---|--:|" + "--:|" * 5]
     pooled: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for one in found:
-        if one.situation.fault == "none":
+        faultless = one.situation.fault == "none"
+        if faultless if about == "no fault" else one.situation.concerns:
             pooled[one.situation.name, one.situation.items].update(one.overall)
     for (name, items), counted in pooled.items():
         draws = counted.total()
@@ -481,70 +395,202 @@ WANTED = (
 )
 
 
+COINS = (
+    (300, "4 votes in one order", 0.85),
+    (300, "4 votes in both orders", 0.65),
+    (60, "6 votes in one order", 0.60),
+)
+"""Items, votes and the power against a coin on a fifth of the comparisons."""
+AT_300 = ("gold is their own mode", "gold is its first vote")
+"""Faults that take 300 items to see; the others take 100."""
+CAUGHT = 0.9
+Row = tuple[str, float | None, float, bool]
+"""What, the share that is shown, its limit, and whether it is to be at least that, or at most."""
+
+
 def wanted_figures(found: Sequence[Found]) -> list[str]:
     """What the suite must show, what it shows, and whether that is enough."""
-    rows: list[tuple[str, float | None, str, bool | None]] = []
-    for one in WANTED:
-        shown = one.shown(found)
-        rows.append(
-            (one.what, shown, f"≥ {one.least:.2f}", None if shown is None else shown >= one.least)
-        )
     clean = [one for one in found if one.situation.fault == "none"]
-    for items, least in ((100, 0.30), (300, 0.90)):
-        trusted = [
-            one.overall["trust"] / one.draws
-            for one in clean
-            if one.situation.items == items
-            and one.situation.name == "no fault, balanced gold, 2 votes, alike 0.8"
-        ]
-        shown = min(trusted, default=None)
-        met = None if shown is None else shown >= least
-        rows.append(
-            (f"right on 85 %, one pair, {items} items: trust", shown, f"≥ {least:.2f}", met)
-        )
-    surest = [
-        one.share("accuracy", "ok")
-        for one in clean
-        if one.situation.items == 30 and one.situation.judge.accuracy == 0.95
+    rows = [
+        *((one.what, one.shown(found), one.least, True) for one in WANTED),
+        *_trusted(clean),
+        *_coins(found),
+        *_caught(found),
+        *_never_refused(clean),
     ]
-    shown = min(surest, default=None)
-    met = None if shown is None else shown >= 0.9
-    rows.append(("right on 95 %, one-sided gold, 30 items: direction ok", shown, "≥ 0.90", met))
-    large = [one for one in clean if one.situation.items >= 30]
-    if large:
-        refused = max(one.overall["do_not_trust"] / one.draws for one in large)
-        rows.append(
-            (
-                "no fault, 30 items or more: do not trust, the worst",
-                refused,
-                "≤ 0.01",
-                refused <= 0.01,
-            )
-        )
     lines = ["| wanted | shown | limit | met |", "|---|--:|--:|---|"]
-    for what, value, limit, met in rows:
-        said = "–" if met is None else "yes" if met else "no"
-        lines.append(f"| {what} | {'–' if value is None else f'{value:.3f}'} | {limit} | {said} |")
+    for what, shown, limit, at_least in rows:
+        side = "≥" if at_least else "≤"
+        if shown is None:
+            lines.append(f"| {what} | – | {side} {limit:.2f} | – |")
+        else:
+            met = shown >= limit if at_least else shown <= limit
+            lines.append(
+                f"| {what} | {shown:.3f} | {side} {limit:.2f} | {'yes' if met else 'no'} |"
+            )
     return lines
 
 
-def report(found: Sequence[Found]) -> str:
+def _least(shares: Iterable[float]) -> float | None:
+    return min(shares, default=None)
+
+
+def _trusted(clean: Sequence[Found]) -> Iterator[Row]:
+    usual = "no fault, balanced gold, 2 votes, alike 0.8"
+    for items, least in ((100, 0.30), (300, 0.90)):
+        trusted = _least(
+            one.overall["trust"] / one.draws
+            for one in clean
+            if (one.situation.items, one.situation.name) == (items, usual)
+        )
+        yield f"right on 85 %, one pair, {items} items: trust", trusted, least, True
+    surest = _least(
+        one.share("accuracy", "ok")
+        for one in clean
+        if one.situation.items == 30 and one.situation.judge.accuracy == 0.95
+    )
+    yield "right on 95 %, one-sided gold, 30 items: accuracy ok", surest, 0.90, True
+    for name in ("gold prefers one model in 70%", "gold prefers the longer in 70%"):
+        beyond = _least(
+            one.share("accuracy", "ok")
+            for one in clean
+            if (one.situation.items, one.situation.name) == (300, f"no fault, {name}")
+        )
+        yield f"right on 85 %, {name}, 300 items: accuracy ok", beyond, 0.99, True
+
+
+def _coins(found: Sequence[Found]) -> Iterator[Row]:
+    for items, votes, least in COINS:
+        name = f"coin on 20% of comparisons, {votes}"
+        warned = _least(
+            one.alarms("coin_share") / one.draws
+            for one in found
+            if (one.situation.items, one.situation.name) == (items, name)
+        )
+        yield f"{name}, {items} items: coin_share", warned, least, True
+
+
+def _caught(found: Sequence[Found]) -> Iterator[Row]:
+    """Every fault that no single check is made for."""
+    for one in found:
+        about = one.situation
+        size = 300 if about.fault in AT_300 else 100
+        if about.concerns and about.fault != "coin on comparisons" and about.items == size:
+            what = f"{about.name}, {about.items} items: found"
+            yield what, one.caught / one.draws, CAUGHT, True
+
+
+def _never_refused(clean: Sequence[Found]) -> Iterator[Row]:
+    accused = [
+        one.grades["accuracy"]["unknown"] / one.draws
+        for one in clean
+        if one.situation.audited == "people"
+    ]
+    very_good = "people right on 95 %, gold of others: taken for the makers of gold, the worst"
+    yield very_good, max(accused, default=None), 0.05, False
+    refused = [
+        one.overall["do_not_trust"] / one.draws for one in clean if one.situation.items >= 30
+    ]
+    what = "no fault, 30 items or more: do not trust, the worst"
+    yield what, max(refused, default=None), 0.01, False
+
+
+LEVELS = (0.80, 0.90, 0.95, 0.99)
+SAME_P = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtLevel:
+    """Warnings of judges without a fault, per check and level, and how far p-values of one result
+    differ between levels.
+    """
+
+    graded: Counter[str]
+    warned: dict[float, Counter[str]]
+    difference: float
+
+
+def warnings_at_levels(draws: int, *, seed: int = 0) -> AtLevel:
+    """Judges without a fault at every level of `LEVELS`: 30 to 300 items, two and four votes, with
+    people beside them and with half of gold ties.
+    """
+    wanted = [
+        one
+        for one in situations()
+        if one.fault == "none"
+        and one.items in (30, 100, 300)
+        and one.name
+        in (
+            "no fault, balanced gold, 2 votes, alike 0.8",
+            "no fault, balanced gold, 4 votes, alike 0.8",
+            "no fault, half ties gold, 2 votes, alike 0.8",
+            "no fault, no gold, three people",
+        )
+    ]
+    graded: Counter[str] = Counter()
+    warned: dict[float, Counter[str]] = {level: Counter() for level in LEVELS}
+    difference = 0.0
+    rng = np.random.default_rng(seed)
+    for situation in wanted:
+        table = draw(situation, draws, rng)
+        for _, at_levels in audited_draws(situation, table, levels=LEVELS):
+            for of_check in zip(*at_levels, strict=True):
+                name = of_check[0].check
+                if name not in situation.clean or of_check[0].grade == "unknown":
+                    continue
+                graded[name] += 1
+                for level, result in zip(LEVELS, of_check, strict=True):
+                    warned[level][name] += result.grade in ("warn", "fail")
+                p_values = np.array([result.p_value for result in of_check])
+                known = ~np.isnan(p_values)
+                if known.any() and not known.all():
+                    difference = math.inf
+                elif known.any():
+                    difference = max(difference, float(np.ptp(p_values)))
+    return AtLevel(graded=graded, warned=warned, difference=difference)
+
+
+def levels_table(at_level: AtLevel) -> list[str]:
+    """Share of warnings per check and level, marked where it is above the level by more than
+    chance.
+    """
+    lines = [
+        "| check | " + " | ".join(f"{level:g}" for level in LEVELS) + " | judges |",
+        "|---|" + "--:|" * (len(LEVELS) + 1),
+    ]
+    for name, judges in at_level.graded.items():
+        cells = []
+        for level in LEVELS:
+            share, nominal = at_level.warned[level][name] / judges, 1 - level
+            most = nominal + 2 * math.sqrt(nominal * (1 - nominal) / judges)
+            cells.append(f"{share:.3f}{' !' if share > most else ''}")
+        lines.append(f"| {name} | {' | '.join(cells)} | {judges:,} |")
+    same = "equal" if at_level.difference <= SAME_P else f"up to {at_level.difference:.3g} apart"
+    return [*lines, "", f"p-values of one result at all levels: {same} (to {SAME_P:g})."]
+
+
+def report(found: Sequence[Found], at_level: AtLevel | None = None) -> str:
     """All tables."""
     seconds: Counter[str] = Counter()
     for one in found:
         seconds.update(one.seconds)
-    auditing = sum(spent for what, spent in seconds.items() if what != "draw")
-    by_part = ", ".join(f"{what} {spent:.0f}" for what, spent in seconds.most_common())
     draws = sum(one.draws for one in found)
-    parts = (
+    parts = [
         ["## Wanted", "", *wanted_figures(found)],
         ["## False alarms (share of draws)", "", *false_alarms(found)],
         ["## Power: warn or fail (fail)", "", *power(found)],
-        ["## Overall, no fault", "", *verdicts(found)],
+        ["## Overall, no fault", "", *verdicts(found, "no fault")],
+        ["## Overall, judges that do not read", "", *verdicts(found, "unread")],
+    ]
+    if at_level is not None:
+        parts.append(
+            ["## Warnings of judges without a fault by level", "", *levels_table(at_level)]
+        )
+    parts.append(
         [
-            f"{len(found)} situations, {draws:,} draws; seconds of auditing {auditing:.0f} "
-            f"({by_part})."
-        ],
+            f"{len(found)} situations, {draws:,} raters; seconds of auditing "
+            f"{seconds['audit']:.0f}, of drawing {seconds['draw']:.0f}."
+        ]
     )
     return "\n\n".join("\n".join(lines) for lines in parts)
 
@@ -558,6 +604,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, help=f"of situations without a fault ({DRAWS})")
     parser.add_argument("--power-draws", type=int, help=f"of those with one ({POWER_DRAWS})")
     parser.add_argument(
+        "--level-draws", type=int, help=f"of each situation at several levels ({LEVEL_DRAWS})"
+    )
+    parser.add_argument(
         "--only", nargs="+", default=[""], help="only situations whose name has one of these"
     )
     parser.add_argument("--items", type=int, nargs="+", help="only these sizes")
@@ -565,7 +614,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kept", type=Path, help="JSON lines of what is found, to go on from")
     options = parser.parse_args(arguments)
-    draws, power_draws = (20, 10) if options.quick else (DRAWS, POWER_DRAWS)
+    draws, power_draws, level_draws = (
+        (20, 10, 5) if options.quick else (DRAWS, POWER_DRAWS, LEVEL_DRAWS)
+    )
     wanted = [
         one
         for one in situations()
@@ -582,7 +633,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=options.seed,
         kept=options.kept,
     )
-    print(report(found))
+    at_levels = level_draws if options.level_draws is None else options.level_draws
+    print(report(found, warnings_at_levels(at_levels, seed=options.seed) if at_levels else None))
 
 
 if __name__ == "__main__":

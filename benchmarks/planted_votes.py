@@ -19,18 +19,21 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Table = dict[str, Array]
-Gold = Literal["balanced", "one-sided", "half ties", "none"]
+Gold = Literal[
+    "balanced", "one-sided", "half ties", "none", "humans", "people's mode", "first vote"
+]
 Stated = Literal["calibrated", "random", "constant", "inverse", "none"]
 
 CHECKS = (
     "accuracy",
+    "category",
     "position",
     "stability",
-    "flip_excess",
     "calibration",
     "overconfidence",
     "discrimination",
     "repeatability",
+    "coin_share",
     "ties",
     "length",
     "own_family",
@@ -38,8 +41,8 @@ CHECKS = (
     "data",
 )
 CONFIDENCE = ("calibration", "overconfidence", "discrimination")
-TIES = {"balanced": 0.0, "one-sided": 0.0, "half ties": 0.5, "none": 0.0}
-"""Share of gold ties."""
+TIES = {"half ties": 0.5}
+"""Share of gold ties; 0 for the other forms of gold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,11 @@ class Judge:
         lean.
     length, family : share of votes that go to the longer response, to its own family's, whatever
         they are; half of it is the preference beyond gold.
-    extra_ties : probability that a vote is turned into a tie.
+    label : share of votes that go to A, whatever is better.
+    extra_ties : probability that a vote is turned into a tie, each vote by itself.
+    swap_ties : share of items on which it says a tie whenever B is shown first.
+    coins : share of items on which every vote is a coin.
+    flips : probability that a vote is turned into the opposite, each vote by itself.
     missing : probability that an output has no verdict.
     """
 
@@ -69,7 +76,11 @@ class Judge:
     item_slots: float = 0.0
     length: float = 0.0
     family: float = 0.0
+    label: float = 0.0
     extra_ties: float = 0.0
+    swap_ties: float = 0.0
+    coins: float = 0.0
+    flips: float = 0.0
     missing: float = 0.0
 
 
@@ -80,9 +91,17 @@ class Situation:
     votes : per item: one in an order drawn at random, else half of them in each order. `unequal`:
         at most; "evenly", each number of pairs is as frequent; "mostly one pair", one item in ten
         has them all.
-    gold_longer, gold_own : probability that gold prefers the longer response, that of the judge's
-        own family.
+    orders : "one": all votes of an item in one order, drawn at random; "unknown": it is not said.
+    gold : besides its forms "none", no label; "humans", it is formed from the people's votes;
+        "people's mode", it is in the file and is their majority; "first vote", the judge's first.
+    gold_longer, gold_own, gold_a, gold_first : probability that gold prefers the longer response,
+        that of the judge's own family (the model `alpha-1`), response A, and where one order was
+        shown the first.
     people : people who label every item once, each right on `people_accuracy`.
+    rejected : share of the rows that were not read, those with the least confidence.
+    family : whether the judge's family is named, so that the check of it is made.
+    audited : whose votes are graded.
+    concerns : checks that should not be ok where something is planted.
     fault, effect : what is planted; "none" and 0 where nothing is.
     clean : checks that have nothing to find; on these every warning is a false alarm.
     """
@@ -93,18 +112,30 @@ class Situation:
     judge: Judge = field(default_factory=Judge)
     gold: Gold = "balanced"
     unequal: Literal["", "evenly", "mostly one pair"] = ""
+    orders: Literal["both", "one", "unknown"] = "both"
     gold_longer: float = 0.5
     gold_own: float = 0.5
+    gold_a: float = 0.5
+    gold_first: float = 0.5
     people: int = 0
     people_accuracy: float = 0.85
+    rejected: float = 0.0
+    family: bool = True
+    audited: Literal["judge", "people"] = "judge"
     fault: str = "none"
     effect: float = 0.0
+    concerns: tuple[str, ...] = ()
     clean: frozenset[str] = frozenset(CHECKS)
 
     @property
     def rows(self) -> int:
         """Rows of one draw at most."""
         return self.items * (self.votes + self.people)
+
+    @property
+    def n_rejected(self) -> int:
+        """Rows of one draw that were not read."""
+        return round(self.rejected * self.items * self.votes)
 
 
 SPREAD = 2.0
@@ -117,16 +148,15 @@ def draw(situation: Situation, draws: int, rng: np.random.Generator) -> Table:
     Judge `judge-0007` of data set `draw-0007` judges items that no other draw has. Text columns are
     objects; an unknown confidence is NaN, an unknown gold label None.
     """
-    about = situation.judge
+    about, ties = situation.judge, TIES.get(situation.gold, 0.0)
     shape = (draws, situation.items, situation.votes)
-    gold = _gold(situation.gold, shape[:2], rng)
+    gold = _gold(situation, ties, shape[:2], rng)
     stated, chance = _confidence(about, shape[:2], rng)
-    opinion = _labels(gold, rng.random(shape[:2]) < chance, TIES[situation.gold], rng)
-    anew = _labels(
-        _over(gold, shape), rng.random(shape) < chance[:, :, None], TIES[situation.gold], rng
-    )
+    opinion = _labels(gold, rng.random(shape[:2]) < chance, ties, rng)
+    anew = _labels(_over(gold, shape), rng.random(shape) < chance[:, :, None], ties, rng)
     vote = np.where(rng.random(shape) < about.alike, opinion[:, :, None], anew)
-    shown = _shown(shape, rng)
+    one_order = situation.votes == 1 or situation.orders == "one"
+    shown = _in_one_order(gold, situation, shape, rng) if one_order else _alternating(shape)
     # +1 where response A is the longer, or the own family's.
     longer, own = (
         np.where(rng.random(shape[:2]) < preferred, 1, -1) * np.where(gold == 0, 1, gold)
@@ -134,35 +164,57 @@ def draw(situation: Situation, draws: int, rng: np.random.Generator) -> Table:
     )
     for share, side in ((about.length, longer[:, :, None]), (about.family, own[:, :, None])):
         vote = np.where(rng.random(shape) < share, side, vote)
+    coin = (rng.random(shape[:2]) < about.coins)[:, :, None]
+    vote = np.where(coin, rng.choice([-1, 1], shape), vote)
+    vote = np.where(rng.random(shape) < about.flips, -vote, vote)
     stuck = rng.choice([-1, 1], shape[:2]) * (rng.random(shape[:2]) < about.item_slots)
     vote = np.where(stuck[:, :, None] != 0, stuck[:, :, None] * shown, vote)
     vote = np.where(rng.random(shape) < about.slot_bias, shown, vote)
+    vote = np.where(rng.random(shape) < about.label, 1, vote)
     vote = np.where(rng.random(shape) < about.extra_ties, 0, vote)
+    tied = (rng.random(shape[:2]) < about.swap_ties)[:, :, None] & (shown == -1)
+    vote = np.where(tied, 0, vote)
     said = _over(stated, shape)
     if about.stated == "random":
         said = np.round(rng.uniform(0.5, 1.0, shape), 2)
+    labels = [_labels(gold, right, ties, rng) for right in _right_people(situation, shape, rng)]
+    if situation.gold == "people's mode":
+        gold = np.sign(np.sum(labels, axis=0))
+    elif situation.gold == "first vote":
+        gold = vote[:, :, 0]
     judge = _table(situation, gold, vote, shown, said, longer, own, "llm")
     judge["judge"] = _words("judge-{:04d}", draws)[_index(shape, 0)]
     failed = rng.random(vote.size) < about.missing
     judge["status"] = np.where(failed, "unparsed", "ok").astype(object)
     judge["vote"] = np.where(failed, None, judge["vote"])
-    rows = _kept(situation, shape, rng)
-    kept = [{name: column[rows] for name, column in judge.items()}]
-    for person in range(situation.people):
-        one = (*shape[:2], 1)
-        right = rng.random(one) < situation.people_accuracy
-        label = _labels(_over(gold, one), right, TIES[situation.gold], rng)
+    rows = _kept(situation, shape, said, rng)
+    tables = [{name: column[rows] for name, column in judge.items()}]
+    alone = (*shape[:2], 1)
+    for person, label in enumerate(labels):
+        stated_by_people = np.full(alone, np.nan)
+        order = rng.choice([-1, 1], alone)
         table = _table(
-            situation, gold, label, _shown(one, rng), np.full(one, np.nan), longer, own, "human"
+            situation, gold, label[:, :, None], order, stated_by_people, longer, own, "human"
         )
-        table["judge"] = _words(f"person-{{:04d}}-{person + 1}", draws)[_index(one, 0)]
-        kept.append(table)
-    return {name: np.concatenate([table[name] for table in kept]) for name in kept[0]}
+        table["judge"] = _words(f"person-{{:04d}}-{person + 1}", draws)[_index(alone, 0)]
+        tables.append(table)
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def _gold(form: Gold, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-    side = np.ones(shape, dtype=np.int64) if form == "one-sided" else rng.choice([-1, 1], shape)
-    return np.where(rng.random(shape) < TIES[form], 0, side)
+def _right_people(
+    situation: Situation, shape: tuple[int, ...], rng: np.random.Generator
+) -> Iterator[Array]:
+    """Of each person, on which items it is right."""
+    for _ in range(situation.people):
+        yield rng.random(shape[:2]) < situation.people_accuracy
+
+
+def _gold(
+    situation: Situation, ties: float, shape: tuple[int, int], rng: np.random.Generator
+) -> Array:
+    prefers_a = 1.0 if situation.gold == "one-sided" else situation.gold_a
+    side = np.where(rng.random(shape) < prefers_a, 1, -1)
+    return np.where(rng.random(shape) < ties, 0, side)
 
 
 def _confidence(
@@ -200,15 +252,34 @@ def _over(values: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(values[:, :, None], shape)
 
 
-def _shown(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """+1 where A is shown first: the orders alternate, and a single vote has one at random."""
-    if shape[2] == 1:
-        return rng.choice([-1, 1], shape)
+def _alternating(shape: tuple[int, ...]) -> Array:
+    """+1 where A is shown first, of every second vote."""
     return np.broadcast_to(np.where(np.arange(shape[2]) % 2 == 0, 1, -1), shape)
 
 
-def _kept(situation: Situation, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """All votes, or as many pairs of each item as are drawn from 1 to votes/2."""
+def _in_one_order(
+    gold: Array, situation: Situation, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
+    """+1 where A is shown first, the same for all votes of an item; gold's response as often as the
+    situation says.
+    """
+    preferred = np.where(gold == 0, rng.choice([-1, 1], shape[:2]), gold)
+    gold_first = rng.random(shape[:2]) < situation.gold_first
+    return _over(np.where(gold_first, preferred, -preferred), shape)
+
+
+def _kept(
+    situation: Situation, shape: tuple[int, ...], said: Array, rng: np.random.Generator
+) -> Array:
+    """All votes, or as many pairs of each item as are drawn from 1 to votes/2; without those that
+    were rejected.
+    """
+    if situation.rejected:
+        # Of equal confidences any.
+        least_sure = np.argsort((said + 1e-6 * rng.random(shape)).reshape(shape[0], -1), axis=1)
+        kept = np.ones((shape[0], shape[1] * shape[2]), dtype=bool)
+        np.put_along_axis(kept, least_sure[:, : situation.n_rejected], values=False, axis=1)
+        return kept.ravel()
     if not situation.unequal:
         return np.ones(np.prod(shape), dtype=bool)
     most = rng.integers(1, shape[2] // 2 + 1, shape[:2])
@@ -244,15 +315,18 @@ def _table(
     wide = np.repeat(longer.ravel(), votes)
     # A judge of the family alpha: its own family's response is A or B at random.
     mine = np.repeat(own.ravel(), votes) == 1
-    known = situation.gold != "none"
+    known = situation.gold not in ("none", "humans")
+    several_in_one = situation.orders != "both"
     return {
         "dataset": _words("draw-{:04d}", draws)[_index(vote.shape, 0)],
         "item_id": _words("item-{:07d}", draws * items)[item],
         "category": np.array(["maths", "prose", "code"], dtype=object)[item % 3],
         "model_a": np.where(mine, "alpha-1", "beta-1").astype(object),
         "model_b": np.where(mine, "beta-1", "alpha-1").astype(object),
-        "run": _index(vote.shape, 2) // 2,
-        "position": np.where(shown.ravel() == 1, "ab", "ba").astype(object),
+        "run": _index(vote.shape, 2) // (1 if several_in_one else 2),
+        "position": np.where(
+            situation.orders == "unknown", None, np.where(shown.ravel() == 1, "ab", "ba")
+        ).astype(object),
         "vote": vote.ravel().astype(object),
         "confidence": said.ravel(),
         "gold": np.repeat(gold.ravel(), votes).astype(object)
@@ -290,6 +364,8 @@ def _without_fault() -> Iterator[Situation]:
                 # Where gold is constant or tied, runs differ by little else than noise: a low ICC
                 # is right.
                 dirty |= {"repeatability"} if gold != "balanced" or alike < 0.5 else set()
+                # New opinions on items that are hard are coins.
+                dirty |= {"coin_share"} if alike < 0.5 else set()
                 yield Situation(
                     name=f"no fault, {gold} gold, {votes} votes, alike {alike:g}",
                     items=items,
@@ -335,6 +411,73 @@ def _without_fault() -> Iterator[Situation]:
     yield Situation(
         name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none")
     )
+    for items in POWER_SIZES:
+        yield from _honest(items)
+
+
+def _honest(items: int) -> Iterator[Situation]:
+    """Judges and people without a fault, where a rule without reading would do well, where people
+    make gold or are all there is, and judges that are noisy alike everywhere.
+    """
+    base = Situation(name="", items=items, votes=2)
+    for share in (0.7, 0.9):
+        yield replace(base, name=f"no fault, gold prefers one model in {share:.0%}", gold_own=share)
+        yield replace(
+            base, name=f"no fault, gold prefers the longer in {share:.0%}", gold_longer=share
+        )
+        yield replace(
+            base, name=f"no fault, one order, gold first in {share:.0%}", votes=1, gold_first=share
+        )
+    yield replace(
+        base,
+        name="right on 75 %, gold prefers one model in 70%",
+        gold_own=0.7,
+        judge=Judge(accuracy=0.75),
+        clean=_clean("stability"),
+    )
+    for people in (3, 5):
+        yield replace(base, name=f"no fault, gold of {people} people", gold="humans", people=people)
+    for accuracy in (0.65, 0.75):
+        name = f"no fault, no gold, five people right on {accuracy:.0%}"
+        yield replace(base, name=name, gold="none", people=5, people_accuracy=accuracy)
+    yield replace(
+        base,
+        name="people right on 95 %, gold of others",
+        people=3,
+        people_accuracy=0.95,
+        audited="people",
+    )
+    yield replace(
+        base,
+        name="no fault, votes change to a tie by themselves in 30%",
+        judge=Judge(extra_ties=0.3, stated="none"),
+        clean=_clean("ties", "accuracy"),
+    )
+
+
+def _steady() -> Iterator[Situation]:
+    """Votes often enough to tell coins: judges that turn votes everywhere alike, and one that
+    tosses a coin on a fifth of the comparisons.
+    """
+    for items, votes, orders in ((300, 4, "one"), (300, 4, "both"), (60, 6, "one")):
+        shown = "in one order" if orders == "one" else "in both orders"
+        base = Situation(name="", items=items, votes=votes, orders=orders)
+        for flips in (0.03, 0.1, 0.2):
+            yield replace(
+                base,
+                name=f"no fault, turns {flips:.0%} of {votes} votes {shown}",
+                judge=Judge(alike=1.0, flips=flips, stated="none"),
+                clean=_clean(*(("stability",) if flips > 0.1 else ())),
+            )
+        yield replace(
+            base,
+            name=f"coin on 20% of comparisons, {votes} votes {shown}",
+            judge=Judge(alike=1.0, coins=0.2, stated="none"),
+            fault="coin on comparisons",
+            effect=0.2,
+            concerns=("coin_share",),
+            clean=_clean("coin_share", "stability", "accuracy"),
+        )
 
 
 def _fault(
@@ -361,7 +504,7 @@ def _fault(
 
 
 def _with_faults() -> Iterator[Situation]:
-    order = ("position", "stability", "flip_excess", "accuracy")
+    order = ("position", "stability", "accuracy")
     yield from _fault(
         "slot bias",
         {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)},
@@ -374,7 +517,7 @@ def _with_faults() -> Iterator[Situation]:
     yield from _fault(
         "flips without a lean",
         {s: Judge(item_slots=s) for s in (0.2, 0.4)},
-        ("stability", "flip_excess", "accuracy", *CONFIDENCE),
+        ("stability", "accuracy", *CONFIDENCE),
         votes=(2, 4, 8),
     )
     # Votes of an item that are new opinions each, and votes that mostly repeat the first.
@@ -411,7 +554,7 @@ def _with_faults() -> Iterator[Situation]:
     yield from _fault(
         "ties",
         {e: Judge(extra_ties=e) for e in (0.1, 0.2, 0.4)},
-        ("ties", "accuracy", "flip_excess", *CONFIDENCE),
+        ("ties", "accuracy", "stability", *CONFIDENCE),
         votes=(2, 8),
     )
     yield from _fault(
@@ -431,14 +574,80 @@ def _with_faults() -> Iterator[Situation]:
     yield from _fault(
         "no verdict",
         {m: Judge(missing=m) for m in (0.05, 0.1, 0.2)},
-        ("data", "flip_excess"),
+        ("data", "stability"),
         votes=(2, 8),
+    )
+
+
+def _unread() -> Iterator[Situation]:
+    """Judges that do not read the answers, and gold, people or rows that tell less than they
+    seem to.
+    """
+    blind = Judge(stated="none")
+    coin = Judge(accuracy=0.5, stated="none")
+    for items in POWER_SIZES:
+        base = Situation(name="", items=items, votes=2, family=False)
+        one_order = replace(base, votes=1)
+        rules = {
+            "the same model always": replace(base, gold_own=0.9, judge=replace(blind, family=1.0)),
+            "the longer always": replace(base, gold_longer=0.9, judge=replace(blind, length=1.0)),
+            "the first always": replace(
+                one_order, gold_first=0.9, judge=replace(blind, slot_bias=1.0)
+            ),
+            "the first always, gold too": replace(
+                one_order, gold_first=1.0, judge=replace(blind, slot_bias=1.0)
+            ),
+            "the same label always": replace(
+                one_order, orders="unknown", gold_a=0.9, judge=replace(blind, label=1.0)
+            ),
+        }
+        for fault, situation in rules.items():
+            yield _planted(situation, fault, ("accuracy",))
+        for people, accuracy in ((3, 0.55), (3, 0.75), (3, 0.85), (5, 0.75)):
+            fault = f"coin, gold of {people} people right on {accuracy:.0%}"
+            by_people = replace(base, gold="humans", people=people, people_accuracy=accuracy)
+            yield _planted(replace(by_people, judge=coin), fault, ("accuracy",))
+        repeats = replace(coin, alike=1.0)
+        for accuracy in (0.5, 0.65, 0.75):
+            fault = f"coin that repeats itself, five people right on {accuracy:.0%}"
+            beside = replace(base, gold="none", people=5, people_accuracy=accuracy, judge=repeats)
+            yield _planted(beside, fault, ("accuracy",))
+        for share in (0.05, 0.15):
+            for votes in (1, 2):
+                rejected = replace(base, votes=votes, rejected=share)
+                yield _planted(rejected, "rows rejected", ("data",), effect=share)
+        lean = replace(one_order, judge=Judge(slot_bias=0.3))
+        yield _planted(lean, "lean in one order", ("position",), effect=0.15)
+        for share in (0.5, 1.0):
+            for votes in (2, 4):
+                ties = replace(base, votes=votes, judge=Judge(swap_ties=share))
+                yield _planted(ties, "ties on swap", ("stability",), effect=share)
+        own = replace(base, gold="people's mode", people=3, people_accuracy=0.75)
+        yield _planted(replace(own, audited="people"), "gold is their own mode", ("accuracy",))
+        first = replace(base, votes=4, gold="first vote", judge=Judge(accuracy=0.75, alike=0.0))
+        yield _planted(first, "gold is its first vote", ("accuracy",))
+
+
+def _planted(
+    situation: Situation, fault: str, concerns: tuple[str, ...], *, effect: float = 1.0
+) -> Situation:
+    name = fault if effect == 1.0 else f"{fault} {effect:g}"
+    return replace(
+        situation,
+        name=f"{name}, {situation.votes} votes",
+        fault=fault,
+        effect=effect,
+        concerns=concerns,
+        clean=frozenset(),
     )
 
 
 def situations() -> tuple[Situation, ...]:
     """Every situation of one judge, those without a fault first."""
-    return (*_without_fault(), *_with_faults())
+    steady = tuple(_steady())
+    honest = tuple(one for one in steady if one.fault == "none")
+    coins = tuple(one for one in steady if one.fault != "none")
+    return (*_without_fault(), *honest, *_with_faults(), *coins, *_unread())
 
 
 # Many judges, boards and files.
@@ -479,7 +688,8 @@ def many_judges(
         said = np.full(shape, np.nan)
         if stated:
             said = np.clip(rng.normal(accuracy, 0.1, shape) + 0.1 * (place % 3), 0.5, 1.0).round(2)
-        table = _table(situation, gold, vote, _shown(shape, rng), said, side, side, "llm")
+        shown = rng.choice([-1, 1], shape) if votes == 1 else _alternating(shape)
+        table = _table(situation, gold, vote, shown, said, side, side, "llm")
         name = f"judge-{place:02d}"
         table["judge"] = np.full(vote.size, name, dtype=object)
         failed = rng.random(vote.size) < 0.02 * (place % 5 == 4)
@@ -505,7 +715,7 @@ def equal_models(
     base = np.where(rng.random(shape[:2]) < ties, 0, base)
     anew = np.where(rng.random(shape) < ease[None, :, None], 1, -1)
     vote = np.where(rng.random(shape) < 0.8, base[:, :, None], anew)
-    shown = _shown(shape, rng)
+    shown = _alternating(shape)
     rows = vote.size
     return {
         "dataset": np.full(rows, "equal models", dtype=object),

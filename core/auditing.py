@@ -21,7 +21,7 @@ from .agreement.confusion_matrix import confusion
 from .audit_results import Audit, AuditOptions, JudgeAudit, JudgedBoard, unknown_of_judges
 from .checks import CHECKS
 from .checks.check import CheckResult
-from .checks.evidence import Counted, Evidence, makes_gold
+from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict
 from .confidence.th_scores import th_scores
 from .errors import TooFewLabels
@@ -109,7 +109,7 @@ def audit(
         "Its maker's other models are not; name a family to add them."
         for judge, models in counted.namesakes.items()
     ]
-    own = [name for name in counted.about if makes_gold(name, counted.people, selection.gold)]
+    own = [name for name in counted.about if counted.of(name).own_gold is not None]
     if own:
         notes.append(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "

@@ -63,6 +63,11 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
         if not people_are_reference(rate):
             said.append(f"The people agree on {percent(rate.value)}: they are no reference.")
             result = _at_most_unclear(result)
+    theirs = evidence.counted.gold_of_people if evidence.is_person else None
+    if theirs is not None and theirs.equals:
+        said.append(
+            "Gold equals the people's majority; if it was made of their votes this says nothing."
+        )
     if right.has_interval and right.high < 0.5 and result.grade != "unknown":
         said.append("That is worse than guessing.")
     rule = evidence.blind_rule

@@ -30,6 +30,7 @@ from ..agreement.judge_vs_human import (
     people_agreement,
 )
 from ..agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
+from ..agreement.own_gold import GoldOfPeople, gold_is_its_first_vote, gold_is_their_majority
 from ..agreement.reliability import Repeatability, icc
 from ..agreement.steadiness import LEAST_VOTES, coin_share
 from ..bias.changes import Change, changes
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..audit_results import AuditOptions
-    from ..records import IntArray, LengthCounts, OrderCounts, RatingTable, WeighedVotes
+    from ..records import FirstVotes, IntArray, LengthCounts, OrderCounts, RatingTable, WeighedVotes
     from ..store.browse import JudgeSummary, Summary
     from .check import Limits
 
@@ -151,6 +152,21 @@ class Counted:
         return dict(self._ask(queries.vote_counts_by, column="category")) if several else {}
 
     @cached_property
+    def first_votes(self) -> dict[str, FirstVotes]:
+        """The first vote on each comparison, where a judge voted twice on some with gold."""
+        repeated = any(
+            bool(((counts.n > 1) & (counts.gold != NO_GOLD)).any())
+            for counts in self.votes.values()
+        )
+        return dict(self._ask(queries.first_votes)) if repeated else {}
+
+    @cached_property
+    def gold_of_people(self) -> GoldOfPeople | None:
+        """Whether the gold of the file is the majority of its people."""
+        people = {name: self.votes[name] for name in sorted(self.people) if name in self.votes}
+        return gold_is_their_majority(people) if self.gold == "given" and people else None
+
+    @cached_property
     def namesakes(self) -> Mapping[str, tuple[str, ...]]:
         """Judge without a named family → the models that bear its name."""
         judges = [name for name in self.about if name not in self.people]
@@ -243,13 +259,29 @@ class Evidence:
         """Whether the votes are a human rater's."""
         return self.judge in self.counted.people
 
-    @property
+    @cached_property
     def own_gold(self) -> str | None:
         """Whose votes gold is made of, where its own are among them."""
-        if not makes_gold(self.judge, self.counted.people, self.counted.gold):
+        if makes_gold(self.judge, self.counted.people, self.counted.gold):
+            by_people = self.counted.gold == "humans"
+            return "human votes, its own among them" if by_people else "its own votes"
+        if self.counted.gold != "given" or not self.has_gold:
             return None
-        by_people = self.counted.gold == "humans"
-        return "human votes, its own among them" if by_people else "its own votes"
+        theirs = self.counted.gold_of_people
+        if self.is_person and theirs is not None and theirs.is_theirs:
+            return (
+                "the people's votes, its own among them: it equals their majority even where one "
+                "vote decides"
+            )
+        first = self.counted.first_votes.get(self.judge)
+        own = (
+            None
+            if first is None or self.votes is None
+            else gold_is_its_first_vote(self.votes, first)
+        )
+        if own is None or not own.is_its_own:
+            return None
+        return "its own first votes, which it equals more often than later ones"
 
     @property
     def has_gold(self) -> bool:
