@@ -12,6 +12,7 @@ import json
 import math
 import sys
 import time
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -99,8 +100,8 @@ def audited_draws(
 
 
 def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
-    """Draw a situation, and grade every draw."""
-    rng = np.random.default_rng(seed)
+    """Draw a situation, and grade every draw; what is drawn does not depend on what else is."""
+    rng = np.random.default_rng([seed, situation.items, zlib.crc32(situation.name.encode())])
     each = max(1, ROWS // situation.rows)
     grades: dict[str, Counter[Grade]] = {name: Counter() for name in NAMES}
     verdicts: Counter[str] = Counter()
@@ -140,8 +141,8 @@ def audited(
     again.
     """
     jobs = [
-        (situation, draws if situation.fault == "none" else power_draws, seed + 10_007 * place)
-        for place, situation in enumerate(wanted)
+        (situation, draws if situation.fault == "none" else power_draws, seed)
+        for situation in wanted
     ]
     done = {} if kept is None or not kept.exists() else _read(kept)
     found = {}
