@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core.bias.order_balance import order_balance
 from evidence_of import result
 from readings import reading
 
 from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.bias.order import position_bias
-from core.bias.order_balance import order_balance
 from core.checks.overall import missing
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
