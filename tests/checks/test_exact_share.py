@@ -30,7 +30,7 @@ def audited(rng: np.random.Generator, items: int, right: float) -> tuple[pd.Data
     )
     with Store.open(None) as store:
         store.load(read([("votes.csv", frame.to_csv(index=False).encode())])[0])
-        return frame, audit(store, Selection(), AuditOptions()).judges[0].accuracy
+        return frame, audit(store, Selection(), AuditOptions()).judges[0].exact
 
 
 def test_the_share_of_an_audit_is_the_mean_over_items() -> None:
