@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from .files import shown_name
 from .installation import PROGRAM
-from .interpretation.format import one_line
 from .labels import shown
 from .options import default_of, flags, from_flags
+from .wording import one_line
 
 if TYPE_CHECKING:
     from .importers import ReadOptions
@@ -135,14 +135,14 @@ def _lacking(result: ImportResult) -> Iterator[str]:
     """What would let more be checked, one sentence per need."""
     from .audit_results import AuditOptions
     from .auditing import audit
-    from .interpretation.summary import missing
+    from .checks.overall import missing
     from .schema import Selection
     from .store import Store
 
     with Store.open() as store:
         store.load(result)
         audited = audit(store, Selection(), AuditOptions(splits=0), readings=[result])
-    sentences = missing(audited.verdicts)
+    sentences = missing(audited.checks)
     yield "Every check has what it needs." if not sentences else "To check more:"
     yield from (f"  {sentence}" for sentence in sentences)
 
