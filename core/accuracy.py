@@ -155,6 +155,13 @@ def by_category(
     return dict(sorted(rights.items(), key=lambda pair: pair[1].value))
 
 
+SAME_LABEL, SAME_MODEL = "the same label always", "the same model of each pair"
+INVISIBLE = (SAME_LABEL, SAME_MODEL)
+"""Rules that no judge can follow where gold is theirs throughout: A is then the chosen response, or
+a model is called `chosen` or `correct` by whoever wrote the file.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindRule:
     """How far a judge is right beyond a rule that answers without reading.
@@ -199,8 +206,8 @@ def blind_rule(
     Rules: the same label always (where the order is unknown); the response shown first (where each
     comparison was shown in one order; of both orders the half credit itself says it); the same
     model of a pair, the one that gold prefers (where two meet on ≥ 20 items); the longer response.
-    Where gold is one label throughout because A is the chosen one, neither label nor model is a
-    rule that a judge could follow, unless the order shown says so.
+    Where gold is one label, or one model of each pair, throughout because that is the chosen one,
+    neither is a rule that a judge could follow.
 
     With m₊ and m₋ the means over items of the credit where the rule is right and where it is wrong,
     b = ½(m₊ + m₋) (`weighed_sides`). Every rule has to be beaten, so the least b counts and its
@@ -219,9 +226,10 @@ def blind_rule(
         return None
     rules = dict(_rules(rows, orders, order_known, lengths, models))
     tried = [
-        _against(rule, rows, favoured, level)
-        for rule, favoured in rules.items()
+        rule
+        for name, favoured in rules.items()
         if (favoured != 0).any()
+        and ((rule := _against(name, rows, favoured, level)).fewest or name not in INVISIBLE)
     ]
     if not tried:
         return None
@@ -246,13 +254,12 @@ def _rules(
     models: IntArray | None,
 ) -> Iterator[tuple[str, IntArray]]:
     """Rules that could be followed, and the label that each gives every row; 0: none."""
-    one_sided = abs(int(rows.gold.sum())) == len(rows)
     # Where the order is known, a judge sees slots, not labels.
-    if not one_sided and not order_known:
+    if not order_known:
         commonest = 1 if rows.gold.sum() >= 0 else -1
-        yield ("the same label always", np.full(len(rows), commonest))
-    if not one_sided and models is not None:
-        yield ("the same model of each pair", _same_model(rows, models[rows.comparison]))
+        yield (SAME_LABEL, np.full(len(rows), commonest))
+    if models is not None:
+        yield (SAME_MODEL, _same_model(rows, models[rows.comparison]))
     if orders is not None:
         shown = _shown_first(rows, orders)
         if shown is not None:
