@@ -33,7 +33,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 # Commands that serve until they are stopped, or that do what other tests and the build server do.
-NOT_RUN = ("make ", "cp ", ".venv/bin/streamlit ", "appellate app", "python -m benchmarks")
+NOT_RUN = ("make ", "uvx ", "cp ", ".venv/bin/streamlit ", "appellate app", "python -m benchmarks")
 PLACEHOLDER = re.compile(r"(?<![\w/.\-])(?:FILE|OUT|HOST|NAME|URL|FOLDER)\b|…")
 
 
