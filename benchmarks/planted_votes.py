@@ -436,7 +436,14 @@ def _honest(items: int) -> Iterator[Situation]:
         clean=_clean("stability"),
     )
     for people in (3, 5):
-        yield replace(base, name=f"no fault, gold of {people} people", gold="humans", people=people)
+        # People err too, so that a calibrated judge is right less often than it states.
+        yield replace(
+            base,
+            name=f"no fault, gold of {people} people",
+            gold="humans",
+            people=people,
+            clean=_clean(*CONFIDENCE),
+        )
     for accuracy in (0.65, 0.75):
         name = f"no fault, no gold, five people right on {accuracy:.0%}"
         yield replace(base, name=name, gold="none", people=5, people_accuracy=accuracy)
@@ -473,7 +480,7 @@ def _steady() -> Iterator[Situation]:
             base,
             name=f"coin on 20% of comparisons, {votes} votes {shown}",
             judge=Judge(alike=1.0, coins=0.2, stated="none"),
-            fault="coin on comparisons",
+            fault=f"coin on comparisons, {shown}",
             effect=0.2,
             concerns=("coin_share",),
             clean=_clean("coin_share", "stability", "accuracy"),
