@@ -186,9 +186,13 @@ def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> Non
         if one is None:
             assert other is None
             continue
+        assert other.value == pytest.approx(-one.value, abs=1e-12)
+        if not one.has_interval:
+            # Within pairs one item says nothing of others.
+            assert (name, one.n, other.has_interval) == ("bias_pairs", 1, False)
+            continue
         assert one.low <= one.value + 1e-12
         assert one.value <= one.high + 1e-12
-        assert other.value == pytest.approx(-one.value, abs=1e-12)
         assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-9)
 
 
@@ -217,8 +221,9 @@ def test_flips_by_category_add_up_and_keep_empty_groups() -> None:
     table = flips_by(counts, "category")
     assert table.groups == ("maths", "code", "unused")
     assert table.pairs.tolist() == [5, 5, 0]
-    assert table.rate.value[:2] == pytest.approx([0.2, 0.6])
-    assert table.hard_rate.value[:2] == pytest.approx([0.2, 0.2])
+    # Items weigh alike, however many pairs they have: (1/2 + 0)/2 and (1 + 2/4)/2.
+    assert table.rate.value[:2] == pytest.approx([0.25, 0.75])
+    assert table.hard_rate.value[:2] == pytest.approx([0.25, 0.125])
     assert np.isnan(table.rate.value[2])
     assert (table.rate.low[:2] < table.rate.value[:2]).all()
     assert table.to_frame()["flips"].sum() == position_bias(counts).flips
@@ -265,6 +270,27 @@ def planted(
         same_order_pairs=[2] * items,
         same_order_disagreements=(vote[:, 0] != vote[:, 1]).sum(axis=1),
     )
+
+
+def test_items_weigh_alike_however_often_they_were_asked() -> None:
+    """One item asked 40 times, 36 of them opposite, beside nine asked once: four of those too."""
+    counts = make(
+        pairs=[40, *[1] * 9],
+        flips=[38, 1, 1, 1, 1, 1, 0, 0, 0, 0],
+        hard_flips=[36, 1, 1, 1, 1, 0, 0, 0, 0, 0],
+        slot_sum=[72, 2, 2, 2, 2, 1, 0, 0, 0, 0],
+        same_order_pairs=[10, 0, 0, 0, 0, 0, 0, 0, 0, 2],
+        same_order_disagreements=[1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+    )
+    bias = position_bias(counts)
+    assert bias.flip_rate.value == pytest.approx((38 / 40 + 5) / 10)
+    assert bias.hard_flip_rate.value == pytest.approx((36 / 40 + 4) / 10)
+    # A change to or from a tie counts half.
+    assert bias.half_flip_rate.value == pytest.approx((37 / 40 + 4.5) / 10)
+    assert bias.bias_pairs.value == pytest.approx((72 / 80 + 4 + 0.5) / 10)
+    # Of the two items that have repeats too: (38/40 − 1/10 + 0 − 1/2)/2.
+    assert bias.excess.value == pytest.approx((38 / 40 - 1 / 10 - 1 / 2) / 2)
+    assert (bias.flip_rate.n, bias.excess.n, bias.pairs) == (10, 2, 49)
 
 
 def test_planted_bias_is_found_and_no_bias_is_not() -> None:
