@@ -26,6 +26,11 @@ MAX_ROWS = 100_000_000
 MAX_CELLS = 100_000_000
 """Most cells (rows × columns) of a table with more than `_NARROW` columns."""
 _NARROW = 64
+MAX_TEXT = 1024**3
+"""Most bytes of the texts of a Parquet file, each written out as often as it stands there, unless
+the file has a twentieth of them: a page of a kilobyte can say a text a million times.
+"""
+_REPEATED = 20
 MAX_DEPTH = 64
 """How deep JSON may be nested."""
 _LARGE = 4 * 1024**2
@@ -154,6 +159,16 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
         )
 
 
+def unpacked_limit(packed: int, max_bytes: int) -> int:
+    """Most bytes that a file of so many may unpack to."""
+    return min(max_bytes, max(_FREE, _RATIO * packed))
+
+
+def text_limit(packed: int, max_bytes: int) -> int:
+    """Most bytes of text that a Parquet file of so many bytes may write out."""
+    return min(max_bytes, max(MAX_TEXT, _REPEATED * packed))
+
+
 def _refuse_unfolding(name: str, text: bytes) -> None:
     """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in
     it.
@@ -205,7 +220,7 @@ def _read(name: str, path: Path, max_bytes: int) -> bytes:
 
 
 def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
-    limit = min(max_bytes, max(_FREE, _RATIO * len(raw)))
+    limit = unpacked_limit(len(raw), max_bytes)
     parts: list[bytes] = []
     size = 0
     try:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import UnreadableFile
 from ..labels import shown
 from .columns import Cells, Rejects, cell_text, encode_cells
-from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size
+from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -411,35 +411,12 @@ def _text_of(text: str) -> str:
 
 
 def read_parquet(source: Source, max_bytes: int) -> TextTable:
-    """Read a Parquet file, never more than `max_bytes` once unpacked.
+    """Read a Parquet file; see `arrow_table` for its bounds.
 
     Raises UnreadableFile: no Parquet, damaged, too large, no rows, or duplicate column names.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    batches = []
-    size = 0
-    try:
-        file = pq.ParquetFile(pa.BufferReader(source.data))
-        names = file.schema_arrow.names
-        refuse_size(source.name, file.metadata.num_rows, len(names))
-        for batch in file.iter_batches():
-            batches.append(batch)
-            size += batch.nbytes
-            if size > max_bytes:
-                raise UnreadableFile(
-                    f"{source.name}: row {file.metadata.num_rows:,} and before: more than "
-                    f"{max_bytes:,} "
-                    "bytes once unpacked. Split it into smaller files."
-                )
-        table = pa.Table.from_batches(batches, file.schema_arrow)
-    except (pa.ArrowException, OSError) as error:
-        first_line = (str(error) or type(error).__name__).splitlines()[0]
-        raise UnreadableFile(
-            f"{source.name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it "
-            "again, or use CSV."
-        ) from None
+    table = arrow_table(source.name, source.data, max_bytes)
+    names = table.column_names
     called = [name.strip() for name in names]
     _refuse_twice(f"{source.name}: columns", called)
     if table.num_rows == 0:
@@ -456,10 +433,127 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
     )
 
 
+def _distinct(column: Any) -> Any | None:
+    """A column of dictionaries as one whose texts are distinct and all in use; None if it is not
+    such, so that it has to be written out.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not len(column) or column.type.value_type != pa.string():
+        return None
+    cells = column.unify_dictionaries().combine_chunks()
+    cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
+    used = len(pc.unique(cells.indices.drop_null()))
+    texts = cells.dictionary
+    plain = not texts.null_count and len(pc.unique(texts)) == len(texts) == used
+    return cells.cast(pa.dictionary(pa.int32(), pa.string())) if plain else None
+
+
+def arrow_table(name: str, data: bytes, max_bytes: int) -> pa.Table:
+    """A Parquet file as a table whose texts are still dictionaries where the file has them so.
+
+    Bounded by what the file says that it unpacks to, before anything is read, and by the texts
+    written out, while it is read: a column that is too large is named.
+
+    Raises UnreadableFile.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts: dict[str, int] = {}
+    batches, size = [], 0
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        _refuse_pages(name, file, len(data), max_bytes)
+        leaves = [file.schema.column(i) for i in range(len(file.schema))]
+        texts_of = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts_of)
+        limit = text_limit(len(data), max_bytes)
+        for batch in file.iter_batches():
+            batches.append(batch)
+            size += batch.nbytes
+            for column, values in zip(batch.schema.names, batch.columns, strict=True):
+                texts[column] = texts.get(column, 0) + _written_out(values)
+            longest = max(texts, key=lambda column: texts[column], default="")
+            if sum(texts.values()) > limit or size > max_bytes:
+                raise UnreadableFile(
+                    f"{name}: column {shown(longest)}: its texts come to {texts[longest]:,} bytes "
+                    f"up to row {sum(each.num_rows for each in batches):,}, and all texts to more "
+                    f"than {min(limit, max_bytes):,}. Leave out columns that are no part of the "
+                    "votes, or split the file."
+                )
+        return pa.Table.from_batches(batches, batches[0].schema if batches else file.schema_arrow)
+    except (pa.ArrowException, OSError) as error:
+        first_line = (str(error) or type(error).__name__).splitlines()[0]
+        raise UnreadableFile(
+            f"{name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it "
+            "again, or use CSV."
+        ) from None
+
+
+def _refuse_pages(name: str, file: Any, packed: int, max_bytes: int) -> None:
+    """Refuse a Parquet file by what it says of itself. Raises UnreadableFile."""
+    facts = file.metadata
+    refuse_size(name, facts.num_rows, len(file.schema_arrow.names))
+    limit = unpacked_limit(packed, max_bytes)
+    sizes: dict[str, list[int]] = {}
+    for group in range(facts.num_row_groups):
+        for number in range(facts.num_columns):
+            chunk = facts.row_group(group).column(number)
+            of = file.schema.column(number)
+            # A flag is a byte where it is read, and a text at least as long as its place.
+            width = {"FIXED_LEN_BYTE_ARRAY": of.length, "BOOLEAN": 1}.get(of.physical_type, 8)
+            pair = sizes.setdefault(of.path, [0, 0])
+            pair[0] += max(chunk.total_uncompressed_size, 0)
+            pair[1] += max(chunk.num_values, 0) * width
+    for kind, most in ((0, limit), (1, max_bytes)):
+        if sum(pair[kind] for pair in sizes.values()) <= most:
+            continue
+        largest = max(sizes, key=lambda column: sizes[column][kind])
+        raise UnreadableFile(
+            f"{name}: column {shown(largest)}: {sizes[largest][kind]:,} bytes once unpacked, and "
+            f"all columns more than {most:,}, which no file of votes of {packed:,} bytes has. "
+            "Write it without that column, or split it."
+        )
+
+
+def _written_out(values: Any) -> int:
+    """Bytes of the texts in an array, each as often as it stands there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        lengths = pc.binary_length(values.dictionary) if _is_text(kind.value_type) else None
+        if lengths is None:
+            return 0
+        return int(pc.sum(pc.take(lengths, values.indices)).as_py() or 0)
+    if _is_text(kind):
+        return int(pc.sum(pc.binary_length(values)).as_py() or 0)
+    if pa.types.is_struct(kind):
+        return sum(_written_out(values.field(i)) for i in range(kind.num_fields))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        inner = values.values if not pa.types.is_map(kind) else None
+        return sum(map(_written_out, (values.keys, values.items) if inner is None else (inner,)))
+    return 0
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    texts = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string)
+    return any(check(kind) for check in (*texts, pa.types.is_large_binary))
+
+
 def _text(column: Any) -> Any:
     """Column as text: nested values as JSON, everything else as Arrow writes it."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        if (cells := _distinct(column)) is not None:
+            return cells
+        column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
         return pa.array(
             [

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
+from ..importers.options import ReadOptions
+from ..importers.tables import arrow_table
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -135,13 +137,7 @@ def _json_lines(content: bytes, name: str) -> Rows:
 
 
 def _parquet(content: bytes, name: str) -> Rows:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(pa.BufferReader(content))
-    except pa.ArrowException as error:
-        raise UnreadableFile(f"{name}: cannot be read as Parquet ({error})") from error
+    table = arrow_table(name, content, ReadOptions().max_bytes)
     rows: list[dict[str, str | None]] = [
         {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
     ]

@@ -60,6 +60,15 @@ def repeated(value: object, times: int) -> Callable[[], object]:
     )
 
 
+def packed_pages() -> bytes:
+    """A hundred kilobytes with 1.5 GB of texts, no two the same."""
+    target = io.BytesIO()
+    texts = [f"{k}{'p' * 500_000}" for k in range(3_000)]
+    table = pa.table({"item_id": range(3_000), "judge": ["j"] * 3_000, "vote": [1] * 3_000})
+    pq.write_table(table.append_column("prompt", pa.array(texts)), target, compression="zstd")
+    return target.getvalue()
+
+
 HEAD = "item_id,judge,vote\n"
 LARGE: dict[str, Make] = {
     "a kilobyte of gzip with a million commas.csv.gz": packed(b",", 1_000_000),
@@ -137,6 +146,20 @@ LARGE: dict[str, Make] = {
         judge=repeated("j" * 500_000, 10_000),
         vote=lambda: pa.array([1] * 10_000),
     ),
+    "a long prompt sixty thousand times.parquet": parquet(
+        item_id=lambda: pa.array(range(60_000)),
+        judge=repeated("j", 60_000),
+        vote=lambda: pa.array([1] * 60_000),
+        prompt=repeated("p" * 100_000, 60_000),
+    ),
+    "long prompts two million times.parquet": parquet(
+        item_id=lambda: pa.array(range(2_000_000)),
+        judge=repeated("j", 2_000_000),
+        vote=lambda: pa.array([1] * 2_000_000),
+        prompt=repeated("p" * 400, 2_000_000),
+        response_a=repeated("a" * 400, 2_000_000),
+    ),
+    "long prompts that pack well.parquet": packed_pages,
     "twenty thousand columns.parquet": parquet(
         **{f"c{k}": (lambda: pa.array([1])) for k in range(20_000)}
     ),

@@ -505,7 +505,7 @@ def test_sizes_are_bounded_by_the_option():
     with pytest.raises(UnreadableFile, match=r"x.csv: .* more than 10\. Split it"):
         read([("x.csv", GOOD)], ReadOptions(max_bytes=10))
     table = packed_parquet(judge=["j" * 1000] * 1000)
-    with pytest.raises(UnreadableFile, match=r"x.parquet: row 1,000 .*Split it"):
+    with pytest.raises(UnreadableFile, match=r"x.parquet: column 'judge': .* split it"):
         read([("x.parquet", table)], ReadOptions(max_bytes=len(table)))
 
 
@@ -530,6 +530,63 @@ def test_zero_has_no_sign_and_what_is_nearest_to_zero_is_zero():
     votes = "\n".join(f"{n},j,{text}" for n, text in enumerate(["-0", "1", "-1", "-0.0", "+0"]))
     (found,) = read([("v.csv", f"item_id,judge,vote\n{votes}\n".encode())])
     assert found.votes["vote"].to_pylist() == [0, 1, -1, 0, 0]
+
+
+def said_often(text, times):
+    indices = pa.array([0] * times, pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array([text]))
+
+
+BOMBS = {
+    # What it holds, and the column and size that are named.
+    "judge": (lambda: said_often("j" * 100_000, 20_000), "2,000,000,000 bytes up to row 20,000"),
+    "other": (lambda: said_often(b"p" * 100_000, 20_000), "2,000,000,000 bytes up to row 20,000"),
+    "list": (
+        lambda: pa.ListArray.from_arrays(
+            pa.array(range(20_001), pa.int32()), said_often("p" * 100_000, 20_000)
+        ),
+        "2,000,000,000 bytes up to row 20,000",
+    ),
+    "fixed": (
+        lambda: pa.array([b"f" * 200_000] * 20_000, pa.binary(200_000)),
+        "4,000,000,000 bytes once unpacked",
+    ),
+    "plain": (
+        lambda: pa.array([f"{k}{'p' * 4_000}" for k in range(20_000)]),
+        "bytes once unpacked, and all columns more than 7",
+    ),
+}
+
+
+@pytest.mark.parametrize("column", BOMBS)
+def test_a_column_of_parquet_that_unfolds_is_named(column, tmp_path):
+    """Before it is written out: the texts would take gigabytes."""
+    made, said = BOMBS[column]
+    n = pa.array(range(20_000))
+    target = io.BytesIO()
+    columns = {"item_id": n, "judge": said_often("j", 20_000), "vote": n} | {column: made()}
+    pq.write_table(pa.table(columns), target, compression="zstd")
+    assert len(target.getvalue()) < 400_000
+    with pytest.raises(UnreadableFile) as caught:
+        read([("bomb.parquet", target.getvalue())])
+    assert f"column '{column}" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_dictionaries_of_parquet_are_read_as_their_texts():
+    """Also with a text twice, one that nothing has, a missing one, and parts that differ."""
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts))
+        for codes, texts in (([0, 1, None, 2], ["x", "y", "x", "unused"]), ([1, 0, 0], ["y", "z"]))
+    ]
+    judges = pa.chunked_array(parts)
+    target = io.BytesIO()
+    n = len(judges)
+    columns = {"item_id": range(n), "judge": pa.array(["j"] * n), "vote": [1, -1, 0, 1, 1, -1, 0]}
+    table = pa.table(columns).append_column("category", judges)
+    pq.write_table(table, target, row_group_size=3)
+    (found,) = read([("v.parquet", target.getvalue())])
+    assert found.votes["category"].to_pylist() == judges.to_pylist()
 
 
 def test_what_is_no_file_is_said(tmp_path):

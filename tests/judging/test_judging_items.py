@@ -278,7 +278,7 @@ def test_json_lines_and_parquet_are_the_same_items_as_csv(tmp_path):
         ("i.jsonl", b'{"prompt": "x"', "i.jsonl, line 1: is no JSON"),
         ("i.jsonl", b'["prompt"]', "line 1: is no JSON object"),
         ("i.jsonl", b'{"prompt": "x"}', "needs the columns prompt, response_a"),
-        ("i.parquet", b"PAR1", "cannot be read as Parquet"),
+        ("i.parquet", b"PAR1", "not a Parquet file, or damaged"),
     ],
 )
 def test_files_that_are_none_of_these(tmp_path, name, content, said):
