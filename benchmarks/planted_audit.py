@@ -76,11 +76,13 @@ def counted_draws(
                 about = replace(
                     everything, judges=tuple(own), unparsed=sum(judge.failed for judge in own)
                 )
-                ask = _of_raters(answer, frozenset(judge.name for judge in own))
-                yield Counted(ask, about, options, gold=gold, rows=rows)
+                names = frozenset(judge.name for judge in own)
+                yield Counted(_of_raters(answer, names, rows), about, options, gold=gold)
 
 
-def _of_raters(answer: Callable[..., Any], names: frozenset[str]) -> Callable[..., Any]:
+def _of_raters(
+    answer: Callable[..., Any], names: frozenset[str], rows: tuple[int, int] | None
+) -> Callable[..., Any]:
     """Answers of queries cut to the raters of one draw, their comparisons and items numbered from
     0 as if they were alone.
     """
@@ -100,6 +102,8 @@ def _of_raters(answer: Callable[..., Any], names: frozenset[str]) -> Callable[..
     def ask(query: Callable[..., Any], **given: Any) -> Any:
         if query is queries.perturbed_votes:
             return ()
+        if query is queries.rows_read:
+            return rows
         asked = answer(query, **given)
         if not isinstance(asked, Mapping):
             return asked[first:end]

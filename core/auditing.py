@@ -83,7 +83,6 @@ def audit(
             options,
             gold=selection.gold,
             anchors=lambda: anchors,
-            rows=rows_of(readings),
         )
         if counted.ratings and not anchors:
             notes.append(
@@ -129,14 +128,6 @@ def audit(
         overall={judge.judge: judge.overall for judge in judges},
         notes=tuple(notes),
     )
-
-
-def rows_of(readings: Sequence[ImportResult | TableRead]) -> tuple[int, int] | None:
-    """How many rows of all files were rejected, and how many there are; None where nothing was
-    read.
-    """
-    rows = sum(reading.rows for reading in readings)
-    return (sum(reading.n_rejected for reading in readings), rows) if rows else None
 
 
 def check_judge(counted: Counted, judge: str) -> tuple[CheckResult, ...]:

@@ -48,7 +48,7 @@ from ..confidence.calibration_error import (
 from ..confidence.selective import auroc
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
 from ..stats.estimate import Estimate
-from ..stats.intervals import proportion, wilson_by_item
+from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ class Counted:
     ask : a query of `store.vote_queries` and its options → its answer. An audit asks one snapshot
         of the store, a page its cache.
     anchors : gives the models that repeated votes are oriented by.
-    rows : of the files that were read, how many were rejected and how many there are.
     """
 
     def __init__(
@@ -77,12 +76,10 @@ class Counted:
         *,
         gold: str = "given",
         anchors: Callable[[], tuple[str, ...]] = tuple,
-        rows: tuple[int, int] | None = None,
     ) -> None:
         self._ask = ask
         self.summary, self.options, self.gold = summary, options, gold
         self._anchors = anchors
-        self.rows = rows
         self._evidence: dict[str, Evidence] = {}
         self._levels: dict[float, Counted] = {}
         self.about = {judge.name: judge for judge in summary.judges}
@@ -98,7 +95,13 @@ class Counted:
     @cached_property
     def rejected(self) -> Estimate | None:
         """Share of the rows of the files that were rejected."""
-        return None if self.rows is None else proportion(*self.rows, level=self.options.level)
+        counts = self._ask(queries.rows_read)
+        if counts is None:
+            return None
+        rejected, rows = counts
+        # What the files are is seen whole: there is nothing to estimate.
+        share = rejected / rows
+        return Estimate(share, share, share, n=rows, level=self.options.level)
 
     @cached_property
     def votes(self) -> dict[str, VoteCounts]:
@@ -205,12 +208,7 @@ class Counted:
         if level not in self._levels:
             options = replace(self.options, level=level, splits=0)
             self._levels[level] = Counted(
-                self._ask,
-                self.summary,
-                options,
-                gold=self.gold,
-                anchors=self._anchors,
-                rows=self.rows,
+                self._ask, self.summary, options, gold=self.gold, anchors=self._anchors
             )
         return self._levels[level]
 

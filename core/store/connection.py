@@ -79,6 +79,19 @@ class Snapshot:
         rows: list[tuple[Any, ...]] = self._cursor.execute(sql, params).fetchall()
         return rows
 
+    def rows_read(self, datasets: tuple[str, ...] | None) -> tuple[int, int] | None:
+        """Of the files of these data sets, how many rows were rejected and how many there were;
+        None where no file was read.
+        """
+        chosen = "true" if datasets is None else "d.name in (select unnest($names::varchar[]))"
+        ((rejected, rows),) = self.rows(
+            f"""select coalesce(sum(rejected), 0)::bigint, coalesce(sum(rows), 0)::bigint from
+            (select distinct f.sha256, f.fingerprint, f.rows, f.rejected from files f
+             join datasets d on d.id = f.dataset where {chosen}) r""",
+            None if datasets is None else {"names": list(datasets)},
+        )
+        return (int(rejected), int(rows)) if rows else None
+
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Itself: queries run together see the state that the first one saw."""

@@ -212,7 +212,7 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
     """Enter in the table of files that a reading was loaded into the data sets of `given`."""
     change.execute(
         """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format,
-        now()::timestamp
+        now()::timestamp, $rows, $rejected
            from (select distinct dataset from given) g join datasets d on d.name = g.dataset
            where (d.id, g.dataset) not in
                  (select (dataset, target) from files where sha256 = $sha and fingerprint =
@@ -222,6 +222,8 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
             "fingerprint": fingerprint,
             "name": PurePath(reading.name).name,
             "format": reading.format,
+            "rows": reading.rows,
+            "rejected": reading.n_rejected,
         },
     )
 

@@ -24,7 +24,7 @@ VOTE_TABLES = """
 create table settings (key varchar, value varchar);
 create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
 create table files (sha256 varchar, fingerprint varchar, dataset integer, target varchar, name varchar,
-                    format varchar, loaded_at timestamp);
+                    format varchar, loaded_at timestamp, rows bigint, rejected bigint);
 create table items (id integer, dataset integer, name varchar);
 create table models (id integer, name varchar);
 create table judges (id integer, name varchar);

@@ -98,6 +98,7 @@ __all__ = [
     "positions",
     "ranked_items",
     "ratings",
+    "rows_read",
     "summary",
     "telling_errors",
     "values",
@@ -233,6 +234,14 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
         return OrderCounts(**columns, **stacked)
 
     return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED)
+
+
+@at_one_moment
+def rows_read(store: Snapshot, selection: Selection) -> tuple[int, int] | None:
+    """Of the files of a selection's data sets, how many rows were rejected and how many there were;
+    None where no file was read.
+    """
+    return store.rows_read(selection.datasets)
 
 
 @at_one_moment

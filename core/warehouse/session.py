@@ -55,6 +55,10 @@ class Warehouse(Snapshot):
         self._answers: dict[tuple[str, str], pa.Table] = {}
         self._held, self._asking = 0, RLock()
 
+    def rows_read(self, datasets: tuple[str, ...] | None) -> tuple[int, int] | None:
+        """How many rows of the table were rejected, and how many it has."""
+        return (self.table.n_rejected, self.table.rows) if self.table.rows else None
+
     @classmethod
     def open(
         cls,

@@ -69,6 +69,7 @@ def evidence_of(
         queries.comparison_names: None,
         queries.perturbed_votes: tuple(perturbed),
         queries.weighed_votes: {},
+        queries.rows_read: rows,
     }
     for query, counts in (
         (queries.outcomes, outcomes),
@@ -113,7 +114,7 @@ def evidence_of(
     )
     options.setdefault("splits", 0)
     counted = Counted(
-        lambda query, **_: answers[query], summary, AuditOptions(**options), gold=gold, rows=rows
+        lambda query, **_: answers[query], summary, AuditOptions(**options), gold=gold
     )
     return counted.of(judge)
 
