@@ -30,7 +30,16 @@ from ..importers.columns import (
     scale_word,
 )
 from ..importers.options import SCORE_COLUMNS
-from ..importers.plan import Plan, map_columns, plan
+from ..importers.plan import (
+    EVEN,
+    LONGEST,
+    MOST_SETTINGS,
+    Plan,
+    ask_what_differs,
+    keys_of_votes,
+    map_columns,
+    plan,
+)
 from ..importers.tables import TextTable
 from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import CONFIDENCE_KINDS, VOTES
@@ -185,7 +194,7 @@ def inspect(engine: Engine, name: str, options: ReadOptions) -> Inspection:
     """Say what a table looks like and what must be asked, as `core.importers.inspect` does of a
     file.
 
-    No row is looked at, only names of columns and the distinct cells of those of words. Raises
+    No row is fetched, only names of columns and the distinct cells of those of words. Raises
     UnknownName for an option that names what is not there.
     """
     how, columns, _ = _planned(engine, name, options)
@@ -202,7 +211,47 @@ def _planned(
     mapping, _ = map_columns(tuple(known), name, options)
     columns = Columns(engine, tuple(known), mapping)
     table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
-    return plan(table, name, options), columns, known
+    how = plan(table, name, options)
+    _ask_about_repeats(engine, how, known, options)
+    return how, columns, known
+
+
+def _ask_about_repeats(
+    engine: Engine, how: Plan, known: Mapping[str, str], options: ReadOptions
+) -> None:
+    """Ask what a column is by which rows of one comparison and judge differ, as of a file."""
+    columns, others = keys_of_votes(how, known, options)
+    if not others:
+        return
+    key = {f"k{place}": cell_of(known[column]) for place, column in enumerate(columns)}
+    named = ", ".join(key)
+    selected = ", ".join(f"{sql} as {name}" for name, sql in key.items())
+    again = f"""select {named}, count(*) as n from (select {selected} from {SOURCE}) s
+                group by {named} having count(*) > 1"""
+    (repeated,) = engine.run(f"select count(*)::bigint as n from ({again}) x")["n"].to_pylist()
+    for column in others if repeated else ():
+        cell = cell_of(known[column])
+        # By key and text, then by key.
+        (found,) = engine.run(
+            f"""select avg(case when x.kinds > 1 and x.least = x.most then 1.0 else 0.0 end)::double
+                       as even, sum(x.n)::bigint as n
+                from (select {named}, count(*) as kinds, min(s.n) as least, max(s.n) as most,
+                             sum(s.n) as n
+                      from (select {named}, cell, count(*) as n
+                            from (select {selected}, {cell} as cell from {SOURCE}) c
+                            group by {named}, cell) s
+                      group by {named} having sum(s.n) > 1) x"""
+        ).to_pylist()
+        if float(found["even"]) < EVEN:
+            continue
+        texts = engine.run(
+            f"""select distinct c.cell as cell from (select {cell} as cell from {SOURCE}) c
+                limit {MOST_SETTINGS + 1}"""
+        )["cell"].to_pylist()
+        short = all(len(text or "") <= LONGEST for text in texts)
+        if short and 2 <= len(texts) <= MOST_SETTINGS and 2 * len(texts) <= int(found["n"]):
+            ask_what_differs(how, column, [text for text in texts if text])
+            return
 
 
 @dataclass(slots=True, eq=False)

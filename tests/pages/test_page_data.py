@@ -344,6 +344,30 @@ def test_a_file_most_of_whose_rows_are_rejected_cannot_be_loaded(app):
     assert not can_load(app)
 
 
+def test_a_column_by_which_rows_of_one_comparison_differ_is_asked_about(app):
+    rows = "".join(f"{i},j,{1 - 2 * (i % 2)},{who}\n" for i in range(9) for who in ("x", "y"))
+    drop(app, ("providers.csv", "item_id,judge,vote,provider\n" + rows))
+    assert "Rows of one comparison and judge differ in column 'provider'" in all_text(app)
+    assert not can_load(app)
+    box = widget(app, "selectbox", "That column is")
+    assert box.value is None
+    calm(box.set_value("model_a=provider").run())
+    load(app)
+    found = exported(store_path(app), "providers")
+    assert sorted(set(found["model_a"])) == ["x", "y"]
+    assert set(found["run"]) == {0}
+
+
+def test_rows_that_differ_in_a_column_can_be_said_to_be_repeats(app):
+    rows = "".join(f"{i},j,{vote},{who}\n" for i in range(9) for who, vote in (("x", 1), ("y", -1)))
+    drop(app, ("again.csv", "item_id,judge,says,provider\n" + rows))
+    calm(widget(app, "selectbox", "Verdict (vote)").set_value("says").run())
+    calm(widget(app, "checkbox", "These columns are right").check().run())
+    calm(widget(app, "selectbox", "That column is").set_value("run=").run())
+    load(app)
+    assert sorted(exported(store_path(app), "again")["run"]) == [0] * 9 + [1] * 9
+
+
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
     latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))

@@ -75,6 +75,17 @@ def confidences(name: str) -> str:
     return "\n".join([head, *rows, ""])
 
 
+def providers() -> str:
+    """A row per item and provider, beside a column that differs by chance."""
+    rng = np.random.default_rng(6)
+    rows = (
+        f"q{i},m0,m1,j,{rng.choice([-1, 1])},{who},{rng.choice(['stop', 'length'])}"
+        for i in range(40)
+        for who in ("x", "y", "z")
+    )
+    return "\n".join(["item_id,model_a,model_b,judge,vote,provider,finish", *rows, ""])
+
+
 def odd_votes() -> str:
     """Votes as people write them, with what cannot be read among them, and `lang` besides."""
     rng = np.random.default_rng(3)
@@ -145,6 +156,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     shared = DEMO.parent.parent.parent / "shared" / "data" / "votes"
     paths = {"demo": DEMO} | {name: shared / f"{name}.csv.gz" for name in REAL}
     made = {name: confidences(name).encode() for name in ("levels", "logits")}
+    made["providers"] = providers().encode()
     return (
         {"odd": odd_votes().encode()}
         | made
@@ -369,6 +381,23 @@ def test_levels_and_logits_are_those_of_the_file(
                 asked = Selection(where=(("confidence_kind", kind),))
                 of_both = (queries.confidence_counts(votes, asked) for votes in (warehouse, store))
                 assert same(*of_both)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HERE)
+def test_rows_that_differ_in_an_unmapped_column_are_asked_about_as_in_a_file(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    with pytest.raises(AmbiguousLabels) as of_file:
+        read([("providers.csv", files["providers"])])
+    with pytest.raises(AmbiguousLabels, match="'provider'") as of_engine:
+        opened(engines[name], "providers").close()
+    said, wanted = (str(raised.value).partition(": ")[2] for raised in (of_engine, of_file))
+    assert said == wanted
+    for mapping, comparisons in ((("run", ""), 40), (("dataset", "provider"), 120)):
+        with opened(engines[name], "providers", ReadOptions(mapping=(mapping,))) as warehouse:
+            assert browse.summary(warehouse, Selection()).comparisons == comparisons
 
 
 @pytest.mark.thorough

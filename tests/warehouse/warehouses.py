@@ -23,9 +23,9 @@ from typing import Any
 
 from places import REPOSITORY
 
-HERE = REPOSITORY / "tests"
+HERE = REPOSITORY / "tests" / "warehouse"
 _MOTO = shutil.which(
-    "moto_server", path=f"{HERE.parent}/.venv-objects/bin{os.pathsep}{os.environ['PATH']}"
+    "moto_server", path=f"{REPOSITORY}/.venv-objects/bin{os.pathsep}{os.environ['PATH']}"
 )
 PASSWORD = "correct horse"
 """Of the role `auditor`, which may only read."""

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import warehouse
 from core.errors import AppellateError, render
-from core.importers import Inspection, ReadOptions, inspect
+from core.importers import Inspection, Question, ReadOptions, inspect
 from core.importers.columns import SCALE_MEANINGS, cut
 from core.importers.layouts import SHAPES
 from core.importers.options import SCORE_COLUMNS
@@ -159,7 +159,37 @@ def table_options(
         options = _columns(looks, options, key)
         confirmed = _confirmed(looks, key)
     looked = _complete(file, options) if confirmed else None
+    if looked and (question := _about_repeats(looked)):
+        said = _what_differs(question, options, key)
+        looked, options = (_complete(file, said), said) if said else (None, options)
     return _labels(file, looked, options, models) if looked else None
+
+
+def _about_repeats(looks: Inspection) -> Question | None:
+    return next((each for each in looks.questions if each.option == "repeats"), None)
+
+
+def _what_differs(question: Question, options: ReadOptions, key: str) -> ReadOptions | None:
+    """What a column is by which rows of one comparison and judge differ; None until it is said."""
+    meanings = dict(question.choices)
+    # The text quotes the file.
+    st.text(question.text)
+    chosen = st.selectbox(
+        "That column is",
+        list(meanings),
+        None,
+        format_func=meanings.__getitem__,
+        placeholder="choose",
+        key=f"{key}-differs-{question.text}",
+    )
+    if chosen is None:
+        return None
+    canonical, _, column = chosen.partition("=")
+    return replace(options, mapping=(*_without(options, canonical), (canonical, column)))
+
+
+def _without(options: ReadOptions, canonical: str) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in options.mapping if pair[0] != canonical)
 
 
 def _confirmed(looks: Inspection, key: str) -> bool:
@@ -261,6 +291,9 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
         looks.mapping.get(name, "") == value for name, value in mapping.items()
     ):
         return options
+    if "run" not in looks.mapping and not mapping.get("run"):
+        # Said to be absent, it would mean that rows alike are repeats.
+        mapping.pop("run", None)
     # All of them, as a column left out could otherwise be found again under another name.
     return replace(options, mapping=tuple(mapping.items()), judges=judges)
 
