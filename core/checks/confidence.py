@@ -112,10 +112,10 @@ OVERCONFIDENCE = Check(
 
 
 def _auroc(evidence: Evidence) -> Estimate | Unknown:
-    stated = evidence.stated
-    if stated is None or evidence.discrimination is None:
+    sided = evidence.sided
+    if sided is None or evidence.discrimination is None:
         return NO_CONFIDENCE
-    right, wrong = int(stated.correct.sum()), int((stated.n - stated.correct).sum())
+    right, wrong = int(sided.correct.sum()), int((sided.n - sided.correct).sum())
     if min(right, wrong) < LEAST_OF_EACH:
         which, n = ("right", right) if right < wrong else ("wrong", wrong)
         have = "verdict" if n == 1 else "verdicts"

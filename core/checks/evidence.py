@@ -18,8 +18,8 @@ from ..accuracy import (
     Direction,
     blind_rule,
     by_category,
+    decided,
     direction,
-    half_credit,
     missing_outputs,
     tie_gap,
     with_missing_as_ties,
@@ -112,6 +112,15 @@ class Counted:
     def outcomes(self) -> dict[str, OutcomeCounts]:
         """Right and wrong verdicts by confidence."""
         return dict(self._ask(queries.outcomes, rule=self.options.correctness))
+
+    @cached_property
+    def sided(self) -> dict[str, OutcomeCounts]:
+        """Right and wrong verdicts without ties where gold decides, which are neither."""
+        rule = self.options.correctness
+        tied = any(bool(decided(counts).tie.any()) for counts in self.votes.values())
+        if rule == "single" and not tied:
+            return self.outcomes
+        return dict(self._ask(queries.outcomes, rule=rule, ties=False))
 
     @cached_property
     def positions(self) -> dict[str, PositionCounts]:
@@ -297,15 +306,13 @@ class Evidence:
 
     @cached_property
     def direction(self) -> Direction | None:
-        """Half credit on decided gold."""
-        return None if self.votes is None else direction(self.votes, level=self.level)
+        """Half credit on decided gold; many outputs without a verdict count half, as ties do."""
+        credited = with_missing_as_ties(self.outputs) or self.votes
+        return None if credited is None else direction(credited, level=self.level)
 
-    @cached_property
+    @property
     def accuracy(self) -> Estimate | None:
-        """Half credit on decided gold; many outputs without a verdict count half."""
-        credited = with_missing_as_ties(self.outputs)
-        if credited is not None:
-            return half_credit(credited, level=self.level)
+        """The half credit of `direction`."""
         return self.direction.credit if self.direction else None
 
     @cached_property
@@ -404,10 +411,19 @@ class Evidence:
         """Confidence beyond the share right."""
         return None if self.stated is None else confidence_gap(self.stated, level=self.level)
 
+    @property
+    def sided(self) -> OutcomeCounts | None:
+        """Its verdicts with a confidence that are right or wrong: a tie where gold decides is
+        neither.
+        """
+        sided = None if self.stated is None else self.counted.sided.get(self.judge)
+        sided = None if sided is None else sided.with_confidence()
+        return sided if sided is not None and sided.n.sum() else None
+
     @cached_property
     def discrimination(self) -> Estimate | None:
         """AUROC of confidence for right against wrong verdicts."""
-        return None if self.stated is None else auroc(self.stated, level=self.level)
+        return None if self.sided is None else auroc(self.sided, level=self.level)
 
     @property
     def constant_confidence(self) -> bool:

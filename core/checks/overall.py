@@ -273,8 +273,9 @@ def _warnings(results: Sequence[CheckResult]) -> list[str]:
         return []
     graded = [result for result in results if result.grade != "unknown"]
     cells = Counter(result.check for result in graded)
-    levels = (result.estimate.level for result in graded if result.estimate)
-    expected = math.ceil(expected_warnings(cells, level=next(levels, 0.95)))
+    # Where one of several estimates is chosen its own level is higher, by Bonferroni.
+    level = min((result.estimate.level for result in graded if result.estimate), default=0.95)
+    expected = math.ceil(expected_warnings(cells, level=level))
     sentences = [
         f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge "
         "had any fault."

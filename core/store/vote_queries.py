@@ -371,9 +371,15 @@ def first_votes(store: Database | Snapshot, selection: Selection) -> dict[str, F
 
 
 def outcomes(
-    store: Database | Snapshot, selection: Selection, *, rule: CorrectnessRule = "single"
+    store: Database | Snapshot,
+    selection: Selection,
+    *,
+    rule: CorrectnessRule = "single",
+    ties: bool = True,
 ) -> dict[str, OutcomeCounts]:
     """Right and wrong verdicts of each judge per (item, confidence), on comparisons with gold.
+
+    ties : whether a tie where gold decides is a wrong verdict; otherwise it is none.
 
     Under `both_orders` a verdict is a run of a comparison voted in both orders: right if the sum of
     the two canonical votes has gold's sign (a gold tie: if the sum is 0), its confidence the mean
@@ -390,6 +396,8 @@ def outcomes(
     if rule not in verdicts:
         raise InvalidOption(f"correctness rule {rule!r}: allowed are 'single' and 'both_orders'")
     source = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
+    if not ties:
+        source += " and (x.verdict <> 0 or g.gold = 0)"
     # A vote of a comparison without a majority among people has no verdict.
     right = "case when x.verdict = g.gold then 1 else 0 end"
     of_judge = _by_confidence(store, selection, source, about="item", kinds=right, most=2)

@@ -15,6 +15,7 @@ from core.checks.evidence import Counted, Evidence
 from core.checks.overall import Overall, overall_verdict
 from core.records import (
     NO_GOLD,
+    FirstVotes,
     LengthCounts,
     OrderCounts,
     OutcomeCounts,
@@ -38,6 +39,7 @@ def evidence_of(
     outputs: OutputCounts | None = None,
     categories: Mapping[str, VoteCounts] | None = None,
     perturbed: Iterable[Any] = (),
+    first: FirstVotes | None = None,
     people: Mapping[str, VoteCounts] | None = None,
     others: Mapping[str, VoteCounts] | None = None,
     models: Any = None,
@@ -78,6 +80,7 @@ def evidence_of(
         (queries.ratings, ratings),
         (queries.length_counts, lengths),
         (queries.outputs, outputs),
+        (queries.first_votes, first),
     ):
         answers[query] = {} if counts is None else {judge: counts}
 
