@@ -348,12 +348,12 @@ def test_a_file_without_a_usable_vote_exits_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.csv"
-    file.write_text("item_id,judge,vote,confidence\n1,a,1,1.7\n", encoding="utf-8")
+    file.write_text("item_id,judge,vote,status\n1,a,1,lost\n", encoding="utf-8")
     code, _, err = run(capsys, "audit", file)
     assert code == 2
     assert "row 1" in err
-    assert "confidence" in err
-    assert "1.7" in err
+    assert "status" in err
+    assert "lost" in err
 
 
 def test_import_export_round_trip(

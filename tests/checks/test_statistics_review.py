@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.bias.order_balance import order_balance
+from core.bias.balance import order_balance
 from evidence_of import result
 from readings import reading
 
