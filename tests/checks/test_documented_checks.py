@@ -1,0 +1,46 @@
+"""docs/verdicts.md lists the checks as they are: `APPELLATE_WRITE_CHECKS=1` writes the table anew."""
+
+import os
+
+from places import REPOSITORY
+
+from core.checks import CHECKS
+from core.checks.check import Limits
+
+DOCUMENT = REPOSITORY / "docs" / "verdicts.md"
+HEAD = "| check | question | caution | failure | items | page |\n|---|---|--:|--:|--:|---|\n"
+SIDES = {"at_least": "at least ", "at_most": "at most ", "signed": "±", "above_noise": "at most "}
+
+
+def row(name: str, question: str, limits: Limits, page: str) -> str:
+    caution = f"{SIDES[limits.shape]}{limits.written(limits.caution)}"
+    failure = "never"
+    if limits.failure is not None:
+        side = "" if limits.shape != "signed" else "±"
+        side = "+" if limits.failing_side == "above" else side
+        failure = f"{side}{limits.written(limits.failure)}"
+        failure += ", a warning at most" if limits.worst == "warn" else ""
+    return f"| {name} | {question} | {caution} | {failure} | {limits.items} | {page} |\n"
+
+
+def table() -> str:
+    """A row per check, and one per part of a check that has limits of its own."""
+    rows = []
+    for check in CHECKS:
+        page = check.page.replace("_", " ")
+        rows.append(row(check.name.replace("_", " "), check.question, check.limits, page))
+        rows += [
+            row(f"— `{part}`", limits.reason, limits, page)
+            for part, limits in check.more_limits.items()
+        ]
+    return HEAD + "".join(rows)
+
+
+def test_the_document_lists_every_check_with_its_limits():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    start = text.index(HEAD.partition("\n")[0])
+    end = text.index("\n\n", start) + 1
+    if os.environ.get("APPELLATE_WRITE_CHECKS"):
+        DOCUMENT.write_text(text[:start] + table() + text[end:], encoding="utf-8")
+        return
+    assert text[start:end] == table()
