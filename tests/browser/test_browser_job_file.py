@@ -9,6 +9,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from judging_jobs import pairs
 from judging_server import Server
 from visits import start_app, stop_app, visiting
@@ -50,6 +51,7 @@ concurrency = 4
     return str(job), str(items)
 
 
+@pytest.mark.thorough
 def test_two_judges_one_killed_restarted_and_resumed(chromium, tmp_path: Path) -> None:
     app, address = start_app(tmp_path / "votes.duckdb")
     try:

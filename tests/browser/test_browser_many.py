@@ -10,6 +10,9 @@ from benchmarks.planted_votes import FILES, many_judges
 from core.importers import read
 from core.store import Store
 
+# That pages open, fit and keep their texts apart is known of the demo; here of far more.
+pytestmark = pytest.mark.thorough
+
 DESK = {"viewport": {"width": 1440, "height": 900}}
 LONGEST = 3_000
 MOST_ENTRIES = 12

@@ -7,8 +7,9 @@ from test_browser_frame import query
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
-LOOKS = [{**DESK, "color_scheme": "light"}, {**DESK, "color_scheme": "dark"}]
-PHONES = [{**PHONE, "color_scheme": "light"}, {**PHONE, "color_scheme": "dark"}]
+LIGHT, DARK = {"color_scheme": "light"}, {"color_scheme": "dark"}
+LOOKS = [{**DESK, **LIGHT}, pytest.param({**DESK, **DARK}, marks=pytest.mark.thorough)]
+PHONES = [pytest.param({**PHONE, **LIGHT}, marks=pytest.mark.thorough), {**PHONE, **DARK}]
 SIGNS = {"✓", "!", "✗", "~", "?"}
 
 

@@ -43,7 +43,11 @@ def opened(chromium: Any, file: Path, **options: Any) -> tuple[Any, list[str], l
 
 
 @pytest.mark.parametrize(
-    ("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")]
+    ("scheme", "ground"),
+    [
+        ("light", "rgb(255, 255, 255)"),
+        pytest.param("dark", "rgb(20, 23, 26)", marks=pytest.mark.thorough),
+    ],
 )
 def test_report_draws_itself_without_asking_any_host(
     chromium: Any, demo_report: Path, scheme: str, ground: str
@@ -78,7 +82,7 @@ def pages(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-@pytest.mark.parametrize("judges", [None, 12])
+@pytest.mark.parametrize("judges", [None, pytest.param(12, marks=pytest.mark.thorough)])
 def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
     chromium: Any, demo_report: Path, tmp_path: Path, judges: int | None
 ) -> None:
