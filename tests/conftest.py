@@ -111,6 +111,15 @@ def _own_default_store(
     monkeypatch.setenv("APPELLATE_STORE", str(_no_default_store / f"{digest}.duckdb"))
 
 
+@pytest.fixture
+def one_blas_thread() -> Iterator[None]:
+    """Thousands of tiny solves spend their time waiting for each other's threads on a busy machine."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
 @pytest.fixture(scope="session")
 def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the demo in it, to be copied."""

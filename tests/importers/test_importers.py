@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_file import read_one
 from places import REPOSITORY
 
 from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
@@ -19,11 +20,6 @@ from core.importers import Inspection, ReadOptions, formats, inspect, read, read
 from core.importers.source import open_source
 from core.schema import COLUMN_NAMES, VOTES
 from core.store.export import write_csv
-
-
-def read_one(text, name="votes.csv", **options):
-    data = text if isinstance(text, bytes) else text.encode()
-    return read([(name, data)], ReadOptions(**options))[0]
 
 
 def votes(reading):

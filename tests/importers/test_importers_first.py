@@ -5,6 +5,7 @@ comparison.
 import json
 
 import pytest
+from one_file import read_one
 
 from core.__main__ import main
 from core.errors import InvalidOption, UnreadableFile
@@ -25,10 +26,6 @@ AS_OBJECTS = {
         {"judged": True, "votes": [*BATTLES[:-1], BATTLES[-1] | {"meta": {}}]}
     ).replace('"meta": {}', '"meta":\n{}\n'),
 }
-
-
-def read_one(text, name="votes.csv", **options):
-    return read([(name, text.encode())], ReadOptions(**options))[0]
 
 
 @pytest.mark.parametrize("form", AS_OBJECTS)

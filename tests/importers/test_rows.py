@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_file import read_one
 from places import REPOSITORY
 from readings import reading as votes_reading
 
@@ -43,11 +44,6 @@ B,i,s,j,0,012,A,A,0.0,1
 B,i,s,j,1,102,B,A,1.0,0
 B,i,s,j,2,201,B,,,0
 """
-
-
-def read_one(text, name="rows.csv", **options):
-    data = text if isinstance(text, bytes) else text.encode()
-    return read([(name, data)], ReadOptions(**options))[0]
 
 
 def loaded(*readings):
@@ -93,9 +89,9 @@ def test_a_column_of_another_name_can_be_given():
     with pytest.raises(
         AppellateError, match=r"rows.csv: line 1: no column for model.*--map model=COLUMN"
     ):
-        read_one(text, format="direct_scores")
+        read_one(text, "rows.csv", format="direct_scores")
     with pytest.raises(UnknownName, match="model_a"):
-        read_one(text, format="direct_scores", mapping=(("model_a", "who"),))
+        read_one(text, "rows.csv", format="direct_scores", mapping=(("model_a", "who"),))
     assert inspect(text.encode(), "x.csv", ReadOptions(format="direct_scores")).missing == (
         "model",
     )

@@ -5,21 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
-from threadpoolctl import threadpool_limits
 
 from core.aggregation import btd, solver
 from core.aggregation import solver as btd_solver
 from core.errors import InvalidOption, TooFewLabels
 from core.records import NO_GOLD, FloatArray, VoteCells
 
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
-    machine.
-    """
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 LOW = np.array([1e-3, np.log(1e-4), -10.0])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from draws import seeded
 from evidence_of import confidence_results, result
 
 from core.confidence.calibration_error import by_chance, noise_floor, reliability
@@ -23,10 +24,6 @@ from core.records import OutcomeCounts
 from core.stats.estimate import Estimate
 
 HOSTILE = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'
-
-
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(0)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from draws import seeded
 
 from core.confidence.selective import by_share, guarantee, label_outcomes, risk_coverage
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
@@ -21,10 +22,6 @@ from core.plots.leaderboard_checks import debiased_figure
 from core.records import NO_GOLD, VoteCounts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(0)
 
 
 def test_board_turns_the_candidate_to_side_a_and_pools() -> None:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from btd_counts import simulate_counts
+from draws import seeded
 from scipy import stats
 
 from core.aggregation.btd import fit
@@ -26,10 +27,6 @@ from core.interpretation.calibration import guaranteed
 from core.records import NO_GOLD, ConfidenceCounts, OutcomeCounts, VoteCounts
 
 ALPHA, DELTA = 0.12, 0.1
-
-
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(0)
 
 
 def decided(item, confidence, wrong, *, gold_missing=None) -> Decisions:

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from draws import seeded
 from test_page_leaderboard import HOSTILE, scored
 
 from core.agreement.reliability import icc
@@ -35,10 +36,6 @@ from core.store.vote_queries import pair_scores, ratings
 ANCHOR = "sim-anchor-one"
 
 
-def rng() -> np.random.Generator:
-    return np.random.default_rng(0)
-
-
 @pytest.fixture(scope="module")
 def judged(demo_pairs) -> dict[str, PairScores]:
     return {name: pairs for name, pairs in demo_pairs.items() if name is not None}
@@ -46,7 +43,7 @@ def judged(demo_pairs) -> dict[str, PairScores]:
 
 @pytest.fixture(scope="module")
 def spread(demo_pairs, judged):
-    return rating_spread(judged, ANCHOR, rng=rng(), pooled=demo_pairs[None])
+    return rating_spread(judged, ANCHOR, rng=seeded(), pooled=demo_pairs[None])
 
 
 def test_other_ratings_in_words(spread, judged):
@@ -63,7 +60,7 @@ def test_other_ratings_in_words(spread, judged):
     across = np.nanmean(np.nanstd(spread.elo["raee"], axis=0, ddof=1))
     assert f"{across:.0f} (12 to 38)" in told
     alone = said.other_ratings(
-        rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=rng(), orders=2)
+        rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=seeded(), orders=2)
     )
     assert "Dispersion needs two judges" in alone
 
@@ -86,7 +83,7 @@ def test_a_rating_under_which_judges_differ_more_is_named():
             for k, (name, u) in enumerate(base.items())
         }
     )
-    found = rating_spread({"one": one, "two": two}, "z", rng=rng(), orders=2)
+    found = rating_spread({"one": one, "two": two}, "z", rng=seeded(), orders=2)
     by_name = {row.method: row for row in found.methods}
     told = said.other_ratings(found)
     row = by_name["trueskill"]
@@ -104,7 +101,7 @@ def test_judges_and_screening_in_words(demo_votes, judged):
     }
     pooled = mean_of_judges(judged, ANCHOR)
     found = pooling(
-        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+        judged, ANCHOR, rng=seeded(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
     )
     told = said.judges(pooled, found)
     assert told.startswith(
@@ -114,7 +111,7 @@ def test_judges_and_screening_in_words(demo_votes, judged):
         "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
     )
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
-    assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=rng()))
+    assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=seeded()))
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.9, 0.95, 1.0))
     by_cut = {row.cut: said.screened(cuts, row) for row in cuts.rows}
     assert by_cut[0.9].startswith(
@@ -134,7 +131,7 @@ def test_few_judges_and_equal_scores_in_words(judged):
     name, pairs = next(iter(judged.items()))
     turned = dataclasses.replace(pairs, score=1 - pairs.score)
     opposed = {"yes": pairs, "no": turned}
-    told = said.judges(mean_of_judges(opposed, ANCHOR), pooling(opposed, ANCHOR, rng=rng()))
+    told = said.judges(mean_of_judges(opposed, ANCHOR), pooling(opposed, ANCHOR, rng=seeded()))
     assert "all 2 pooled to ±0; errors that correlate by ρ = -1.00 predict ±0." in told
     repeats = icc(np.array([[1, 1], [0, 1], [-1, -1], [1, 0]]))
     alone = screening({name: pairs}, ANCHOR, icc={name: repeats}, cuts=(0.0,))
@@ -143,7 +140,7 @@ def test_few_judges_and_equal_scores_in_words(judged):
     )
     here = board(pairs, ANCHOR)
     content = "model,score\n" + "".join(f"{row.model},50\n" for row in here.rows)
-    flat = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
+    flat = compare_outside(here, read_outside(content.encode(), name="x"), rng=seeded())
     assert said.outside(flat).startswith("All models of both boards are equal on one of them")
 
 
@@ -175,12 +172,12 @@ def test_abstention_in_words(demo_votes):
 def test_subsamples_in_words(demo_pairs):
     wins = scored({(name, "z"): np.random.default_rng(k).integers(0, 2, 200).astype(float)
                    for k, name in enumerate("ab")})  # fmt: skip
-    assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith(
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=seeded())).endswith(
         "is right."
     )
-    told = said.subsampled(subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=rng()))
+    told = said.subsampled(subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=seeded()))
     assert "so that error is too large: votes that tie or are averaged vary less" in told
-    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith(
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=seeded())).startswith(
         "No model has more"
     )
 
@@ -234,12 +231,16 @@ def test_an_outside_board_in_words(demo_pairs):
         + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:])
         + "other,1\n"
     )
-    told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
+    told = said.outside(
+        compare_outside(here, read_outside(content.encode(), name="x"), rng=seeded())
+    )
     assert told.startswith(
         "On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order"
     )
     assert told.endswith("2 here and 1 there have no partner.")
-    few = compare_outside(here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=rng())
+    few = compare_outside(
+        here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=seeded()
+    )
     assert said.outside(few).startswith(
         "Too few models stand on both boards to compare them: 1 match"
     )
@@ -268,7 +269,7 @@ def test_figures_hold_the_results_numbers(demo_votes, demo_pairs, judged, spread
         name: icc(t) for name, t in ratings(demo_votes, Selection(), anchors=(ANCHOR,)).items()
     }
     grown = pooling(
-        judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+        judged, ANCHOR, rng=seeded(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
     )
     lines = {trace.name: trace for trace in pooling_figure(grown).data}
     assert list(lines["observed, 95 % of juries"].y) == [
@@ -277,7 +278,7 @@ def test_figures_hold_the_results_numbers(demo_votes, demo_pairs, judged, spread
     assert list(lines[f"σ²(ρ + (1 − ρ)/J), observed ρ {grown.rho:.2f}"].y) == [
         np.sqrt(size.predicted) for size in grown.sizes
     ]
-    assert len(pooling_figure(pooling(judged, ANCHOR, rng=rng())).data) == 2
+    assert len(pooling_figure(pooling(judged, ANCHOR, rng=seeded())).data) == 2
 
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.5, 0.95, 1.0))
     drawn = screening_figure(cuts, cut=0.9).data[0]
@@ -295,7 +296,7 @@ def test_figures_hold_the_results_numbers(demo_votes, demo_pairs, judged, spread
         row.threshold == 0.2 for row in kept
     ]
 
-    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=rng())
+    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35), rng=seeded())
     dots = subsample_figure(errors).data[1:]
     assert [len(trace.x) for trace in dots] == [7, 7]
     assert list(dots[0].y) == errors.se_empirical[errors.n == 18].tolist()
@@ -312,7 +313,7 @@ def test_figures_hold_the_results_numbers(demo_votes, demo_pairs, judged, spread
     assert small[0].customdata[0][0] == task_key("Math", tasks.boards["Math"].rows[0].model)
 
     content = "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows)
-    beside = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
+    beside = compare_outside(here, read_outside(content.encode(), name="x"), rng=seeded())
     marks = outside_figure(beside, here).data[1]
     assert list(marks.x) == beside.elo.tolist()
     assert list(marks.y) == beside.outside_elo.tolist()
@@ -322,7 +323,7 @@ def test_hostile_names_are_escaped_in_every_figure():
     draws = np.random.default_rng(0)
     pairs = scored({(name, "z"): draws.choice([0, 0.5, 1], 30) for name in (HOSTILE, "b", "c")})
     here = board(pairs, "z")
-    spread = rating_spread({HOSTILE: pairs, "k": pairs}, "z", rng=rng(), orders=1, pooled=pairs)
+    spread = rating_spread({HOSTILE: pairs, "k": pairs}, "z", rng=seeded(), orders=1, pooled=pairs)
     doubts = {
         HOSTILE: PairDoubt(
             pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs))
@@ -336,7 +337,7 @@ def test_hostile_names_are_escaped_in_every_figure():
     )
     rows = "".join(f'"{row.model}",{row.elo.value}\n' for row in here.rows)
     beside = compare_outside(
-        here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=rng()
+        here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=seeded()
     )
     figs = [
         ratings_figure(here, spread.pooled),
@@ -344,8 +345,8 @@ def test_hostile_names_are_escaped_in_every_figure():
         outside_figure(beside, here),
         screening_figure(cuts, cut=0.5),
         abstention_figure(abstention(doubts, "z"), threshold=0.2),
-        subsample_figure(subsample_errors(pairs, "z", sizes=(10,), rng=rng())),
-        pooling_figure(pooling({HOSTILE: pairs, "k": pairs}, "z", rng=rng())),
+        subsample_figure(subsample_errors(pairs, "z", sizes=(10,), rng=seeded())),
+        pooling_figure(pooling({HOSTILE: pairs, "k": pairs}, "z", rng=seeded())),
     ]
     for fig in figs:
         drawn = [

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from draws import seeded
 from test_evaluation import simulated
-from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, BTDOptions, fit
 from core.aggregation.evaluation import (
@@ -37,18 +37,7 @@ from core.plots.aggregation import prior_weights_figure, priors_figure
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
 
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
-    machine.
-    """
-    with threadpool_limits(1):
-        yield
-
-
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(0)
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 def shifted(counts: VoteCounts, items: int, comparisons: int) -> VoteCounts:

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from draws import seeded
 from test_experiments import noisier, simulated, tasks_of
 
 from core.aggregation.btd import decision_map
@@ -36,20 +37,16 @@ from core.records import NO_GOLD, VoteCounts
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def rng() -> np.random.Generator:
-    return np.random.default_rng(0)
-
-
 @pytest.fixture(scope="module")
 def votes_found():
     return vote_sweep(
-        simulated(7, 600, theta=(1.6, 0.5, 1.0)), rng=rng(), n_splits=10, subsamples=4
+        simulated(7, 600, theta=(1.6, 0.5, 1.0)), rng=seeded(), n_splits=10, subsamples=4
     )
 
 
 @pytest.fixture(scope="module")
 def labels_found():
-    return label_sweep(simulated(11, 800), rng=rng(), n_splits=30)
+    return label_sweep(simulated(11, 800), rng=seeded(), n_splits=30)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +56,7 @@ def tasks() -> dict[str, VoteCounts]:
 
 @pytest.fixture(scope="module")
 def moved(tasks):
-    return transfer(tasks, rng=rng(), n_splits=20)
+    return transfer(tasks, rng=seeded(), n_splits=20)
 
 
 def with_ends(found, high: list[float], low: list[float] | None = None):
@@ -168,7 +165,7 @@ def test_transfer_says_how_often_and_where_worst(moved):
 
 
 def test_prediction_is_said_for_both_targets(tasks, moved):
-    told = transfer_prediction(moved, task_distances(tasks), rng=rng())
+    told = transfer_prediction(moved, task_distances(tasks), rng=seeded())
     joint = told.kinds.index("joint")
     said = prediction_answer(told)
     assert f"ρ {told.rho[0, joint]:.2f}" in said
@@ -183,17 +180,19 @@ def test_prediction_is_said_for_both_targets(tasks, moved):
 def test_comparison_names_the_best_and_whether_it_differs():
     good = simulated(32, 500)
     values = {"good": good, "bad": noisier(good, 33, 0.6)}
-    found = compare(values, rng=rng(), baseline="bad", n_splits=20)
+    found = compare(values, rng=seeded(), baseline="bad", n_splits=20)
     said = comparison_answer(found, "judge")
     difference = next(one for one in found.differences if one.rule == "btd")
     assert said.startswith("good errs least of 2 under BTD: ")
     assert f"That is {-difference.delta.value:.3f} less" in said
-    back = comparison_answer(compare(values, rng=rng(), baseline="good", n_splits=20), "judge")
+    back = comparison_answer(compare(values, rng=seeded(), baseline="good", n_splits=20), "judge")
     assert "The other, bad, is shown to err more, by" in back
-    alike = compare({"a": good, "b": noisier(good, 1, 0.02)}, rng=rng(), n_splits=5, resamples=200)
+    alike = compare(
+        {"a": good, "b": noisier(good, 1, 0.02)}, rng=seeded(), n_splits=5, resamples=200
+    )
     assert "shown" in comparison_answer(alike, "judge")
     unlabelled = dataclasses.replace(good, gold=np.full(500, NO_GOLD))
-    none = compare({"a": unlabelled}, rng=rng(), n_splits=5)
+    none = compare({"a": unlabelled}, rng=seeded(), n_splits=5)
     assert comparison_answer(none, "temperature").startswith(
         "No value of temperature has labels enough"
     )
@@ -203,13 +202,13 @@ def test_comparison_names_the_best_and_whether_it_differs():
 def test_parameters_count_the_regimes():
     groups = {("few", "j"): simulated(1, 900, theta=(1.5, -1.0, 0.2))}
     groups["many", "j"] = simulated(2, 900, theta=(1.5, 6.5, 0.2))
-    found = parameter_grid(groups, rng=rng(), n_splits=30)
+    found = parameter_grid(groups, rng=seeded(), n_splits=30)
     assert found.tables["few", "j"].regime == "low correction"
     assert found.tables["many", "j"].regime == "high correction"
     said = parameters_answer(found)
     assert "ties is high in 1 and low in 1 of 2 groups" in said
     assert said.endswith("no guide to another.")
-    empty = parameter_grid({("tiny", "j"): simulated(3, 10)}, rng=rng())
+    empty = parameter_grid({("tiny", "j"): simulated(3, 10)}, rng=seeded())
     assert parameters_answer(empty).startswith("No task has labels enough")
     fig = parameters_figure(found, groups=list(found.tables))
     shown = [x for trace in fig.data if trace.mode == "markers" for x in trace.x if x is not None]
@@ -232,7 +231,7 @@ def test_sweep_figure_plots_the_sweep(over, votes_found, labels_found):
 
 def test_matrix_plots_each_cell_and_escapes_names(tasks):
     hostile = {HOSTILE if name == "task 0" else name: counts for name, counts in tasks.items()}
-    found = transfer(hostile, rng=rng(), n_splits=5)
+    found = transfer(hostile, rng=seeded(), n_splits=5)
     key = transfer_key(HOSTILE, "task 1")
     fig = transfer_figure(found, chosen=key)
     cells = fig.data[0]
@@ -269,7 +268,7 @@ def test_borrowed_map_outlines_where_fits_differ(moved):
 def test_comparison_figures_plot_it_and_escape_names():
     good = simulated(32, 200)
     found = compare(
-        {HOSTILE: good, "b": noisier(good, 33, 0.5)}, rng=rng(), n_splits=5, resamples=200
+        {HOSTILE: good, "b": noisier(good, 33, 0.5)}, rng=seeded(), n_splits=5, resamples=200
     )
     fig = compared_figure(found, styles=rater_styles([HOSTILE, "b"]))
     shown = sorted(

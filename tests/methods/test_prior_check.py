@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from places import REPOSITORY
-from threadpoolctl import threadpool_limits
 
 from benchmarks import shrinkage as simulation
 from benchmarks.shrinkage import Task, draw
@@ -17,17 +16,10 @@ from core.interpretation.votes_to_labels import prior_use
 from core.records import VoteCells, VoteCounts
 from core.stats.splits import calibration_sets, splits
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 GOOD = Task(ties=0.3, sees=1.6, mistaken=0.6, shy=0.6)
 HALF, NONE, RANDOM = replace(GOOD, ties=0.5), replace(GOOD, ties=0.0), replace(GOOD, sees=0.0)
-
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
-    machine.
-    """
-    with threadpool_limits(1):
-        yield
 
 
 def prior_of(*tasks: Task, seed: int = 0) -> Prior:

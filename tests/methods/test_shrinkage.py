@@ -10,7 +10,6 @@ import pytest
 from scipy import optimize
 from test_btd import HIGH, LOW, calibration_set, collapsed, plain_objective
 from test_evaluation import simulated, with_gold
-from threadpoolctl import threadpool_limits
 
 from core.aggregation import btd
 from core.aggregation.btd import Bounds, BTDOptions, drps, features, fit, fit_many, probabilities
@@ -28,14 +27,7 @@ from core.errors import InvalidOption, TooFewLabels
 from core.records import FloatArray, VoteCells, VoteCounts
 from core.stats.splits import CalibrationSets, Splits, calibration_sets, everything, splits
 
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
-    machine.
-    """
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 def one_set(cells: VoteCells) -> CalibrationSets:

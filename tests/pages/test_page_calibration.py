@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import streamlit as st
 from apps import new_app, opened, texts
+from draws import seeded
 from evidence_of import confidence_results
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
-from test_calibration_shown import seeded
 
 from core.confidence.calibration_error import (
     calibration,

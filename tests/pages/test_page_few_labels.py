@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import streamlit as st
 from apps import new_app, opened, texts
+from draws import seeded
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
-from test_few_labels_shown import seeded
 
 from core.confidence.selective import (
     by_btd,

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 from apps import opened, texts
-from test_leaderboard_checks_shown import rng
+from draws import seeded
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
@@ -36,7 +36,7 @@ def judged(demo_pairs) -> dict[str, PairScores]:
 
 def test_other_ratings_on_the_page(app, demo_pairs):
     opened(app, "leaderboard", board="Other ratings")
-    found = rating_spread(judged(demo_pairs), ANCHOR, rng=rng(), pooled=demo_pairs[None])
+    found = rating_spread(judged(demo_pairs), ANCHOR, rng=seeded(), pooled=demo_pairs[None])
     assert said.other_ratings(found) in texts(app)
     assert app.dataframe[0].value["SD of judges"].tolist() == [
         row.sd.value for row in found.methods
@@ -59,7 +59,10 @@ def test_judges_on_the_page(app, demo_votes, demo_pairs):
         name: icc(t) for name, t in ratings(demo_votes, Selection(), anchors=(ANCHOR,)).items()
     }
     found = pooling(
-        by_judge, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
+        by_judge,
+        ANCHOR,
+        rng=seeded(),
+        icc={name: one.icc_3_1.value for name, one in repeats.items()},
     )
     assert said.judges(pooled, found) in texts(app)
     sizes, means, cuts = (app.dataframe[k].value for k in range(3))
@@ -79,7 +82,7 @@ def test_abstention_on_the_page(app, demo_votes, demo_pairs):
     row = next(row for row in found.rows if row.threshold == 0.2)
     assert said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2)) in texts(app)
     assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
-    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35, 52), rng=rng())
+    errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35, 52), rng=seeded())
     assert said.subsampled(errors) in texts(app)
     assert app.dataframe[1].value["subsamples"].tolist() == errors.se_empirical.tolist()
     app.segmented_control(key="abstain_by").set_value("confidence").run()
@@ -123,7 +126,7 @@ def test_an_outside_file_on_the_page(app, demo_pairs):
     ).encode()
     app.file_uploader(key="outside_file").upload("x.csv", content, "text/csv").run()
     assert not app.exception
-    found = compare_outside(here, read_outside(content, name="x.csv"), rng=rng())
+    found = compare_outside(here, read_outside(content, name="x.csv"), rng=seeded())
     assert said.outside(found) in texts(app)
     assert app.dataframe[0].value["value"][0] == pytest.approx(1)
     assert app.dataframe[1].value["model"].tolist() == list(found.models)

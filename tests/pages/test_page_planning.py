@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 from apps import opened, texts
+from draws import seeded
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
-from test_planning_shown import rng
 
 from core.experiments.comparison import compare, parameter_grid
 from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
@@ -38,7 +38,7 @@ def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None
     orders = order_counts(get_store(), DEMO)[judge]
     source = votes_source(vote_counts(get_store(), DEMO)[judge], orders)
     assert source is orders
-    found = vote_sweep(orders, rng=rng())
+    found = vote_sweep(orders, rng=seeded())
     assert texts(page)[0] == votes_answer(judge, found)
     shown = next(frame.value for frame in page.dataframe if "votes" in frame.value)
     assert shown["MAE"].tolist() == pytest.approx(found.mae.value.ravel().tolist())
@@ -57,7 +57,7 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", experiment="How many labels")
     judge = page.selectbox(key="rater").value
-    found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=rng())
+    found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=seeded())
     assert labels_answer(judge, found) in texts(page)
     assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
 
@@ -67,9 +67,9 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     judge = page.selectbox(key="rater").value
     by_category = vote_counts_by(get_store(), DEMO, "category")
     tasks = {name: judges[judge] for name, judges in by_category.items()}
-    found = transfer(tasks, rng=rng())
+    found = transfer(tasks, rng=seeded())
     assert transfer_answer(found, "categories") in texts(page)
-    told = transfer_prediction(found, task_distances(tasks), rng=rng())
+    told = transfer_prediction(found, task_distances(tasks), rng=seeded())
     assert prediction_answer(told) in texts(page)
     out = printed(page, capsys)
     assert f"{found.mae[0, 1]:.6f}" in out
@@ -79,7 +79,7 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", experiment="Compare")
     reference = page.selectbox(key="against").value
-    found = compare(vote_counts(get_store(), DEMO), rng=rng(), baseline=reference)
+    found = compare(vote_counts(get_store(), DEMO), rng=seeded(), baseline=reference)
     assert comparison_answer(found, "judge") in texts(page)
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 
@@ -93,7 +93,7 @@ def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None
     groups = {
         (task, name): one for task, judges in by_category.items() for name, one in judges.items()
     }
-    found = parameter_grid(groups, rng=rng())
+    found = parameter_grid(groups, rng=seeded())
     assert parameters_answer(found) in texts(page)
     assert f"{found.to_frame()['beta_mean'][0]:.6f}" in printed(page, capsys)
 
@@ -118,7 +118,7 @@ def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     }
     shown = next(frame.value for frame in page.dataframe if "MAE minus reference" in frame.value)
     assert shown["category"].unique().tolist() == list(values)
-    found = compare(values, rng=rng(), baseline=page.selectbox(key="against").value)
+    found = compare(values, rng=seeded(), baseline=page.selectbox(key="against").value)
     assert shown["MAE"].tolist() == pytest.approx(found.to_frame()["mae"].tolist())
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from apps import new_app, opened, texts
+from draws import seeded
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
-from test_lending import seeded
-from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, fit
 from core.aggregation.evaluation import FEWEST, shrinkage_gain
@@ -28,19 +27,12 @@ from core.store import vote_queries as queries
 from core.store.vote_queries import vote_counts_by
 from pages.shared.cached import get_store
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 MAIN = REPOSITORY / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
 HOSTILE = "<img src=x onerror=alert(1)> $x$ :red[r]"
 DEMO = Selection(datasets=(DEMO_DATASET,))
-
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    """Thousands of tiny solves spend their time waiting for each other's threads on a busy
-    machine.
-    """
-    with threadpool_limits(1):
-        yield
 
 
 def table(page: AppTest, first: str) -> object:
