@@ -144,6 +144,7 @@ def test_careless_options_end_in_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path: Path) -> None:
     path, big = tmp_path / "s.duckdb", tmp_path / "big.csv"
     big.write_text(

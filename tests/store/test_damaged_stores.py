@@ -100,6 +100,7 @@ def test_a_log_that_is_not_its_own_is_set_aside_and_said(answers: Answers) -> No
     assert "votes.duckdb.wal, which holds the latest changes" in said
 
 
+@pytest.mark.thorough
 def test_what_can_still_be_read_comes_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
