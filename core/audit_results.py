@@ -325,9 +325,9 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     """
     if not judge.votes.n:
         what = (
-            "accuracy, no half credit, no confusion table, no position figures, no repeatability, "
-            "no "
-            "discrimination, no length, no own family and no robustness"
+            "accuracy, no half credit, no share right among decided votes, no blind rule, no "
+            "confusion table, no position figures, no repeatability, no discrimination, no "
+            "length, no own family and no robustness"
         )
         return {what: "no output has a vote"}
     reasons: dict[str, str] = {}

@@ -18,7 +18,7 @@ from ..checks.check import GRADES, CheckResult
 from ..checks.overall import OVERALL_WORDS, SIGNS, answer, because
 from ..errors import InvalidOption
 from ..interpretation.tables import field_of
-from ..wording import one_line
+from ..wording import one_line, target
 from .text import METRICS
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -209,7 +209,8 @@ def to_markdown(audit: Audit) -> str:
         cells = " | ".join(SIGNS[result.grade] for result in judge.checks)
         verdict = judge.overall.verdict.replace("_", " ")
         lines.append(f"| {_escaped(judge.judge)} | {verdict} | {cells} |")
-    lines += ["", "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known", ""]
+    signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
+    lines += ["", f"{signs} · intervals: {target(audit.options.level)}", ""]
     for grade in ("fail", "warn"):
         lines += [_finding(result) for result in audit.checks if result.grade == grade]
     return "\n".join(lines).rstrip() + "\n"

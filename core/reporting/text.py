@@ -8,7 +8,7 @@ from ..audit_results import Audit, JudgeAudit
 from ..checks.overall import because, confidence_line
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
-from ..wording import one_line
+from ..wording import one_line, target
 
 MAX_BOARD_ROWS = 20
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
@@ -76,7 +76,8 @@ def to_text(audit: Audit) -> str:
         f"Judges: {judges}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
-        f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
+        f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
+        f"Intervals: {target(audit.options.level)}."
     ]
     for judge in audit.judges:
         verdict = because(judge.judge, judge.overall, judge.checks)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.bias.balance import order_balance
 from evidence_of import result
 from readings import reading
 
 from core.audit_results import AuditOptions
 from core.auditing import audit
+from core.bias.balance import order_balance
 from core.bias.order import position_bias
 from core.checks.overall import missing
 from core.confidence.calibration_error import confidence_gap
