@@ -25,6 +25,7 @@ from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict
 from .confidence.th_scores import th_scores
 from .errors import TooFewLabels
+from .interpretation.calibration import several_kinds
 from .interpretation.leaderboard import judged_unequally
 from .leaderboard.anchored import board, met
 from .leaderboard.anchors import anchor_swap
@@ -155,6 +156,8 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         notes.append(
             f"{judge}: no calibration, because no verdict has both a confidence and a gold label."
         )
+    elif (kinds := several_kinds(evidence.stated)) is not None:
+        notes.append(f"{judge}: {kinds}")
     fitted, splits = _aggregate(evidence, notes)
     votes = evidence.votes
     return JudgeAudit(

@@ -9,7 +9,7 @@ is independent (docs/methods.md §0): splits, bootstraps and clustered variances
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -277,12 +277,17 @@ class OutcomeCounts(_Rows):
     `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under
     the rule `both_orders` a verdict is a comparison-run judged in both orders (docs/methods.md §5),
     else a vote.
+
+    kind : of the confidences (`core.schema.CONFIDENCE_KINDS`), None where it is not known.
+    other_kinds : kinds of which the judge has confidences too, which are NaN here.
     """
 
     item: IntArray
     confidence: FloatArray
     n: IntArray
     correct: IntArray
+    kind: str | None = None
+    other_kinds: tuple[str | None, ...] = ()
 
     COUNTS = ("item", "n", "correct")
 
@@ -294,7 +299,7 @@ class OutcomeCounts(_Rows):
     def with_confidence(self) -> OutcomeCounts:
         """Only the verdicts that carry a confidence."""
         known = ~np.isnan(self.confidence)
-        return self if known.all() else OutcomeCounts(**kept_rows(self, known))
+        return self if known.all() else replace(self, **kept_rows(self, known))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -168,6 +168,23 @@ def confidence(results: Sequence[CheckResult], *, of: int = 1) -> CheckResult:
     return combined("calibration", results, *largest)
 
 
+def several_kinds(outcomes: OutcomeCounts) -> str | None:
+    """Which of several kinds of confidence is measured, and how to see another; None with one
+    kind.
+    """
+    if not outcomes.other_kinds:
+        return None
+    used, *others = (
+        f"'{kind}'" if kind else "those without a kind"
+        for kind in (outcomes.kind, *outcomes.other_kinds)
+    )
+    return (
+        f"its confidences are of several kinds, which are not put together: {used}, which most "
+        f"items have, is measured and {' and '.join(others)} left out; filter by confidence_kind "
+        "for another."
+    )
+
+
 def near_certain(judge: str, score: ThScore, *, noun: str = "votes") -> str:
     """How many verdicts are nearly certain, how often those are right, and the TH-Score that this
     gives.

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InvalidOption, NoUsableVotes
 from ..schema import CorrectnessRule, Selection
 from .export import listed
-from .selection import BOTH_ORDERS, Scope, at_one_moment, dense_codes, pick, scope
+from .selection import BOTH_ORDERS, Scope, at_one_moment, dense_codes, of_one_kind, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,6 +96,8 @@ def _behind(
     store: Snapshot, selected: Scope, selection: Selection, mark: Mark
 ) -> tuple[str, dict[str, str]]:
     """`from … where …` of the votes `v` that meet a mark, and its parameters."""
+    if mark.confidence is not None:
+        selected = of_one_kind(store, selected)
     conditions, params = _conditions(selected, mark)
     if mark.comparisons is not None:
         # A code rises where a comparison of the selection begins.
@@ -158,12 +160,12 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
 
     Equal ones: the first that was loaded. Source: ours.
     """
-    selected = scope(store, selection)
+    selected = of_one_kind(store, scope(store, selection))
     (number,) = pick("judge", (judge,), {name: number for number, name in selected.judges.items()})
     statements = {
         "surest": """select v.id from {usable} v join {gold} g using (comparison)
-            where v.judge = {number} and v.vote <> g.gold and v.confidence is not null
-            order by v.confidence desc, abs(v.vote - g.gold) desc, v.id limit 1""",
+            where v.judge = {number} and v.vote <> g.gold and {stated} is not null
+            order by {stated} desc, abs(v.vote - g.gold) desc, v.id limit 1""",
         "flipped": f"""select v.id from {{usable}} v join (
                 select p.judge, p.comparison, p.run from {BOTH_ORDERS} p
                 where p.judge = {{number}} and p.apart > 0
@@ -202,7 +204,7 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
 def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
     """SQL predicates on a vote `v`, its gold `g`, its pair `p` and its tally `n`."""
     stated, verdict = (
-        ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
+        ("p.stated", "p.verdict") if mark.rule == "both_orders" else (selected.stated, "v.vote")
     )
     conditions: list[str] = []
     params: dict[str, str] = {}

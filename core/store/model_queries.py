@@ -255,8 +255,8 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
 
     Across runs a score is compared in like orders: the mean of both orders over the runs that have
     both, if two or more have; else the order with most runs (model of the smaller store id first,
-    on a tie); else NaN. The SD has n - 1 in its denominator. Raises as in
-    `core.store.vote_queries`.
+    on a tie); else NaN. The SD has n - 1 in its denominator. Confidences are of one kind, as in
+    `outcomes`. Raises as in `core.store.vote_queries`.
     Source: docs/methods.md §6 (like orders: ours).
     """
     scores = pair_scores(store, selection)
@@ -272,8 +272,8 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
         high,
                           case when model_a < model_b then 1 else -1 end as side
                    from comparisons where model_a <> model_b),
-        r as (select v.judge, x.item, x.low, x.high, v.run, {by_order}, sum(v.confidence) as stated,
-                     count(v.confidence) as confident
+        r as (select v.judge, x.item, x.low, x.high, v.run, {by_order}, sum({stated}) as stated,
+                     count({stated}) as confident
               from {usable} v join x on x.id = v.comparison group by v.judge, x.item, x.low,
               x.high, v.run)
         select judge, {per_order},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -48,7 +48,7 @@ unknown.
 BOTH_ORDERS = """(
     select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart, sign(sum(v.vote)) as
     verdict,
-           case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as stated
+           case when count({stated}) = 2 then sum({stated}) / 2 end as stated
     from {usable} v where v.position <> 0 group by v.judge, v.comparison, v.run having count(*) =
     2)"""
 """One row per run of a comparison voted in both orders: its verdict and mean confidence (see
@@ -92,6 +92,9 @@ class Scope:
     gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets;
         votes only.
     judges : number of a judge → name.
+    stated : SQL of the confidence of a row `v`; of one kind for each judge after `of_one_kind`.
+    kinds : number of a judge → kinds of its confidences, the one that `stated` keeps first, None
+        for confidences whose kind is not named; empty before `of_one_kind`.
     """
 
     kind: Kind
@@ -101,14 +104,16 @@ class Scope:
     gold: str
     params: dict[str, str]
     judges: dict[int, str]
+    stated: str = "v.confidence"
+    kinds: Mapping[int, tuple[str | None, ...]] = field(default_factory=dict)
 
     def sql(self, template: str, **parts: str) -> str:
         """A statement about this scope.
 
         template : SQL with `{usable}` for the selected rows with status ok, `{tallies}` and
             `{runs}` for the cells of the selected votes, `{everyone}` for the tallies of the data
-            sets, `{gold}`, `{filter}`, `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`, and the
-            parts.
+            sets, `{gold}`, `{filter}`, `{stated}`, `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`,
+            and the parts.
         """
         cells = {name: self._cell(name) for name in CELLS} if self.kind == "votes" else {}
         usable = f"(select v.* from {self.kind} v where v.status = 0 and {self.filter})"
@@ -117,6 +122,7 @@ class Scope:
             everyone=f"(select v.* from tallies v where {self.pool})",
             gold=self.gold,
             filter=self.filter,
+            stated=self.stated,
             sides=SIDES,
             NO_GOLD=NO_GOLD,
             NO_SIDE=NO_SIDE,
@@ -165,6 +171,53 @@ def scope(
         gold=_gold(selection.gold, _pool(store, selection), judges) if kind == "votes" else "",
         params=params,
         judges={number: name for name, number in judges.items()},
+    )
+
+
+def of_one_kind(store: Snapshot, selected: Scope) -> Scope:
+    """The scope with confidences of one kind for each judge: that with most items, others as if not
+    stated.
+
+    What a judge says of itself, how often its votes agree and what its tokens weigh are different
+    quantities: an ECE over two of them together belongs to neither. Most items are those with gold,
+    then all, then the first in the order of `CONFIDENCE_KINDS`. Filter `confidence_kind` for
+    another.
+    """
+    number = "coalesce(v.confidence_kind, -1)"
+    spans = store.rows(
+        selected.sql(
+            """select v.judge, min({number}) as lowest, max({number}) as highest
+               from {usable} v where v.confidence is not null group by v.judge order by v.judge""",
+            number=number,
+        ),
+        selected.params,
+    )
+    kinds = {judge: [lowest] for judge, lowest, _ in spans}
+    several = [judge for judge, lowest, highest in spans if lowest < highest]
+    if several:
+        counted = store.rows(
+            selected.sql(
+                """select v.judge, {number} as number,
+                          count(distinct case when g.gold is not null then g.item end) as n_graded,
+                          count(distinct g.item) as n_items
+                   from {usable} v join {gold} g using (comparison)
+                   where v.confidence is not null and {those} group by v.judge, {number}""",
+                number=number,
+                those=_one_of("v.judge", several),
+            ),
+            selected.params,
+        )
+        kinds |= {judge: [] for judge in several}
+        for judge, kind, *_ in sorted(counted, key=lambda row: (-row[2], -row[3], row[1])):
+            kinds[judge].append(kind)
+    others = " or ".join(
+        f"(v.judge = {judge} and {number} <> {kinds[judge][0]})" for judge in several
+    )
+    names = CODES["confidence_kind"]
+    return replace(
+        selected,
+        stated=f"case when not ({others}) then v.confidence end" if others else selected.stated,
+        kinds={judge: tuple(names.get(kind) for kind in of) for judge, of in kinds.items()},
     )
 
 
@@ -421,6 +474,8 @@ def fetch(
     """
     with store.snapshot() as moment:
         selected = scope(moment, selection, kind)
+        if "{stated}" in template:
+            selected = of_one_kind(moment, selected)
         codes = dense_codes(moment, selected, selection)
         batches = moment.batches(selected.sql(template, **parts), selected.params)
         return per_judge(batches, codes, selected.judges, record)

@@ -63,6 +63,7 @@ from .selection import (
     fetch,
     ints,
     is_numeric,
+    of_one_kind,
     per_judge,
     scope,
 )
@@ -310,14 +311,16 @@ def length_counts(store: Database | Snapshot, selection: Selection) -> dict[str,
 
 
 def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str, WeighedVotes]:
-    """What rules beyond counts need of the votes of each judge, per comparison."""
+    """What rules beyond counts need of the votes of each judge, per comparison; confidences of one
+    kind, as in `outcomes`.
+    """
     # Votes of one run and order are one; four numbers above its run tell its vote.
     stated = ", ".join(
         f"""count({sure})::bigint as stated{k}, coalesce(min({sure}), 0)::double as lowest{k},
             coalesce(sum({sure}), 0)::double as total{k},
             coalesce(sum(ln(nullif({sure}, 0))), 0)::double as log{k}"""
         for k, vote in enumerate(LABELS.values())
-        if (sure := f"case when v.vote = {vote} then v.confidence end")
+        if (sure := f"case when v.vote = {vote} then {{stated}} end")
     )
     first = ", ".join(
         f"""count({coded})::bigint as n_{order}, coalesce(min({coded}), 0)::bigint as
@@ -383,13 +386,17 @@ def outcomes(
 
     Under `both_orders` a verdict is a run of a comparison voted in both orders: right if the sum of
     the two canonical votes has gold's sign (a gold tie: if the sum is 0), its confidence the mean
-    of the two, missing if either is. A judge without a verdict is absent. Source: docs/methods.md
-    §5 (ours).
+    of the two, missing if either is. A judge without a verdict is absent.
+
+    Confidences of one judge that are of several kinds (`confidence_kind`) are never put together:
+    those of the kind with most items stay, and the others count as not stated (`kind`,
+    `other_kinds` of the record).
+
+    Source: docs/methods.md §5 (ours).
     """
     verdicts = {
         "single": (
-            "(select v.judge, v.comparison, v.vote as verdict, v.confidence "
-            "as stated from {usable} v)"
+            "(select v.judge, v.comparison, v.vote as verdict, {stated} as stated from {usable} v)"
         ),
         "both_orders": BOTH_ORDERS,
     }
@@ -400,10 +407,15 @@ def outcomes(
         source += " and (x.verdict <> 0 or g.gold = 0)"
     # A vote of a comparison without a majority among people has no verdict.
     right = "case when x.verdict = g.gold then 1 else 0 end"
-    of_judge = _by_confidence(store, selection, source, about="item", kinds=right, most=2)
+    of_judge, stated = _by_confidence(store, selection, source, about="item", kinds=right, most=2)
     return {
         judge: OutcomeCounts(
-            item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1].copy()
+            item=item,
+            confidence=confidence,
+            n=n.sum(axis=1),
+            correct=n[:, 1].copy(),
+            kind=(*stated.get(judge, ()), None)[0],
+            other_kinds=stated.get(judge, ())[1:],
         )
         for judge, (item, confidence, n) in of_judge.items()
     }
@@ -412,11 +424,12 @@ def outcomes(
 def confidence_counts(
     store: Database | Snapshot, selection: Selection
 ) -> dict[str, ConfidenceCounts]:
-    """Votes of each judge per comparison, vote and stated confidence. Raises as
-    `vote_counts` does.
+    """Votes of each judge per comparison, vote and stated confidence, of one kind as in `outcomes`.
+
+    Raises as `vote_counts` does.
     """
-    source = "(select v.judge, v.comparison, v.vote, v.confidence as stated from {usable} v) x"
-    counted = _by_confidence(
+    source = "(select v.judge, v.comparison, v.vote, {stated} as stated from {usable} v) x"
+    counted, _ = _by_confidence(
         store, selection, source, about="comparison", kinds="x.vote + 1", most=len(LABELS)
     )
     counts = {}
@@ -436,17 +449,18 @@ def _by_confidence(
     about: str,
     kinds: str,
     most: int,
-) -> dict[str, tuple[IntArray, FloatArray, IntArray]]:
+) -> tuple[dict[str, tuple[IntArray, FloatArray, IntArray]], dict[str, tuple[str | None, ...]]]:
     """What each judge said, counted by what it is about and by stated confidence.
 
     source : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
     kinds : SQL of the kind of a row, 0 to most − 1.
     Returns per judge the code of what it is about, the confidence (NaN last), and how many of each
-    kind, (rows, most), in the order of the first two.
+    kind, (rows, most), in the order of the first two; and per judge the kinds of its confidences,
+    the counted one first.
     """
     listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {source}"
     with store.snapshot() as moment:
-        selected = scope(moment, selection)
+        selected = of_one_kind(moment, scope(moment, selection))
         place, number = (
             getattr(dense_codes(moment, selected, selection), about),
             sorted(selected.judges),
@@ -462,7 +476,8 @@ def _by_confidence(
         for k, (judge, (start, end)) in enumerate(zip(number, pairwise(bounds), strict=True))
         if end > start
     }
-    return dict(sorted(of_judge.items()))
+    stated = {selected.judges[judge]: of for judge, of in selected.kinds.items()}
+    return dict(sorted(of_judge.items())), stated
 
 
 def _keys(

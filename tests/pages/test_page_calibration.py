@@ -236,3 +236,34 @@ def test_nothing_to_measure_says_what_is_needed(
     assert any("Load a column confidence" in text for text in texts(app))
     assert "Right or wrong by" not in {control.label for control in app.get("button_group")}
     st.cache_resource.clear()
+
+
+def test_the_page_says_which_of_several_kinds_it_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        store.load(
+            reading(
+                [
+                    {
+                        "item_id": f"i{k}",
+                        "judge": "j",
+                        "vote": 1 if k % 4 else -1,
+                        "gold": 1,
+                        "confidence": 0.75 if k < 80 else 0.99,
+                        "confidence_kind": "self" if k < 80 else "logprob",
+                    }
+                    for k in range(120)
+                ]
+            )
+        )
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    app = new_app()
+    opened(app, "calibration")
+    said = [text for text in texts(app) if "several kinds" in text]
+    assert len(said) == 1
+    assert said[0].startswith("j: its confidences are of several kinds")
+    assert "'self', which most items have, is measured and 'logprob' left out" in said[0]
+    assert app.dataframe[0].value.iloc[0]["n"] == 80
+    st.cache_resource.clear()

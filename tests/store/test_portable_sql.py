@@ -20,13 +20,13 @@ from core.store.connection import Snapshot
 from core.store.marks import Mark
 
 VOTES = b"""item_id,model_a,model_b,category,judge,run,position,vote,confidence,gold,rater_type,prompt,\
-temperature,lang
-1,a,b,x,j,0,ab,1,.9,1,llm,p,.5,en
-1,a,b,x,j,0,ba,1,.8,1,llm,p,.5,en
-1,a,b,x,j,1,ab,-1,.7,1,llm,p,.7,de
-1,a,b,x,j,1,ba,1,.7,1,llm,p,.7,de
-1,a,b,x,k,0,ab,1,.7,1,human,p,,de
-2,b,c,y,j,0,ab,0,,0,llm,q,.5,en
+temperature,lang,confidence_kind
+1,a,b,x,j,0,ab,1,.9,1,llm,p,.5,en,self
+1,a,b,x,j,0,ba,1,.8,1,llm,p,.5,en,multi
+1,a,b,x,j,1,ab,-1,.7,1,llm,p,.7,de,self
+1,a,b,x,j,1,ba,1,.7,1,llm,p,.7,de,self
+1,a,b,x,k,0,ab,1,.7,1,human,p,,de,
+2,b,c,y,j,0,ab,0,,0,llm,q,.5,en,
 """
 SCORES = b"item_id,model,judge,score,lang\n1,a,j,3,en\n1,b,j,4,de\n"
 RANKINGS = b"item_id,judge,candidate,slot,rank\n1,j,a,0,1\n1,j,b,1,2\n"

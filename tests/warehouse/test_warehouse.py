@@ -381,6 +381,8 @@ def test_levels_and_logits_are_those_of_the_file(
                 asked = Selection(where=(("confidence_kind", kind),))
                 of_both = (queries.confidence_counts(votes, asked) for votes in (warehouse, store))
                 assert same(*of_both)
+            for ask in (queries.confidence_counts, queries.outcomes, queries.first_votes):
+                assert same(*(ask(votes, Selection()) for votes in (warehouse, store)))
 
 
 @pytest.mark.thorough

@@ -234,7 +234,7 @@ def _postgresql(tables: Path) -> Iterator[Running]:
 def _clickhouse(tables: Path) -> Iterator[Running]:
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, HERE / "warehouse_clickhouse.py", str(port), tables],
+        [sys.executable, Path(__file__).with_name("warehouse_clickhouse.py"), str(port), tables],
         stdout=subprocess.DEVNULL,
     )
     try:
