@@ -22,7 +22,9 @@ POSITIONS = ("ab", "ba")
 
 STATUSES = ("ok", "unparsed", "refused", "error")
 RATER_TYPES = ("llm", "human")
-CONFIDENCE_KINDS = ("self", "multi", "logprob", "level")
+LEVEL_KIND = "level"
+"""What `confidence_kind` says of a level, which is a rank and no probability."""
+CONFIDENCE_KINDS = ("self", "multi", "logprob", LEVEL_KIND)
 """How a confidence came about; a `level` of a scale such as 1 to 5 is a rank and no probability."""
 
 CHANGE = re.compile(r"(?P<change>[^\[\]:]+)(?::(?P<side>[ab]))?")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import NoUsableVotes
+from core.interpretation.calibration import several_kinds
 from pages.sections.calibration.controls import confidence_result, read_controls
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
@@ -34,3 +35,6 @@ with recalibration:
 # it.
 with answer:
     widgets.check_result(confidence_result(state))
+    for name in state.shown:
+        if kinds := several_kinds(state.outcomes[name]):
+            st.text(f"{name}: {kinds}")

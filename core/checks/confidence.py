@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from ..confidence.calibration_error import by_chance
+from ..schema import LEVEL_KIND
 from ..stats.estimate import Estimate
 from ..wording import count, number
 from .check import Check, CheckResult, Grade, Limits, Unknown, differs, points_span
@@ -24,7 +25,19 @@ def _unsigned(share: float) -> str:
     return number(100 * share, ".1f")
 
 
+LEVELS = Unknown(
+    "its confidences are levels, and a level is no probability until it is recalibrated on "
+    "held-out labels"
+)
+
+
+def _are_levels(evidence: Evidence) -> bool:
+    return evidence.stated is not None and evidence.stated.kind == LEVEL_KIND
+
+
 def _ece(evidence: Evidence) -> Estimate | Unknown:
+    if _are_levels(evidence):
+        return LEVELS
     return evidence.ece or NO_CONFIDENCE
 
 
@@ -71,6 +84,8 @@ CALIBRATION = Check(
 
 
 def _gap(evidence: Evidence) -> Estimate | Unknown:
+    if _are_levels(evidence):
+        return LEVELS
     return evidence.gap.gap if evidence.gap else NO_CONFIDENCE
 
 

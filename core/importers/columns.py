@@ -117,8 +117,6 @@ LEVELS: dict[str, tuple[int, int]] = {
     "0-10": (0, 10),
 }
 """Scales of levels, which are ranks and no probabilities → the lowest and the highest level."""
-LEVEL_KIND = "level"
-"""What `confidence_kind` says of a level."""
 SCALE_MEANINGS = {
     "1": "probabilities, 0 to 1",
     "100": "percentages, 0 to 100",

@@ -32,9 +32,8 @@ from ..labels import (
     shown,
     vocabulary,
 )
-from ..schema import COLUMN_NAMES
+from ..schema import COLUMN_NAMES, LEVEL_KIND
 from .columns import (
-    LEVEL_KIND,
     LEVELS,
     SCALE_MEANINGS,
     Cells,

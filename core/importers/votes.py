@@ -11,10 +11,9 @@ import numpy as np
 
 from ..errors import Message
 from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import CHANGE, VOTES, ImportResult, perturbed_name
+from ..schema import CHANGE, LEVEL_KIND, VOTES, ImportResult, perturbed_name
 from .checks import TypedRows, finish
 from .columns import (
-    LEVEL_KIND,
     LEVELS,
     BadCell,
     Cells,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ConfidenceGap,
         NoiseFloor,
     )
+    from ..records import OutcomeCounts
 
 SURE_OF = {
     "share": "{at} of its votes agree",

@@ -19,7 +19,6 @@ from ..errors import InvalidOption
 from ..importers import Inspection, ReadOptions, planned
 from ..importers.columns import (
     CHOICES,
-    LEVEL_KIND,
     LEVELS,
     BadCell,
     CountedCells,
@@ -42,7 +41,7 @@ from ..importers.plan import (
 )
 from ..importers.tables import TextTable
 from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import CONFIDENCE_KINDS, VOTES
+from ..schema import CONFIDENCE_KINDS, LEVEL_KIND, VOTES
 from ..store.schema import CODES
 from .dialects import SOURCE, literal, quoted
 from .engines import Engine

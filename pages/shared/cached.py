@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
@@ -236,6 +236,11 @@ def _asked(
         return cast(Result, found)
 
     return answered
+
+
+def ask(query: Callable[..., Any], selection: Selection, **options: Any) -> Any:
+    """What any query says of a selection, asked once for each selection and state of the store."""
+    return _asked(query)(selection, **options)
 
 
 def _filter_columns(store: Database | Snapshot, selection: Selection) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ def counted(selection: Selection, options: AuditOptions) -> Counted:
     """Counts of a selection under these options; results of judges stay with them."""
 
     def ask(query: Callable[..., Any], **given: Any) -> Any:
-        return getattr(cached, query.__name__)(selection, **given)
+        return cached.ask(query, selection, **given)
 
     def anchors() -> tuple[str, ...]:
         return anchors_of(cached.pair_scores(selection, pooled=True)[None], options)

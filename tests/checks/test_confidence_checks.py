@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from evidence_of import outcomes_of, result
@@ -77,3 +79,14 @@ def test_a_tie_where_gold_decides_is_no_wrong_verdict() -> None:
     # Calibration still counts them: a verdict that is not gold's is not right.
     assert judge.calibration is not None
     assert judge.calibration.n == len(rows)
+
+
+def test_a_level_is_no_probability() -> None:
+    """Levels are ranks: they separate, and there is nothing that they could be off by."""
+    right = np.repeat([1, 0], [60, 40])
+    levels = replace(outcomes_of(np.where(right == 1, 0.8, 0.4), right), kind="level")
+    for check in ("calibration", "overconfidence"):
+        unknown = result(check, outcomes=levels)
+        assert unknown.grade == "unknown"
+        assert "a level is no probability" in unknown.sentence
+    assert result("discrimination", outcomes=levels).grade == "ok"
