@@ -82,8 +82,12 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
         assert row["by chance up to"] == max(floor.ece.high, floor.ece_high_clustered)
     worst = max(expected, key=lambda judge: calibration(expected[judge]).ece)
     known = expected[worst]
-    said = sentences.confidence(confidence_results(known), of=len(expected))
-    assert texts(app)[0] == f"{worst}: {said.sentence}"
+    overconfidence, error, _ = confidence_results(known)
+    answer = texts(app)[0]
+    assert answer.startswith(
+        f"{worst}: {overconfidence.sentence} {error.sentence} Confidence ranks"
+    )
+    assert answer.endswith(f"Of {len(expected)} judges it has the largest ECE.")
 
 
 def test_audit_and_page_agree(app: AppTest) -> None:
