@@ -414,13 +414,13 @@ def test_permutations_without_a_zero_are_not_guessed():
 
 
 def test_the_same_again_changes_nothing_and_conflicts_are_kept_or_replaced():
-    first, scores = read_one(LISTS), read_one(SCORES)
-    changed = read_one(LISTS.replace("i,c,j,0,2,10,3", "i,c,j,0,2,11,3"))
+    first, scores = read_one(LISTS, "rows.csv"), read_one(SCORES, "rows.csv")
+    changed = read_one(LISTS.replace("i,c,j,0,2,10,3", "i,c,j,0,2,11,3"), "rows.csv")
     with loaded(first, scores) as store:
         before = store.export(kind="rankings").to_pylist()
         assert store.load(first).already_loaded
         assert store.load(scores).sentence == "loaded before as rows: nothing to do"
-        again = store.load(read_one(LISTS + "\n"))
+        again = store.load(read_one(LISTS + "\n", "rows.csv"))
         assert (again.loaded, again.duplicates, again.conflicts) == (0, 2, 0)
         kept = store.load(changed)
         assert (kept.loaded, kept.duplicates, kept.conflicts, kept.replaced) == (0, 1, 1, 0)
@@ -429,13 +429,13 @@ def test_the_same_again_changes_nothing_and_conflicts_are_kept_or_replaced():
         assert (taken.duplicates, taken.conflicts, taken.replaced) == (1, 1, 1)
         assert len(store.export(kind="rankings")) == len(before)
         assert 11 in store.export(kind="rankings")["score"].to_pylist()
-        other = store.load(read_one(SCORES.replace("3.5", "4")))
+        other = store.load(read_one(SCORES.replace("3.5", "4"), "rows.csv"))
         assert (other.loaded, other.duplicates, other.conflicts) == (0, 3, 1)
         assert store.datasets()[0].scores == 4
 
 
 def test_rename_delete_and_what_nothing_uses(tmp_path):
-    with loaded(read_one(SCORES), read_one(LISTS)) as store:
+    with loaded(read_one(SCORES, "rows.csv"), read_one(LISTS, "rows.csv")) as store:
         store.rename_dataset("rows", "mine")
         assert [(d.name, d.votes, d.scores, d.rankings, d.items) for d in store.datasets()] == [
             ("mine", 0, 4, 2, 3)
@@ -486,7 +486,7 @@ def test_an_export_loads_into_the_same_store(ending, tmp_path):
 
 
 def test_questions_to_the_wrong_kind_say_what_is_there_instead():
-    with loaded(read_one(SCORES), read_one(LISTS, "lists.csv")) as store:
+    with loaded(read_one(SCORES, "rows.csv"), read_one(LISTS, "lists.csv")) as store:
         here = Selection(datasets=("rows",))
         said = (
             "No usable vote with data set rows. There are 4 direct scores, "
