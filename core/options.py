@@ -240,6 +240,8 @@ def _taken(hint: Any) -> tuple[Callable[[str], Any], dict[str, Any]]:
     hint = _given(hint)
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
+        if all(isinstance(part, str) for part in parts):
+            return str, {}
         # Values of several types (1, "1-5") are told apart by how they are written.
         return partial(_member, {str(part): part for part in parts}), {}
     if origin is tuple:

@@ -59,6 +59,10 @@ REASONS = {
     ("judges", "*", "direction"): "no half credit",
     ("judges", "*", "direction", "low"): "no interval of the half credit",
     ("judges", "*", "direction", "high"): "no interval of the half credit",
+    **{
+        ("judges", "*", "own_family", end): "no own family beyond gold"
+        for end in ("difference", "low", "high")
+    },
     ("judges", "*", "direction", "among_decided"): "no share right among decided votes",
     ("judges", "*", "direction", "blind_rule"): "no blind rule",
     ("judges", "*", "direction", "blind_rule", "value"): "no half credit beyond a blind rule",

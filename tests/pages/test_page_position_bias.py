@@ -187,9 +187,7 @@ def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None
     """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
     opened(app, "position_bias")
     found = {judge: verbosity(one) for judge, one in length_counts(get_store(), DEMO).items()}
-    favours = {
-        judge for judge, one in found.items() if one.excess is not None and one.excess.low > 0
-    }
+    favours = {judge for judge, one in found.items() if one.beyond_gold and one.beyond_gold.low > 0}
     assert favours == {"sim-judge-boaster"}
 
 
