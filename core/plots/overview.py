@@ -468,9 +468,9 @@ def check_grid(
         for k, check in enumerate(checks)
     ]
     lines = math.ceil(len(checks) / 3)
-    fig = figure("", "", theme=theme, height=LINE * lines, legend=False)
+    fig = figure("", "", theme=theme, height=20 * lines, legend=False)
     fig.update_layout(margin={"t": 0, "b": 0, "l": 0, "r": 0})
-    add_tiles(fig, tiles, size=22, text_size=13, theme=theme, chosen=None)
+    add_tiles(fig, tiles, size=18, text_size=13, theme=theme, chosen=None)
     fig.update_xaxes(visible=False, fixedrange=True, range=[-0.5, 2.5])
     fig.update_yaxes(visible=False, fixedrange=True, range=[lines - 0.5, -0.5])
     return fig
