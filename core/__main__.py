@@ -209,6 +209,11 @@ def _audited(options: argparse.Namespace) -> Audit:
         if not sum(reading.votes.num_rows for reading in readings):
             raise NoUsableVotes(_no_votes(readings))
         _refuse_mostly_rejected(readings)
+        if not any(reading.kind == "votes" for reading in readings):
+            # Nothing can be audited, and why may be how the file was read.
+            for reading in readings:
+                for note in reading.notes:
+                    _complain(f"{reading.name}: {note}")
     with Store.open() as store:
         with shown_progress() as progress:
             for k, reading in enumerate(readings):

@@ -19,6 +19,15 @@ TIE_WORDS = frozenset(
 """Words that mean a tie in every vocabulary."""
 
 
+ALONE = {
+    **dict.fromkeys(("pass", "passed", "yes", "correct", "true", "1"), 1),
+    **dict.fromkeys(("fail", "failed", "no", "incorrect", "false", "0"), 0),
+}
+"""Labels of single answers, as `normalise` returns them → 1 for a good one. Votes have some of them
+too.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """One way of writing votes.

@@ -16,10 +16,20 @@ from ..files import Progress
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import labelled, pandalm
-from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
+from .layouts import (
+    DIRECT,
+    LISTS,
+    PICKS,
+    SHAPES,
+    Shape,
+    judged_alone,
+    lay_out,
+    read_scores,
+    recognise,
+)
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
-from .plan import SYNONYMS, Plan, merge_one_hot, plain, plan
+from .plan import COMPARED, SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
@@ -239,7 +249,11 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
     table = merge_one_hot(table, source.name, options)
     # What follows needs the table only, and the bytes may be half of all that is held.
     source = replace(source, data=b"")
-    return _TableFile(source=source, table=table, shape=recognise(tuple(table.columns), options))
+    shape = recognise(tuple(table.columns), options)
+    compared = COMPARED & table.columns.keys()
+    if shape is None and not compared and judged_alone(table, source.name, options):
+        shape = DIRECT
+    return _TableFile(source=source, table=table, shape=shape)
 
 
 def _is_record(whole: Record) -> bool:

@@ -4,15 +4,16 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from ..errors import UnreadableFile
-from ..schema import RANKINGS, SCORES, Form, ImportResult
+from ..labels import ALONE, normalise, shown
+from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form, ImportResult
 from .checks import finish
-from .columns import parse_float, parse_int, within
+from .columns import label_counts, parse_float, parse_int, within
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
-from .plan import SYNONYMS, Plan, map_columns, mapped, names, plain
+from .plan import SYNONYMS, Plan, judges_alone, map_columns, mapped, names, plain
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable
@@ -20,6 +21,7 @@ from .tables import TextTable
 _SHARED = {
     name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
 }
+VOTE_COLUMNS = (*COLUMN_NAMES, *SCORE_COLUMNS)
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
 
@@ -130,16 +132,61 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
     return None
 
 
+def judged_alone(table: TextTable, name: str, options: ReadOptions) -> str | None:
+    """The column of verdicts in which words such as pass and fail judge single answers, if there is
+    one.
+
+    No other column may show that two answers are compared, and no option say so. 0 and 1 alone may
+    be votes. Raises UnknownName: an option names a column that the file has not.
+    """
+    of_pairs = options.labels or options.label_map or options.label_refers or options.judges
+    of_scores = {canonical for canonical, _ in options.mapping} & {"score", "model"}
+    if of_pairs or options.layout != "auto" or options.format not in ("auto", DIRECT.format):
+        return None
+    others = tuple(pair for pair in options.mapping if pair[0] not in of_scores)
+    if any(canonical not in VOTE_COLUMNS for canonical, _ in others):
+        return None
+    mapping, _ = map_columns(tuple(table.columns), name, replace(options, mapping=others))
+    column = mapping.get("vote")
+    how = Plan(layout="long", mapping=mapping, constants={})
+    if column is None or not judges_alone(how, column):
+        return None
+    return column if _in_words(table, column) else None
+
+
+def _in_words(table: TextTable, column: str) -> bool:
+    """Whether a column holds words for good and bad answers and nothing else."""
+    labels = {normalise(label) for label in label_counts(table.columns[column])}
+    return labels <= ALONE.keys() and bool(labels - {"0", "1"})
+
+
 def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> Plan:
     """Map the columns of a table to those of its shape.
 
     Raises UnknownName: an option names a column that the file has not.
     """
     columns = tuple(table.columns)
+    verdicts = judged_alone(table, name, options) if shape is DIRECT else None
+    if verdicts is not None:
+        # What it is called as a vote, it is called as a score.
+        said = tuple(pair for pair in options.mapping if pair[0] not in ("vote", "score"))
+        options = replace(options, mapping=(*said, ("score", verdicts)))
     mapping, constants = map_columns(
         columns, name, options, known=shape.columns, synonyms=shape.synonyms
     )
+    if verdicts is not None and "model" not in {*mapping, *constants}:
+        constants["model"] = "response"
     how = mapped(table, "table", mapping, constants, shape.required)
+    if shape is DIRECT and "score" in mapping and _in_words(table, mapping["score"]):
+        how.alone = True
+        words = " and ".join(
+            shown(label) for label in sorted(label_counts(table.columns[mapping["score"]]))[:4]
+        )
+        how.notes.append(
+            f"Column {shown(mapping['score'])}: {words} judge single answers, so they are read as "
+            "scores of 1 and 0 and are no votes between two. Their accuracy is not made from them "
+            "yet; a column of gold is kept as text."
+        )
     if shape.any_of and not {*mapping, *constants} & {*shape.any_of}:
         how.missing += shape.any_of[:1]
     if how.missing:
@@ -181,6 +228,11 @@ parse_score = within(
 """Score of any scale, of at most a million either way."""
 
 
+def _parse_word(text: str) -> float:
+    """Score of a word for a good or bad answer."""
+    return float(ALONE[normalise(text)])
+
+
 def read_scores(
     table: TextTable, source: Source, shape: Shape, options: ReadOptions
 ) -> ImportResult:
@@ -191,8 +243,11 @@ def read_scores(
     Raises UnreadableFile: a required column is missing.
     """
     parser = parse_texts(table, source, shape, options)
+    read: Callable[[str], float] = parse_score
+    if parser.how.alone:
+        read = _parse_word
     numbers = parser.numbers(
-        {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
+        {"score": read, "temperature": parse_float, "cost": parse_float, "run": parse_int}
     )
     numbers["score"] = parser.settle_status("score", numbers["score"])
     rows = parser.typed_rows(numbers)

@@ -20,9 +20,11 @@ from ..errors import (
     UnreadableFile,
 )
 from ..labels import (
+    ALONE,
     CANONICAL,
     NAMES,
     NUMERIC,
+    TIE_WORDS,
     VOCABULARIES,
     WHOLE,
     Vocabulary,
@@ -83,6 +85,12 @@ ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 
 ARENA = ("anony", "evaluation_session_id")
 """Columns that only the battles of LMArena have, whose voters are people."""
+
+PEOPLE = re.compile(
+    r"(?:crowd_?worker|worker|user|annotator|session|participant|labell?er|turker)"
+    r"(?:_?(?:id|name|no|number))?_?[0-9]*"
+)
+"""Names of columns that name people, as `plain` returns them."""
 
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
@@ -310,6 +318,7 @@ class Plan:
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
     first : names of the two that every row compares → the order in which the one named is shown
         first.
+    alone : scores are words such as pass and fail.
     scale : of the confidence; None if that is open.
     slots, gold_slots : labels of votes, and of gold, name the first and second shown.
     """
@@ -330,6 +339,7 @@ class Plan:
     stem: str = ""
     unguard: bool = False
     gold_only: bool = False
+    alone: bool = False
     problems: list[AppellateError] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -380,6 +390,8 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
         )
     how.stem = stem_of(name)
     _plan_items(how)
+    if how.mapping.get("judge") != "judge":
+        _plan_people(how, table, options)
     if {"model_a", "model_b", "vote"} <= mapping.keys() and (
         table.one_hot or {plain(column) for column in table.columns} & {*ARENA}
     ):
@@ -510,6 +522,38 @@ _INCIDENTAL = frozenset(_OF_A_CALL.split())
 """Words in the names of columns that say something of a call and not of what was asked."""
 
 
+def _plan_people(how: Plan, table: TextTable, options: ReadOptions) -> None:
+    """Take the judges from a column that names people where no other names them; its votes are
+    theirs.
+    """
+    if "judge" in how.missing:
+        chat = {"assistant", "system"} & {plain(column) for column in table.columns}
+        for column in table.columns:
+            free = column not in how.mapping.values() and not (chat and plain(column) == "user")
+            if not free or not PEOPLE.fullmatch(plain(column)):
+                continue
+            # Whatever else such a column holds, names of people are short.
+            if max(map(len, table.columns[column].dictionary.to_pylist()), default=0) <= LONGEST:
+                how.mapping["judge"] = column
+                how.missing = tuple(name for name in how.missing if name != "judge")
+                how.notes.append(f"Column {shown(column)} read as judge.")
+                break
+    named = how.judges or (how.mapping.get("judge", "="),)
+    unsaid = "rater_type" not in how.mapping and options.rater_type is None
+    if unsaid and all(PEOPLE.fullmatch(plain(column)) for column in named):
+        how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
+        what = "Columns" if len(named) > 1 else "Column"
+        how.notes.append(
+            Message(
+                "{what} {named} held to be people's, so the votes are theirs; {option} llm says "
+                "otherwise.",
+                option="rater_type",
+                what=what,
+                named=", ".join(map(shown, named)),
+            )
+        )
+
+
 def _plan_crowd(how: Plan, options: ReadOptions, judge: str | None) -> str | None:
     """The votes of an arena are people's, one crowd unless a column names them."""
     if "rater_type" not in how.mapping and options.rater_type is None:
@@ -588,10 +632,19 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         }
         left = {label: n for label, n in how.labels.items() if label not in own}
         wanted = None if table.one_hot and name == "winner" else options.labels
-        if left or not own:
+        words = {normalise(label) for label in how.labels}
+        alone = bool(words) and words <= ALONE.keys() and judges_alone(how, name)
+        if alone and words - {"0", "1", "true", "false"}:
+            _refuse_alone(how, name)
+        elif words and words <= {*TIE_WORDS, "0"} and not own and wanted is None:
+            how.vocabulary = VOCABULARIES[CANONICAL]
+            how.notes.append("Every label is a tie, so no vote is for either side.")
+        elif left or not own:
             how.vocabulary = _choose(
                 how, "labels", wanted, counts=left, column=name, models=models, canonical=exported
             )
+            if alone and how.vocabulary is None:
+                how.problems[-1] = AmbiguousLabels(_or_alone(how.problems[-1].message))
         else:
             how.vocabulary = AS_GIVEN
         if how.vocabulary and given:
@@ -600,6 +653,40 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         how.gold_vocabulary = _gold_vocabulary(how, table, options, models, exported=exported)
     if how.vocabulary and how.labels:
         how.notes.append(f"Labels read as {how.vocabulary.name}: {how.vocabulary.meaning}.")
+
+
+COMPARED = frozenset((*SIDES, *SCORE_COLUMNS, "position"))
+"""Columns of which any shows that a row compares two answers."""
+_OF_TWO = ("winner", "preference", "preferred", "choice")
+
+
+def judges_alone(how: Plan, column: str) -> bool:
+    """Whether nothing but its labels may say that a row compares two answers."""
+    return (
+        how.layout == "long" and not COMPARED & how.mapping.keys() and plain(column) not in _OF_TWO
+    )
+
+
+def _refuse_alone(how: Plan, column: str) -> None:
+    how.problems.append(
+        AmbiguousLabels(
+            "column {column}: {labels} judge single answers, and a vote is between two. Read them "
+            "as scores of 1 and 0 with {option:format direct_scores}. If each row compares two "
+            "answers, say which with {option:map model_a==NAME} and {option:map model_b==NAME}.",
+            option="format",
+            column=shown(column),
+            labels=" and ".join(shown(label) for label in sorted(how.labels)[:4]),
+        )
+    )
+
+
+def _or_alone(message: Message) -> Message:
+    """The message, and what else the labels may be where nothing shows that two are compared."""
+    more = (
+        " If each row judges one answer alone, they are no votes: read them as scores with "
+        "{option:format direct_scores}, {option:map score=COLUMN} and {option:map model==NAME}."
+    )
+    return Message(message.template + more, **message.fields)
 
 
 def _gold_vocabulary(

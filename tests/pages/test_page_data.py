@@ -368,6 +368,15 @@ def test_rows_that_differ_in_a_column_can_be_said_to_be_repeats(app):
     assert sorted(exported(store_path(app), "again")["run"]) == [0] * 9 + [1] * 9
 
 
+def test_pass_and_fail_are_offered_as_scores_and_never_as_votes(app):
+    rows = "".join(f"{i},j,{'pass' if i % 3 else 'fail'}\n" for i in range(6))
+    drop(app, ("checks.csv", "item_id,judge,vote\n" + rows))
+    assert "'fail' and 'pass' judge single answers" in all_text(app)
+    assert not [box for box in app.selectbox if box.label == "Labels are written as"]
+    load(app)
+    assert "6 direct scores loaded into checks." in all_text(app)
+
+
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
     latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
