@@ -550,7 +550,8 @@ class ListRankings(_Rows):
     score : 0 to 100, NaN where none was given.  rank : 1 is best, 0 where none was given.
     chosen : 1 if the run named this candidate the best, 0 if another; a run that ranks or scores
         names its best rank, or without ranks all with its top score.
-    uncertain, major_error, unsupported : flags 0 or 1, -1 where none was given.
+    calibrated_uncertainty : the candidate itself says, where warranted, that it is not sure. It,
+        major_error and unsupported are flags 0 or 1, -1 where none was given.
     best : 1 if the candidate is truly (among) the best, 0 if not, -1 unknown.
     """
 
@@ -564,7 +565,7 @@ class ListRankings(_Rows):
     score: FloatArray
     rank: IntArray
     chosen: IntArray
-    uncertain: IntArray
+    calibrated_uncertainty: IntArray
     major_error: IntArray
     unsupported: IntArray
     best: IntArray

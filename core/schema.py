@@ -165,7 +165,16 @@ RANKINGS = Form(
         Column(name="slot", kind="int", meaning="place in which it was shown: 0, 1 …"),
         Column(name="score", kind="float", meaning="score of the candidate, 0 to 100"),
         Column(name="rank", kind="int", meaning="rank of the candidate, 1 is best"),
-        Column(name="uncertain", kind="int", meaning="1 if the judge is uncertain of it, else 0"),
+        Column(
+            name="calibrated_uncertainty",
+            kind="int",
+            meaning="1 if the answer itself says, where warranted, that it is not sure, else 0",
+        ),
+        Column(
+            name="uncertain",
+            kind="int",
+            meaning="1 if the judge is uncertain of it, else 0; kept, and without weight",
+        ),
         Column(name="major_error", kind="int", meaning="1 if the judge sees a major error, else 0"),
         Column(
             name="unsupported", kind="int", meaning="1 if it is specific without support, else 0"
@@ -180,6 +189,7 @@ RANKINGS = Form(
             "slot",
             "score",
             "rank",
+            "calibrated_uncertainty",
             "uncertain",
             "major_error",
             "unsupported",

@@ -202,7 +202,7 @@ def blocks(rankings: ListRankings) -> Blocks:
         raise InvalidCounts("ListRankings: the runs of an item show different candidates.")
 
     score, rank, slot = (getattr(rankings, name)[order] for name in ("score", "rank", "slot"))
-    chosen, uncertain = rankings.chosen[order], rankings.uncertain[order]
+    chosen, cautious = rankings.chosen[order], rankings.calibrated_uncertainty[order]
     scored = not np.isnan(score).any()
     first = (
         score >= np.maximum.reduceat(score, np.flatnonzero(new_list))[list_of]
@@ -217,13 +217,13 @@ def blocks(rankings: ListRankings) -> Blocks:
         "score": score,
         "borda": 100 * (n - rank) / np.maximum(n - 1, 1),
         "top": 100 * first / in_top[list_of],
-        "uncertainty": 100.0 * uncertain,
+        "uncertainty": 100.0 * cautious,
     }
     has = {
         "score": scored,
         "borda": (rank > 0).all(),
         "top": True,
-        "uncertainty": (uncertain >= 0).all(),
+        "uncertainty": (cautious >= 0).all(),
     }
 
     def matrix(values: FloatArray | IntArray, empty: float) -> FloatArray:
@@ -297,8 +297,10 @@ def consensus(
     given.
 
     s̄ is the mean score; B = 100/(K(n − 1))·Σ(n − rank); v the mean over runs of 1{in top set}/|top
-    set|; u the mean uncertainty flag. A part that some run lacks is left out and the weights are
-    renormalised (ours). Winners are all within `tolerance` points of the highest C.
+    set|; u the mean flag of calibrated uncertainty: the paper rewards a candidate that says itself,
+    where warranted, that it is not sure, not one of which the judge is not sure. A part that some
+    run lacks is left out and the weights are renormalised (ours). Winners are all within
+    `tolerance` points of the highest C.
 
     Errors as `blocks`. Source: [PCF] §3.
     """

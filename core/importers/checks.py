@@ -295,7 +295,15 @@ ONE_EACH = {
         "correct them, or leave them empty"
     ),
 }
-ANSWERS = ("score", "rank", "chosen", "uncertain", "major_error", "unsupported")
+ANSWERS = (
+    "score",
+    "rank",
+    "chosen",
+    "calibrated_uncertainty",
+    "uncertain",
+    "major_error",
+    "unsupported",
+)
 """Columns that a failed ranking cannot have."""
 
 

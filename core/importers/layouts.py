@@ -74,6 +74,7 @@ LISTS = Shape(
         "run": ("repetition", "perm_id", "permutation_id", "ordering"),
         "candidate": ("candidate_id",),
         "slot": ("shown_slot", "slot_shown"),
+        "calibrated_uncertainty": ("calibrated_uncertainty_flag", "calibrated"),
         "uncertain": ("uncertainty", "uncertain_flag", "uncertainty_flag"),
         "major_error": ("major_error_flag", "has_major_error"),
         "unsupported": (

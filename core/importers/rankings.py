@@ -32,7 +32,7 @@ from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable
 
-FLAGS = ("uncertain", "major_error", "unsupported", "chosen", "is_best")
+FLAGS = ("calibrated_uncertainty", "uncertain", "major_error", "unsupported", "chosen", "is_best")
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -31,7 +31,7 @@ CANDIDATES = {
     "score": "mean score",
     "borda": "rank score (Borda)",
     "top": "share of first places",
-    "uncertainty": "flagged uncertain",
+    "uncertainty": "aptly unsure",
 }
 """Heading of each column of a `Consensus`, whose rows may be thousands."""
 ACCURACY = (

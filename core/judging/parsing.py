@@ -59,7 +59,7 @@ REASONS = (
     *("begründung", "razón", "raison", "理由"),
 )
 SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
-FLAGS = ("uncertain", "major_error", "unsupported")
+FLAGS = ("calibrated_uncertainty", "major_error", "unsupported")
 BEGINS = 400
 """Characters of a reply in which a refusal is stated."""
 REFUSAL = re.compile(

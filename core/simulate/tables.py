@@ -7,8 +7,9 @@ its lasting view of the response; ε ~ Logistic(0, 1/discrimination) is new in e
 - Scores: round(5.5 + 1.3·f), cut to 1 … 10; no slots, so no pull.
 - Rankings: `candidates` of the models at random are shown in every run, each run in another order.
   The pull is 2·position_bias·(n − 1 − 2·slot)/(n − 1): the first slot gains what the last one
-  loses. score = round(50 + 12·f), cut to 0 … 100; ranks by f; uncertain where f is within ½ of the
-  run's best or second.
+  loses. score = round(50 + 12·f), cut to 0 … 100; ranks by f. A response says itself, where
+  warranted, that it is not sure with chance ½·σ(q − mean q of those shown); a run of a judge sees
+  that with chance .9 (`calibrated_uncertainty`).
 """
 
 from __future__ import annotations
@@ -91,17 +92,19 @@ def simulate_rankings(
             (true + lasting)[:, None] + pull + rng.logistic(size=slot.shape) / judge.discrimination
         )
         rank = 1 + (-felt).argsort(axis=2).argsort(axis=2)
-        ordered = -np.sort(-felt, axis=2)
-        unsure = (felt >= ordered[..., 1:2]) & (ordered[..., :1] - ordered[..., 1:2] < 0.5)
         item, run, place = (grid.ravel() for grid in np.indices(felt.shape))
         score = np.clip(np.round(50 + 12 * felt), 0, 100)
-        columns = (shown[item, place], best[item, place], slot, rank, score, unsure)
+        columns = (shown[item, place], best[item, place], slot, rank, score)
         parts.append(
             (item, run, np.full(len(item), code), *(np.ravel(column) for column in columns))
         )
-    item, run, judge_code, model, is_best, slot_of, rank_of, score_of, unsure_of = (
+    item, run, judge_code, model, is_best, slot_of, rank_of, score_of = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
+    ahead = true - true.mean(axis=1, keepdims=True)
+    cautious = rng.random(true.shape) < 0.5 / (1 + np.exp(-ahead))
+    # Of each judge, item and run, by the candidate that stands in the order as given.
+    seen = cautious[:, None] & (rng.random((len(judges), *slot.shape)) < 0.9)
     return pa.table(
         {
             "dataset": pa.array([world.dataset] * len(item)),
@@ -115,7 +118,7 @@ def simulate_rankings(
             "slot": slot_of,
             "score": score_of,
             "rank": rank_of,
-            "uncertain": unsure_of.astype(np.int64),
+            "calibrated_uncertainty": seen.ravel().astype(np.int64),
             "is_best": is_best.astype(np.int64),
         }
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "6"
+VERSION = "7"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it. No release has written a store yet, so one of another layout is
@@ -48,7 +48,8 @@ create table scores (id bigint, dataset integer, item integer, category integer,
                      prompt integer, response integer, rationale integer, prompt_hash integer,
                      temperature double, cost double, extra map(varchar, varchar));
 create table rankings (id bigint, dataset integer, item integer, category integer, judge integer, run bigint,
-                       candidate integer, slot integer, score double, rank integer, uncertain tinyint,
+                       candidate integer, slot integer, score double, rank integer,
+                       calibrated_uncertainty tinyint, uncertain tinyint,
                        major_error tinyint, unsupported tinyint, chosen tinyint, is_best tinyint,
                        status tinyint, human boolean,
                        prompt integer, response integer, rationale integer, prompt_hash integer,

@@ -630,7 +630,7 @@ def direct_scores(store: Database | Snapshot, selection: Selection) -> dict[str,
     return fetch(store, selection, listed, DirectScores, kind="scores")
 
 
-UNKNOWN = {"rank": 0, "uncertain": -1, "major_error": -1, "unsupported": -1}
+UNKNOWN = {"rank": 0, "calibrated_uncertainty": -1, "major_error": -1, "unsupported": -1}
 """What a record has where the file says nothing."""
 
 

@@ -14,6 +14,7 @@ from places import REPOSITORY
 from readings import reading as votes_reading
 
 from core.__main__ import main
+from core.consensus.listwise import consensus
 from core.errors import AmbiguousLabels, AppellateError, NoUsableVotes, UnknownName
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.rankings import parse_permutation
@@ -31,7 +32,7 @@ q1,x,j,1,8,math,
 q2,x,k,0,,code,
 """
 # Two orders of three candidates, with everything that a ranking can have.
-LISTS = """item,candidate,judge,run,slot,score,rank,uncertain,major_error,unsupported,is_best
+LISTS = """item,candidate,judge,run,slot,score,rank,calibrated_uncertainty,major_error,unsupported,is_best
 i,a,j,0,0,90,1,0,0,0,1
 i,b,j,0,1,70,2,1,0,0,
 i,c,j,0,2,10,3,0,1,1,
@@ -244,13 +245,28 @@ def test_a_ranking_is_read_with_all_that_it_says():
         assert lists.slot.tolist() == [0, 1, 2] * 2
         assert lists.score.tolist() == [90, 70, 10, 60, 60, 20]
         assert lists.rank.tolist() == [1, 2, 3, 2, 1, 3]
-        assert lists.uncertain.tolist() == [0, 1, 0, 0, 0, 0]
+        assert lists.calibrated_uncertainty.tolist() == [0, 1, 0, 0, 0, 0]
         assert lists.major_error.tolist() == lists.unsupported.tolist() == [0, 0, 1, 0, 0, 0]
         assert lists.best.tolist() == [1, 0, 0, 0, 1, 0]
     assert (
         "saw b, a, c and ranked a, b, c with scores 60, 60, 20 as shown; the best is a"
         in read_back(found)[1]
     )
+
+
+def test_what_the_judge_was_unsure_of_is_kept_and_has_no_weight():
+    """Caution of the answer is rewarded, doubt of the judge is not: it changes no consensus."""
+    doubted = LISTS.replace("calibrated_uncertainty", "uncertain")
+    with loaded(read_one(LISTS)) as store:
+        cautious = consensus(queries.list_rankings(store, ALL)["j"])
+    with loaded(read_one(doubted)) as store:
+        doubt = consensus(queries.list_rankings(store, ALL)["j"])
+        kept = store.export(kind="rankings").to_pydict()
+    assert sorted(kept["uncertain"]) == [0, 0, 0, 0, 0, 1]
+    assert set(kept["calibrated_uncertainty"]) == {None}
+    assert (doubt.missing, doubt.weights.uncertainty) == (("uncertainty",), 0.0)
+    assert (cautious.missing, cautious.weights.uncertainty) == ((), pytest.approx(0.05))
+    np.testing.assert_allclose(cautious.uncertainty, [0, 0.5, 0])
 
 
 def test_without_ranks_all_with_the_top_score_are_chosen():
@@ -559,7 +575,12 @@ def test_every_column_of_a_ranking_goes_through_the_store():
         row | {"candidate": c, "slot": k, "score": 9 - k, "rank": k + 1} for k, c in enumerate("ab")
     ]
     frame = pd.DataFrame(rows).assign(
-        cost=1e-7, uncertain=0, major_error=1, unsupported=0, chosen=[1, 0]
+        cost=1e-7,
+        calibrated_uncertainty=1,
+        uncertain=0,
+        major_error=1,
+        unsupported=0,
+        chosen=[1, 0],
     )
     frame = frame.assign(is_best=[0, 1], dataset="d", source="web")
     with loaded(read_one(frame.to_csv(index=False))) as store:

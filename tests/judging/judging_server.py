@@ -296,7 +296,7 @@ def _listwise(text: str, quality: list[float], judge: SimulatedJudge, rng: rando
             "label": label,
             "score": max(0, min(100, round(50 + 20 * value[k]))),
             "rank": rank[k],
-            "uncertain": False,
+            "calibrated_uncertainty": False,
             "major_error": value[k] < -1,
             "unsupported": False,
         }

@@ -334,16 +334,17 @@ def entry(label: str, rank: int, **changes: object) -> dict[str, object]:
 
 
 def test_rankings():
-    text = json.dumps({"candidates": [entry("B", 1, score=90.5), entry("A", 2, uncertain=True)]})
+    text = json.dumps(
+        {"candidates": [entry("B", 1, score=90.5), entry("A", 2, calibrated_uncertainty=True)]}
+    )
     found = ranking(text, 2)
     lenient = f"Here it is:\n```json\n{text}\n```".replace(
         '"label": "B"', '"label": "Candidate B", "note": "x"'
     )
     assert ranking(lenient, 2).ranking == found.ranking
-    assert [(r["slot"], r["score"], r["rank"], r["uncertain"]) for r in found.ranking] == [
-        (0, 50.0, 2, 1),
-        (1, 90.5, 1, 0),
-    ]
+    assert [
+        (r["slot"], r["score"], r["rank"], r["calibrated_uncertainty"]) for r in found.ranking
+    ] == [(0, 50.0, 2, 1), (1, 90.5, 1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +356,7 @@ def test_rankings():
         [entry("A", 0), entry("B", 1)],
         [entry("A", 1), entry("C", 2)],
         [entry("A", 1), entry("B", 2, score=101)],
-        [entry("A", 1), entry("B", 2, uncertain=0)],
+        [entry("A", 1), entry("B", 2, calibrated_uncertainty=0)],
         [entry("A", 1), entry("B", 2.0)],
         [entry("A", 1), entry("B", 2), entry("C", 3)],
         "A, B",

@@ -21,7 +21,7 @@ from core.wording import percent, points
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):
     """Rows of dicts with item, run, candidate, and what else is given."""
     blank = {"category": 0, "slot": 0, "score": np.nan, "rank": 0, "chosen": 0, "best": -1}
-    blank |= {"uncertain": -1, "major_error": -1, "unsupported": -1}
+    blank |= {"calibrated_uncertainty": -1, "major_error": -1, "unsupported": -1}
     filled = [blank | row for row in rows]
     columns = {
         name: np.array([row[name] for row in filled])
@@ -52,7 +52,7 @@ def planted(rng, *, items, runs, q, n=4):
         score=np.full(len(item), np.nan),
         rank=np.zeros_like(item),
         chosen=(pick[:, :, None] == np.arange(n)).astype(np.int64).ravel(),
-        uncertain=unknown,
+        calibrated_uncertainty=unknown,
         major_error=unknown,
         unsupported=unknown,
         best=(best[item] == candidate).astype(np.int64),
@@ -71,12 +71,60 @@ def plurality_accuracy(rng, *, k, q, n=4, draws=400_000):
 
 HAND = rankings(
     [
-        {"item": 0, "run": 0, "candidate": 0, "score": 90, "rank": 1, "uncertain": 0, "best": 0},
-        {"item": 0, "run": 0, "candidate": 1, "score": 80, "rank": 2, "uncertain": 1, "best": 1},
-        {"item": 0, "run": 0, "candidate": 2, "score": 10, "rank": 3, "uncertain": 0, "best": 0},
-        {"item": 0, "run": 1, "candidate": 0, "score": 60, "rank": 2, "uncertain": 0, "best": 0},
-        {"item": 0, "run": 1, "candidate": 1, "score": 95, "rank": 1, "uncertain": 1, "best": 1},
-        {"item": 0, "run": 1, "candidate": 2, "score": 20, "rank": 3, "uncertain": 1, "best": 0},
+        {
+            "item": 0,
+            "run": 0,
+            "candidate": 0,
+            "score": 90,
+            "rank": 1,
+            "calibrated_uncertainty": 0,
+            "best": 0,
+        },
+        {
+            "item": 0,
+            "run": 0,
+            "candidate": 1,
+            "score": 80,
+            "rank": 2,
+            "calibrated_uncertainty": 1,
+            "best": 1,
+        },
+        {
+            "item": 0,
+            "run": 0,
+            "candidate": 2,
+            "score": 10,
+            "rank": 3,
+            "calibrated_uncertainty": 0,
+            "best": 0,
+        },
+        {
+            "item": 0,
+            "run": 1,
+            "candidate": 0,
+            "score": 60,
+            "rank": 2,
+            "calibrated_uncertainty": 0,
+            "best": 0,
+        },
+        {
+            "item": 0,
+            "run": 1,
+            "candidate": 1,
+            "score": 95,
+            "rank": 1,
+            "calibrated_uncertainty": 1,
+            "best": 1,
+        },
+        {
+            "item": 0,
+            "run": 1,
+            "candidate": 2,
+            "score": 20,
+            "rank": 3,
+            "calibrated_uncertainty": 1,
+            "best": 0,
+        },
     ]
 )
 
@@ -346,7 +394,7 @@ def placed(rng, *, items, runs, candidates, pull, noise=1.0):
         score=np.full(slot.size, np.nan),
         rank=np.zeros(slot.size, dtype=np.int64),
         chosen=(seen == seen.max(axis=2, keepdims=True)).astype(np.int64).ravel(),
-        uncertain=unknown,
+        calibrated_uncertainty=unknown,
         major_error=unknown,
         unsupported=unknown,
         best=unknown,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from places import REPOSITORY
 
-from core.consensus.listwise import improvement
+from core.consensus.listwise import consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity
 from core.errors import InvalidOption
 from core.importers import read
@@ -48,6 +48,22 @@ def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     )
     assert careful.direct.value > noisy.direct.value
     assert noisy.improved > noisy.regressed
+
+
+def test_apt_caution_goes_with_the_better_answer_and_is_seen_in_most_runs(tmp_path):
+    """A property of the answer: whoever shows it does so in nine of ten runs, others in none."""
+    write_demo_rankings(tmp_path / "lists.csv", seed=5, items=400)
+    with loaded(tmp_path / "lists.csv") as store:
+        lists = queries.list_rankings(store, Selection())
+    seen = []
+    for one in lists.values():
+        pooled = consensus(one)
+        caution = pooled.uncertainty > 0
+        assert pooled.uncertainty[caution].mean() == pytest.approx(0.9, abs=0.02)
+        assert caution[pooled.best == 1].mean() > caution[pooled.best == 0].mean() + 0.1
+        seen.append(caution)
+    assert len(seen) > 1
+    assert (np.stack(seen) == seen[0]).mean() > 0.99
 
 
 def test_scores_follow_strength(tmp_path):

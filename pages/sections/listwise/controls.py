@@ -18,7 +18,7 @@ LABELS = {
     "score": "score",
     "borda": "rank (Borda)",
     "top": "first places",
-    "uncertainty": "uncertainty flag",
+    "uncertainty": "calibrated uncertainty",
 }
 NO_BEST = "no item says which candidate is best (is_best), so accuracy is unknown."
 Result = TypeVar("Result")

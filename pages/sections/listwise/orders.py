@@ -48,11 +48,9 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
             "(the mean over them), filled marks by the consensus of all its orders: the weighted "
             "mean of the "
             "mean score, the mean rank (Borda), the share of first places and the share of runs "
-            "that flagged "
-            "uncertainty. An item counts 1 if its only winner is the best, 1/k if k candidates "
-            "share the "
-            "first place and the best is among them. Lines are 95 % intervals over items. The "
-            "p-value is an "
+            "that saw the candidate say itself, where warranted, that it is not sure. An item "
+            "counts 1 if its only winner is the best, 1/k if k candidates share the first place "
+            "and the best is among them. Lines are 95 % intervals over items. The p-value is an "
             "exact sign test on the items that consensus changed, against the first order."
         )
     with measured:
