@@ -11,18 +11,19 @@ export OPENBLAS_NUM_THREADS ?= 1
 run: .venv/.run
 	$(BIN)/streamlit run app.py
 
+# A file's tests share what they build, so one worker has them all.
 test: .venv/.dev
-	$(BIN)/python -m pytest -n auto -m "not thorough"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not thorough"
 
 # With simulations, kills, other engines and hostile processes: what the build server runs.
 test-all: .venv/.dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto -m "not thorough"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not thorough"
 
 format: .venv/.dev
 	$(BIN)/ruff format .

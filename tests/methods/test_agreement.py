@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from raters import rater
 from scipy.stats import t
 
 from core.agreement.kappa import agreement_matrix, cohen_kappa, reliability_factor
@@ -20,21 +21,6 @@ SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]],
     dtype=float,
 )
-
-
-def votes(labels: dict[int, int], gold: dict[int, int] | None = None) -> VoteCounts:
-    """One vote per comparison: comparison code → label."""
-    code = np.array(list(labels), dtype=np.int64)
-    label = np.array(list(labels.values()))
-    known = gold or {}
-    return VoteCounts(
-        comparison=code,
-        item=code,
-        plus=(label == 1).astype(int),
-        tie=(label == 0).astype(int),
-        minus=(label == -1).astype(int),
-        gold=np.array([known.get(c, NO_GOLD) for c in labels], dtype=np.int64),
-    )
 
 
 def test_shrout_and_fleiss_1979() -> None:
@@ -281,9 +267,9 @@ def test_kappa_is_undefined_only_without_anything_to_agree_on() -> None:
 
 
 def test_only_comparisons_both_judged_count() -> None:
-    one = votes({0: 1, 1: 1, 2: 0, 3: -1}, gold={0: 1, 2: 1, 3: -1})
-    two = votes({3: -1, 1: 1, 2: 1, 9: 0})
-    other = votes({50: 1})
+    one = rater({0: 1, 1: 1, 2: 0, 3: -1}, gold={0: 1, 2: 1, 3: -1})
+    two = rater({3: -1, 1: 1, 2: 1, 9: 0})
+    other = rater({50: 1})
     matrix = agreement_matrix({"one": one, "two": two, "other": other})
     first = matrix.pairs[0]
     assert (first.judge_1, first.judge_2, first.n) == ("one", "two", 3)
@@ -300,7 +286,7 @@ def test_only_comparisons_both_judged_count() -> None:
 
 
 def test_a_judge_that_says_one_thing_has_no_kappa_with_its_like() -> None:
-    constant = votes(dict.fromkeys(range(10), 1))
+    constant = rater(dict.fromkeys(range(10), 1))
     pair = agreement_matrix({"one": constant, "two": constant}).pairs[0]
     assert (pair.raw.value, pair.kappa) == (1, None)
     assert "same label" in pair.reason
@@ -318,7 +304,7 @@ def test_kappa_interval_covers_with_several_comparisons_an_item() -> None:
             label = np.where(
                 hard & (rng.random(3 * items) < 0.8), rng.choice([-1, 0, 1], 3 * items), truth
             )
-            counts = votes(dict(enumerate(label.tolist())))
+            counts = rater(dict(enumerate(label.tolist())))
             found[name] = VoteCounts(
                 **{f: getattr(counts, f) for f in ("comparison", "plus", "tie", "minus", "gold")},
                 item=np.arange(3 * items) // 3,
@@ -335,7 +321,7 @@ def test_reliability_factor_is_the_root_of_the_mean_kappa() -> None:
     rng = np.random.default_rng(6)
     truth = rng.choice([-1, 0, 1], 300)
     judges = {
-        name: votes(
+        name: rater(
             dict(
                 enumerate(
                     np.where(rng.random(300) < 0.3, rng.choice([-1, 0, 1], 300), truth).tolist()
@@ -362,7 +348,7 @@ def check_judges_of_pandalm(shared_data: Path) -> None:
     judges = {}
     for judge, rows in frame.groupby("judge"):
         gold = dict(zip(rows["code"], rows["gold"].fillna(NO_GOLD).astype(int), strict=True))
-        judges[judge] = votes(dict(zip(rows["code"], rows["vote"], strict=True)), gold=gold)
+        judges[judge] = rater(dict(zip(rows["code"], rows["vote"], strict=True)), gold=gold)
     matrix = agreement_matrix(judges)
     raw = {pair.judge_1: pair.raw.value for pair in matrix.gold}
     assert raw["gpt-3.5-turbo"] == pytest.approx(0.7156, abs=5e-5)

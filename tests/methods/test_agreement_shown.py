@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from evidence_of import result
+from raters import rater
 
 from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix
@@ -23,20 +24,10 @@ from core.plots.agreement import (
     shown_raters,
 )
 from core.plots.base import rater_styles
-from core.records import NO_GOLD, VoteCounts
+from core.records import VoteCounts
 from core.stats.estimate import Estimate
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def rater(labels: list[int]) -> VoteCounts:
-    label = np.array(labels)
-    code = np.arange(len(label))
-    counted = {
-        name: (label == value).astype(np.int64)
-        for name, value in (("plus", 1), ("tie", 0), ("minus", -1))
-    }
-    return VoteCounts(comparison=code, item=code, gold=np.full(len(label), NO_GOLD), **counted)
 
 
 def noisy(count: int, n: int = 60) -> dict[str, VoteCounts]:

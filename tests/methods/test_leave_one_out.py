@@ -8,31 +8,19 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raters import rater
 from scipy.stats import binom
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.judge_vs_human import leave_one_out
 from core.errors import UnknownName
-from core.records import NO_GOLD, VoteCounts
+from core.records import VoteCounts
 
 SEED = 0
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(SEED)
-
-
-def rater(labels: dict[int, int], items: int = 1) -> VoteCounts:
-    comparison = np.array(sorted(labels), dtype=np.int64)
-    label = np.array([labels[int(code)] for code in comparison], dtype=np.int64)
-    return VoteCounts(
-        comparison=comparison,
-        item=comparison // items,
-        plus=(label == 1).astype(np.int64),
-        tie=(label == 0).astype(np.int64),
-        minus=(label == -1).astype(np.int64),
-        gold=np.full(len(comparison), NO_GOLD),
-    )
 
 
 def mode(labels: list[int]) -> int:
@@ -231,7 +219,8 @@ def test_interval_of_the_difference_covers_with_several_comparisons_an_item() ->
         raters = {name: np.where(hard & wrong, -1, truth) for name, wrong in item_wrong.items()}
         raters["human 1"] = truth
         counts = {
-            name: rater(dict(enumerate(label.tolist())), items=3) for name, label in raters.items()
+            name: rater(dict(enumerate(label.tolist())), an_item=3)
+            for name, label in raters.items()
         }
         contest = leave_one_out(counts, ["human 0", "human 1"], rng=rng()).judges[0]
         return contest.difference.low <= 0 <= contest.difference.high
