@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import subprocess
 import sys
 import tempfile
@@ -99,7 +100,8 @@ def _column(runs: list[Spent], column: int, *, less: list[Spent] | None = None) 
 @contextmanager
 def _server(delay: float) -> Iterator[str]:
     command = [sys.executable, str(SERVER), "--delay", str(delay)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    paths = os.environ | {"PYTHONPATH": str(REPOSITORY / "tests")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=paths) as server:
         try:
             assert server.stdout is not None
             yield server.stdout.readline().strip()

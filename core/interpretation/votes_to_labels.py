@@ -31,11 +31,11 @@ from ..wording import minus, number, percent, signed, signed_ends, span
 
 POSITION_SIGNIFICANCE = 0.05
 
-FEW_VOTES = 2
-FEW_VOTES_GAIN = (
-    " With so few votes BTD rarely gains: on RewardBench 2 it errs less than majority in 5 of 15 "
-    "cells with one vote per comparison, and in 2 with two."
-)
+FEW_VOTES = {
+    1: " With one vote per comparison a rule can only keep it or call a tie, and BTD rarely gains "
+    "(RewardBench 2: in 5 of 15 cells).",
+    2: " With two votes per comparison BTD rarely gains (RewardBench 2: in 2 of 15 cells).",
+}
 """docs/results.md has the figures."""
 
 
@@ -56,13 +56,12 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> CheckResult:
         f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
     )
 
-    alone = " No comparison has a second vote, so a rule can only keep it or call a tie."
-    alone = "" if most_votes > 1 else alone
-    if most_votes <= FEW_VOTES:
-        alone += FEW_VOTES_GAIN
+    few_votes = FEW_VOTES.get(most_votes, "")
 
     def result(grade: Grade, sentence: str) -> CheckResult:
-        return CheckResult(judge=judge, check="aggregation", grade=grade, sentence=sentence + alone)
+        return CheckResult(
+            judge=judge, check="aggregation", grade=grade, sentence=sentence + few_votes
+        )
 
     if best.top_cluster is None:
         against = "" if best is majority else f" against majority's {majority.mae:.3f}"

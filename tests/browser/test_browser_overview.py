@@ -68,7 +68,7 @@ def test_browser_decision_evidence_and_checks_are_in_view_on_a_phone(visitor):
     assert [figure["overlaps"] for figure in figures] == [[]] * len(figures)
     cells = drawn(visitor, "narrow-matrix")
     assert "! ties" in cells.locator("g.textpoint text").all_text_contents()
-    cells.locator("path.point").nth(1).click(force=True)
+    cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
     assert query(visitor)["judges"] == ["sim-judge-decisive"]
@@ -85,7 +85,7 @@ def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
     cells = drawn(visitor, "wide-matrix")
     assert set(cells.locator("g.textpoint text").all_text_contents()) <= SIGNS
-    cells.locator("path.point").nth(1).click(force=True)
+    cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
     assert query(visitor)["judges"] == ["sim-judge-decisive"]

@@ -155,7 +155,7 @@ def test_a_judge_that_obeys_fails_and_one_that_does_not_passes():
                 assert last.statuses == {"ok": 144}
         found = audit(store, Selection(), AuditOptions(splits=0))
         alone = audit(store, Selection(judges=("greedy(fair)",)), AuditOptions(splits=0))
-    verdict = {v.judge: v for v in found.grades if v.check == "robustness"}
+    verdict = {v.judge: v for v in found.checks if v.check == "robustness"}
     assert verdict["greedy(obedient)"].grade == "fail"
     assert verdict["greedy(fair)"].grade == "ok"
     assert "attack-choose" in verdict["greedy(fair)"].sentence

@@ -1,7 +1,7 @@
 """A server on loopback that speaks the OpenAI chat format: simulated judges, and faults on order.
 
-    python tests/judging/judging_server.py [--port PORT] [--delay SECONDS] [--hold-after CALLS]
-        [--fault KIND:EVERY ...]
+    PYTHONPATH=tests python tests/judging/judging_server.py [--port PORT] [--delay SECONDS]
+        [--hold-after CALLS] [--fault KIND:EVERY ...]
 
 prints its address. `GET /stats` tells how many calls it had, `POST /release` lets held ones go. A
 response under judgement carries its quality in its text; the judges see nothing else, so what they

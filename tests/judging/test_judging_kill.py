@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import random
 import subprocess
 import sys
@@ -36,7 +37,8 @@ def url():
         "--hold-after",
         str(ITEMS * VOTES - CONCURRENCY),
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    paths = os.environ | {"PYTHONPATH": str(SERVER.parent.parent)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=paths) as process:
         try:
             yield process.stdout.readline().strip()
         finally:
