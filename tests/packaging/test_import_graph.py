@@ -34,7 +34,7 @@ TIERS = (
     ("aggregation",),
     ("agreement", "confidence", "experiments"),
     ("accuracy", "bias", "leaderboard"),
-    ("consensus",),
+    ("consensus", "scores"),
     # Numbers become grades and sentences.
     ("checks",),
     ("audit_results",),
@@ -58,6 +58,7 @@ METHODS = {
     "experiments",
     "consensus",
     "leaderboard",
+    "scores",
 }
 VOTES_SIDE = {"importers", "store", "simulate", "warehouse"}
 
