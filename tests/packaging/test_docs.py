@@ -221,7 +221,7 @@ def test_the_python_of_the_readme_is_short() -> None:
 
 def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """CONTRIBUTING's metric: its tests pass on its function, and the pages' part is Python."""
-    example = TEXTS["CONTRIBUTING.md"].partition("\n## Add a check")[0]
+    example = TEXTS["CONTRIBUTING.md"].partition("\n## Add a check: ")[0]
     golden, function, law, *pages = (
         body for kind, body in BLOCK.findall(example) if kind == "python"
     )
