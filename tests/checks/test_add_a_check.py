@@ -73,7 +73,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place.write_text(text, encoding="utf-8")
     (root / "tests/checks/test_sides.py").write_text(test, encoding="utf-8")
     lines = ["item_id,judge,vote,gold"]
-    lines += [f"{item},j,{1 if item < 120 else -1},{1 if item < 80 else -1}" for item in range(160)]
+    lines += [f"{item},j,{1 if item < 150 else -1},{1 if item < 80 else -1}" for item in range(160)]
     (root / "votes.csv").write_text("\n".join(lines), encoding="utf-8")
     return root
 
@@ -91,16 +91,13 @@ def test_text_json_markdown_junit_gates_and_limits_have_it(tree: Path) -> None:
     )
     assert audited.returncode == 1, audited.stderr
     assert "sides=warn: j is fail." in audited.stderr
-    sentence = "It says A 25.0 points more often than gold ("
+    sentence = "It says A 43.8 points more often than gold ("
     assert re.search(rf"^  FAIL  sides +{re.escape(sentence)}", audited.stdout, flags=re.MULTILINE)
     document = json.loads((tree / "audit.json").read_text(encoding="utf-8"))
     (sides,) = [check for check in document["verdicts"] if check["check"] == "sides"]
     assert sides["sentence"].startswith(sentence)
-    assert (sides["verdict"], sides["estimate"], sides["n_items"]) == ("fail", 0.25, 160)
+    assert (sides["verdict"], sides["estimate"], sides["n_items"]) == ("fail", 0.4375, 160)
     assert (sides["caution"], sides["failure"]) == (0.1, 0.2)
-    assert document["overall"]["j"]["because"] == ["sides"] or (
-        document["overall"]["j"]["verdict"] != "trust"
-    )
     heads, *rows = [
         line
         for line in (tree / "audit.md").read_text(encoding="utf-8").splitlines()
@@ -117,7 +114,7 @@ def test_text_json_markdown_junit_gates_and_limits_have_it(tree: Path) -> None:
     other = run(
         tree,
         *("-m", "core", "audit", "votes.csv", "--splits", "0"),
-        *("--limit", "sides=.3,.4", "--fail-if", "sides=warn"),
+        *("--limit", "sides=.6,.7", "--fail-if", "sides=warn"),
     )
     assert other.returncode == 0, other.stderr
 
