@@ -1,4 +1,4 @@
-"""The checks of a judge. To add one: its object in a module here, and its place in `CHECKS`."""
+"""The checks of a judge. To add one: its object, and its place, in the module of its family."""
 
 from __future__ import annotations
 
@@ -7,31 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidOption
-from .accuracy import ACCURACY, CATEGORY, TIES
-from .agreement import AGREEMENT, COIN_SHARE, REPEATABILITY
-from .bias import LENGTH, OWN_FAMILY, ROBUSTNESS
+from . import accuracy, agreement, bias, confidence, data, order
 from .check import Check, Limits
-from .confidence import CALIBRATION, DISCRIMINATION, OVERCONFIDENCE
-from .data import DATA
-from .order import POSITION, STABILITY
 
-CHECKS: tuple[Check, ...] = (
-    ACCURACY,
-    CATEGORY,
-    POSITION,
-    STABILITY,
-    CALIBRATION,
-    OVERCONFIDENCE,
-    DISCRIMINATION,
-    REPEATABILITY,
-    COIN_SHARE,
-    AGREEMENT,
-    TIES,
-    LENGTH,
-    OWN_FAMILY,
-    ROBUSTNESS,
-    DATA,
-)
+FAMILIES = (accuracy, order, confidence, agreement, bias, data)
+CHECKS: tuple[Check, ...] = tuple(check for family in FAMILIES for check in family.CHECKS)
 """All checks, in the order in which they are shown."""
 BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
 LIMITS: dict[str, Limits] = {

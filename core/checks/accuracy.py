@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..accuracy import BlindRule, exact_by_chance, with_missing_as_ties
 from ..stats.estimate import Estimate
 from ..wording import percent, percent_span
-from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span
+from .check import Check, CheckResult, Limits, Unknown, share_span
 from .evidence import Evidence
 
 LEAST_ACCURACY = 0.60
@@ -183,32 +183,4 @@ CATEGORY = Check(
 )
 
 
-def _tie_gap(evidence: Evidence) -> Estimate | Unknown:
-    gap = evidence.tie_gap
-    return gap or Unknown("no comparison that it judged has a gold label")
-
-
-def _ties_sentence(_: Evidence, gap: Estimate) -> str:
-    return f"It ties {differs(gap.value, 'more', 'less')} often than gold ({points_span(gap)})"
-
-
-TIES = Check(
-    name="ties",
-    title="ties",
-    subject="Its share of ties beside gold's",
-    question="Does it tie as often as gold?",
-    page="votes_to_labels",
-    limits=Limits(
-        "signed",
-        0.10,
-        None,
-        "Never a failure: calibrated aggregation can correct it.",
-        unit="points",
-    ),
-    needs="gold labels",
-    more_of="with gold labels",
-    advice="Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
-    estimate=_tie_gap,
-    sentence=_ties_sentence,
-    against_gold=True,
-)
+CHECKS: tuple[Check, ...] = (ACCURACY, CATEGORY)

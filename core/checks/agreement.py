@@ -168,3 +168,6 @@ AGREEMENT = Check(
     sentence=_people_sentence,
     then=_people_rate,
 )
+
+
+CHECKS: tuple[Check, ...] = (REPEATABILITY, COIN_SHARE, AGREEMENT)

@@ -1,4 +1,4 @@
-"""What moves it beside the answers: length, its own family, and changes that should not matter."""
+"""What it leans to beside the answers: ties, length, its own family, and changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,37 @@ from .check import Check, CheckResult, Limits, Unknown, differs, points_span, wo
 from .evidence import Evidence
 
 ONE_SIDED = "nearly always prefers one side, and mere errors would look like a preference"
+
+
+def _tie_gap(evidence: Evidence) -> Estimate | Unknown:
+    gap = evidence.tie_gap
+    return gap or Unknown("no comparison that it judged has a gold label")
+
+
+def _ties_sentence(_: Evidence, gap: Estimate) -> str:
+    return f"It ties {differs(gap.value, 'more', 'less')} often than gold ({points_span(gap)})"
+
+
+TIES = Check(
+    name="ties",
+    title="ties",
+    subject="Its share of ties beside gold's",
+    question="Does it tie as often as gold?",
+    page="votes_to_labels",
+    limits=Limits(
+        "signed",
+        0.10,
+        None,
+        "Never a failure: calibrated aggregation can correct it.",
+        unit="points",
+    ),
+    needs="gold labels",
+    more_of="with gold labels",
+    advice="Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
+    estimate=_tie_gap,
+    sentence=_ties_sentence,
+    against_gold=True,
+)
 
 
 def _length(evidence: Evidence) -> Estimate | Unknown:
@@ -157,3 +188,6 @@ ROBUSTNESS = Check(
     sentence=lambda *_: "",
     compose=_robustness,
 )
+
+
+CHECKS: tuple[Check, ...] = (TIES, LENGTH, OWN_FAMILY, ROBUSTNESS)

@@ -188,3 +188,6 @@ DISCRIMINATION = Check(
     compose=_discrimination,
     against_gold=True,
 )
+
+
+CHECKS: tuple[Check, ...] = (CALIBRATION, OVERCONFIDENCE, DISCRIMINATION)

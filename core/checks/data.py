@@ -82,3 +82,6 @@ DATA = Check(
     compose=_data,
     decisive=True,
 )
+
+
+CHECKS: tuple[Check, ...] = (DATA,)

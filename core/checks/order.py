@@ -166,3 +166,6 @@ STABILITY = Check(
     sentence=_flips_sentence,
     compose=_stability,
 )
+
+
+CHECKS: tuple[Check, ...] = (POSITION, STABILITY)

@@ -21,21 +21,19 @@ TESTS = ("checks/evidence_of.py", "checks/test_documented_checks.py", "places.py
 
 
 def example() -> tuple[str, list[str], str]:
-    """The module, the changes of `core/checks/__init__.py` and the test, as they stand there."""
+    """The object, the changes of its module and the test, as they stand there."""
     section = CONTRIBUTING.partition("\n## Add a check: a worked example\n")[2]
     blocks = BLOCK.findall(section.partition("\n## ")[0])
-    module, test = (body for kind, body in blocks if kind == "python")
-    return module, [body for kind, body in blocks if kind == "diff"], test
+    added, test = (body for kind, body in blocks if kind == "python")
+    return added, [body for kind, body in blocks if kind == "diff"], test
 
 
 def changed(text: str, diff: str) -> str:
-    """Text with the added lines of a diff behind the line that it has before them."""
-    before = [line[1:] for line in diff.splitlines() if line.startswith(" ")]
-    added = [line[1:] for line in diff.splitlines() if line.startswith("+")]
-    assert text.count("\n".join(before) + "\n") == 1
-    return text.replace(
-        "\n".join(before) + "\n", "".join(f"{line}\n" for line in before + added), 1
-    )
+    """Text with a diff done to it, whose old lines stand there once."""
+    old = "".join(f"{line[1:]}\n" for line in diff.splitlines() if line[0] in " -")
+    new = "".join(f"{line[1:]}\n" for line in diff.splitlines() if line[0] in " +")
+    assert text.count(old) == 1
+    return text.replace(old, new)
 
 
 def run(root: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +52,7 @@ def run(root: Path, *command: str, **more: str) -> subprocess.CompletedProcess[s
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy with the new check: one new module, and its place in `core/checks/__init__.py`."""
+    """A copy in which two files have changed: the module of the check's family, and its test."""
     root = tmp_path_factory.mktemp("copy")
     leave_out = shutil.ignore_patterns("__pycache__")
     for name in (*COPIED, *(f"tests/{name}" for name in TESTS)):
@@ -64,10 +62,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, target, ignore=leave_out)
         else:
             shutil.copy(source, target)
-    module, diffs, test = example()
-    (root / "core/checks/sides.py").write_text(module, encoding="utf-8")
-    place = root / "core/checks/__init__.py"
+    added, diffs, test = example()
+    place = root / "core/checks/bias.py"
     text = place.read_text(encoding="utf-8")
+    text = text.replace("\nCHECKS: tuple", f"\n{added}\n\nCHECKS: tuple")
     for diff in diffs:
         text = changed(text, diff)
     place.write_text(text, encoding="utf-8")
