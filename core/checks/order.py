@@ -108,9 +108,9 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
     result = worse(hard, half)
     excess = position.excess
     if excess is None:
-        return replace(
-            result, sentence=" ".join([*parts, "Without repeats in one order this may be noise."])
-        )
+        if result.grade != "ok":
+            parts.append("Without repeats in one order this may be noise.")
+        return replace(result, sentence=" ".join(parts))
     beyond = check.graded(
         evidence,
         excess,
