@@ -104,7 +104,7 @@ def debiased_rate(
     f = (1 + (counts.plus - counts.minus) / (counts.plus + counts.tie + counts.minus)) / 2
     y, f_known, f_rest = (counts.gold[known] + 1) / 2, f[known], f[~known]
     size = int(item.max(initial=-1)) + 1
-    rest = _by_item(item[~known], f_rest, size)
+    rest = sums_by_item(item[~known], f_rest, size)
     items_labelled, items_unlabelled = (
         int((n > 0).sum()) for n in (np.bincount(item[known]), rest[1])
     )
@@ -118,7 +118,13 @@ def debiased_rate(
     if items_unlabelled < 2:
         weight = 0.0
     value, labels = (
-        _estimate(_by_item(item[known], y - factor * f_known, size), rest, factor, level)
+        rectified_mean(
+            sums_by_item(item[known], y - factor * f_known, size),
+            rest,
+            factor,
+            ends=(-factor, 1.0),
+            level=level,
+        )
         for factor in (weight, 0.0)
     )
     return DebiasedRate(
@@ -143,22 +149,30 @@ def _tuned(y: FloatArray, f: FloatArray, n_rest: int) -> float:
     return float(np.clip(covariance / (variance * (1 + len(y) / n_rest)), 0, 1))
 
 
-def _by_item(item: IntArray, value: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
-    """Sum and number of values of each item, (size,)."""
+def sums_by_item(item: IntArray, value: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Sum and number of values of each item, (size,).  item : codes 0 … size − 1."""
     n = np.bincount(item, minlength=size).astype(np.float64)
     return np.bincount(item, weights=value, minlength=size).astype(np.float64), n
 
 
-def _estimate(
+def rectified_mean(
     labelled: tuple[FloatArray, FloatArray],
     rest: tuple[FloatArray, FloatArray],
     weight: float,
-    level: float,
+    *,
+    ends: tuple[float, float],
+    within: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
 ) -> Estimate:
-    """weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
+    """weight·(mean of rest) + (mean of labelled), a ratio estimator by item, as `debiased_rate`.
+
+    labelled : sums and numbers by item of label − weight·judge, where there is a label.  rest : of
+        the judge's, where there is none, with the same codes of items.
+    ends : values of the two items that are added to the labelled.  within : where to cut.
+    """
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
-    centre, influence = intervals.influence_values(total, n, (-weight, 1.0))
+    centre, influence = intervals.influence_values(total, n, ends)
     variance = float((influence**2).sum())
     if weight:
         rest_total, rest_n = rest
@@ -170,7 +184,7 @@ def _estimate(
         variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
     half = intervals.t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
-    estimate, low, high = np.clip((estimate, centre - half, centre + half), 0.0, 1.0).tolist()
+    estimate, low, high = np.clip((estimate, centre - half, centre + half), *within).tolist()
     return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
 
 
