@@ -142,17 +142,38 @@ VOTES = Form(
     unit="vote",
     units="votes",
 )
+ONE_METRIC = "score"
+"""What the one metric of a file is called that names none."""
 SCORES = Form(
     kind="scores",
     columns=(
         *(_SHARED[name] for name in ("dataset", "item_id", "category")),
-        Column(name="model", kind="text", meaning="author of the response"),
-        *(_SHARED[name] for name in ("judge", "run")),
-        Column(name="score", kind="float", meaning="score of the response, say 1 to 10"),
-        *_ANSWERED,
+        Column(name="model", kind="text", meaning="author of the response; may be missing"),
+        _SHARED["judge"],
+        Column(name="metric", kind="text", meaning="what is scored", default=ONE_METRIC),
+        _SHARED["run"],
+        Column(
+            name="score", kind="float", meaning="score of the response, say 1 to 10; pass 1, fail 0"
+        ),
+        Column(name="gold", kind="float", meaning="true score, on the scale of the metric"),
+        Column(name="scale_low", kind="float", meaning="lowest score of the metric's scale"),
+        Column(name="scale_high", kind="float", meaning="highest score of the metric's scale"),
+        Column(name="lower_is_better", kind="int", meaning="1 if less is better, else 0"),
+        Column(
+            name="cluster",
+            kind="text",
+            meaning="conversation or document that the item is part of: what intervals count",
+        ),
+        *_ANSWERED[:4],
+        Column(name="length", kind="int", meaning="length of the response"),
+        _ANSWERED[4],
+        Column(
+            name="confidence", kind="float", meaning="judge's confidence that it is right, 0 to 1"
+        ),
+        *_ANSWERED[5:],
     ),
-    key=("dataset", "item_id", "model", "judge", "run"),
-    content=("score", "status"),
+    key=("dataset", "item_id", "model", "judge", "metric", "run"),
+    content=("score", "gold", "status"),
     unit="direct score",
     units="direct scores",
 )

@@ -61,6 +61,17 @@ def parse_float(text: str) -> float:
     return value + 0.0
 
 
+_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+
+
+def parse_flag(cell: str) -> int:
+    """0 or 1, also written as true, false, yes, no; BadCell for another word."""
+    word = cell.casefold()
+    if word not in (*_YES, *_NO):
+        raise BadCell("not a flag; write 1 or 0, or leave the cell empty")
+    return int(word in _YES)
+
+
 def within(
     read: Callable[[str], float], low: float, high: float, reason: str
 ) -> Callable[[str], float]:

@@ -11,7 +11,7 @@ from ..errors import UnreadableFile
 from ..labels import ALONE, normalise, shown
 from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form, ImportResult
 from .checks import finish
-from .columns import label_counts, parse_float, parse_int, within
+from .columns import label_counts, parse_flag, parse_float, parse_int, within
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
 from .plan import SYNONYMS, Plan, judges_alone, map_columns, mapped, names, plain
 from .row_parser import RowParser
@@ -46,11 +46,11 @@ class Shape:
 
 DIRECT = Shape(
     format="direct_scores",
-    line="a table of direct scores, one row per response: item_id, model, judge, score",
+    line="a table of scores of single answers, one row per score: item_id, judge, score",
     form=SCORES,
     columns=SCORES.names,
-    required=("item_id", "judge", "model", "score"),
-    telling=("model", "score"),
+    required=("item_id", "judge", "score"),
+    telling=("score",),
     synonyms=_SHARED
     | {
         "model": ("model_name", "model_id", "system", "generator", "response_model"),
@@ -175,8 +175,6 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
     mapping, constants = map_columns(
         columns, name, options, known=shape.columns, synonyms=shape.synonyms
     )
-    if verdicts is not None and "model" not in {*mapping, *constants}:
-        constants["model"] = "response"
     how = mapped(table, "table", mapping, constants, shape.required)
     if shape is DIRECT and "score" in mapping and _in_words(table, mapping["score"]):
         how.alone = True
@@ -185,8 +183,7 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
         )
         how.notes.append(
             f"Column {shown(mapping['score'])}: {words} judge single answers, so they are read as "
-            "scores of 1 and 0 and are no votes between two. Their accuracy is not made from them "
-            "yet; a column of gold is kept as text."
+            "scores of 1 and 0 and are no votes between two."
         )
     if shape.any_of and not {*mapping, *constants} & {*shape.any_of}:
         how.missing += shape.any_of[:1]
@@ -234,6 +231,16 @@ def _parse_word(text: str) -> float:
     return float(ALONE[normalise(text)])
 
 
+def _parse_gold(text: str) -> float:
+    """True score: a number, or a word for a good or bad answer."""
+    word = ALONE.get(normalise(text))
+    return parse_score(text) if word is None else float(word)
+
+
+parse_share = within(parse_float, 0, 1, "outside 0 to 1; correct it, or leave the cell empty")
+"""Confidence in a score."""
+
+
 def read_scores(
     table: TextTable, source: Source, shape: Shape, options: ReadOptions
 ) -> ImportResult:
@@ -248,7 +255,9 @@ def read_scores(
     if parser.how.alone:
         read = _parse_word
     numbers = parser.numbers(
-        {"score": read, "temperature": parse_float, "cost": parse_float, "run": parse_int}
+        {"score": read, "gold": _parse_gold, "scale_low": parse_score, "scale_high": parse_score}
+        | {"lower_is_better": parse_flag, "length": parse_int, "confidence": parse_share}
+        | {"temperature": parse_float, "cost": parse_float, "run": parse_int}
     )
     numbers["score"] = parser.settle_status("score", numbers["score"])
     rows = parser.typed_rows(numbers)

@@ -22,6 +22,7 @@ from .columns import (
     cell_codes,
     coded_cells,
     has_number,
+    parse_flag,
     parse_float,
     parse_int,
     within,
@@ -33,16 +34,7 @@ from .source import Source
 from .tables import TextTable
 
 FLAGS = ("calibrated_uncertainty", "uncertain", "major_error", "unsupported", "chosen", "is_best")
-_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def parse_flag(cell: str) -> int:
-    """0 or 1, also written as true, false, yes, no; BadCell for another word."""
-    word = cell.casefold()
-    if word not in (*_YES, *_NO):
-        raise BadCell("not a flag; write 1 or 0, or leave the cell empty")
-    return int(word in _YES)
 
 
 _NOT_SMALL = "not {}; use a whole number from 0 to 10,000"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import COLUMN_NAMES, FORMS, Form
+from ..schema import COLUMN_NAMES, Form
 from .checks import TypedRows
 from .columns import (
     CHOICES,
@@ -35,10 +35,6 @@ from .tables import TextTable, unguard
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
 """Columns that keep the blanks around their texts."""
 
-_FLOATS = {*SCORE_COLUMNS} | {
-    c.name for form in FORMS.values() for c in form.columns if c.kind == "float"
-}
-
 
 class RowParser:
     """Reads the cells of a table column by column and rejects rows on the way; `good` are the rows
@@ -58,6 +54,8 @@ class RowParser:
         self.table, self.form, self.how, self.row = table, form, how, table.row
         self.rejects, self.notes = table.rejects, list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
+        self.floats = {column.name for column in form.columns if column.kind == "float"}
+        self.floats |= {*SCORE_COLUMNS}
         self.good: Mask = np.ones(len(table.row), bool)
         self.named = {
             name: theirs for name, theirs in how.mapping.items() if name not in how.constants
@@ -140,7 +138,7 @@ class RowParser:
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
         numbers, reasons = parse_cells(
-            self.cells[name], function, np.float64 if name in _FLOATS else np.int64
+            self.cells[name], function, np.float64 if name in self.floats else np.int64
         )
         if reasons:
             self.reject_texts(name, reasons)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
-from ..schema import FORMS, STATUSES, ImportResult, Kind
+from ..schema import FORMS, ONE_METRIC, STATUSES, ImportResult, Kind
 from ..store.ledger import COMPARISON, Call, Ledger, Reply
 from .items import Item, alone, digest_of
 from .job import Job
@@ -133,6 +133,7 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
             join judges j on j.id = v.judge join models m on m.id =
             v.{"candidate" if ranks else "model"}
             left join texts h on h.id = v.prompt_hash left join texts t on t.id = v.rationale
+            {"" if ranks else f"join metrics k on k.id = v.metric and k.name = '{ONE_METRIC}'"}
             where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
         {"dataset": job.dataset, "judges": list(job.voters)},
     )

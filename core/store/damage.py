@@ -149,7 +149,10 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) ->
             )
     for table in sorted(here & LAYOUTS.keys()):
         needed = (*LAYOUTS[table].key, "id", "dataset", "status", "human")
-        missing = " or ".join(f"{column} is null" for column in needed if column != "position")
+        # A position may be unknown, and one application has no name of a model.
+        missing = " or ".join(
+            f"{column} is null" for column in needed if column not in ("position", "model")
+        )
         if rows(f"select count(*) from {table} where {missing}")[0][0]:
             raise damaged(place, f"a row of table {table} lacks what every row has")
 

@@ -90,7 +90,7 @@ def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
     joins: dict[str, None] = {}
     for place, column in enumerate(form.columns):
         value, needed = column_sql(column.name, kind)
-        if column.name == "gold":
+        if column.name == "gold" and kind == "votes":
             value, needed = "go.gold", (f"join {selected.gold} go on go.comparison = w.comparison",)
         values.append(f"({value})::{types[column.kind]} as c{place}")
         joins |= dict.fromkeys(needed)

@@ -282,7 +282,13 @@ def _fill(
         "select count(*) from datasets where name in (select dataset from given)"
     )
     models = " union ".join(f"select {column} as name from incoming" for column in layout.judged)
-    fill_names(change, models, "select judge as name from incoming", simulated=simulated)
+    fill_names(
+        change,
+        models,
+        "select judge as name from incoming",
+        simulated=simulated,
+        metrics="select metric as name from incoming" if layout.kind == "scores" else None,
+    )
     counts: Counter[str] = Counter()
     if layout.kind == "votes":
         fill_comparisons(change)
@@ -309,11 +315,13 @@ def _fill(
     return counts + settled
 
 
-def fill_names(change: Change, models: str, judges: str, *, simulated: bool) -> None:
-    """Number new data sets and items of `given`, new categories of `incoming`, and new models and
-    judges.
+def fill_names(
+    change: Change, models: str, judges: str, *, simulated: bool, metrics: str | None = None
+) -> None:
+    """Number new data sets and items of `given`, new categories of `incoming`, and new models,
+    judges and metrics.
 
-    models, judges : SQL that gives a column `name`.
+    models, judges, metrics : SQL that gives a column `name`.
     """
     # New ids follow the order of the names, so that one file gives the same codes whatever its row
     # order.
@@ -327,13 +335,16 @@ def fill_names(change: Change, models: str, judges: str, *, simulated: bool) -> 
         {"simulated": simulated},
     )
     categories = "select category as name from incoming where category is not null"
-    for table, source in (("models", models), ("judges", judges), ("categories", categories)):
+    named = {"models": models, "judges": judges, "categories": categories}
+    if metrics is not None:
+        named["metrics"] = metrics
+    for table, source in named.items():
         change.execute(
             f"""insert into {table}
                 select (select coalesce(max(id), 0) from {table}) + row_number() over (order by
                 name), name
-                from (select distinct name from ({source}) where name not in (select name from
-                {table}))"""
+                from (select distinct name from ({source})
+                      where name is not null and name not in (select name from {table}))"""
         )
     change.execute(
         """insert into items
@@ -433,7 +444,11 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
         ]
         joins = ["join datasets d on d.name = i.dataset"]
         joins.append("join items it on it.dataset = d.id and it.name = i.item_id")
-        joins.append(f"join models m on m.name = i.{judged}")
+        # A score of one application names no model.
+        joins.append(f"left join models m on m.name = i.{judged}")
+        if layout.kind == "scores":
+            columns.append("mt.id as metric")
+            joins.append("join metrics mt on mt.name = i.metric")
     columns += ["j.id as judge", "c.id as category", "i.run", "i.rater_type = 'human' as human"]
     columns.append(f"{encode('i.status', CODES['status'])} as status")
     columns += [f"i.{column}" for column in layout.numbers]
@@ -463,10 +478,15 @@ def _settle(
         change.execute("delete from fresh where id in (select new from twice)")
     if not check_stored:
         return counts
+    same = " and ".join(
+        # Only a model may be missing, and two that are missing are one.
+        f"f.{column} {'is not distinct from' if column == 'model' else '='} v.{column}"
+        for column in ("dataset", *layout.key)
+    )
     change.execute(
         f"""create temp table met as
             select distinct f.id as new, v.id as old
-            from fresh f join {layout.kind} v using (dataset, {key})"""
+            from fresh f join {layout.kind} v on {same}"""
     )
     stored: str = layout.kind
     if layout.details:
@@ -573,6 +593,7 @@ def vacuum(change: Change) -> None:
         "models": [("comparisons", column) for column in LAYOUTS["votes"].judged],
         "judges": [(kind, "judge") for kind in LAYOUTS],
         "categories": [(kind, "category") for kind in LAYOUTS],
+        "metrics": [("scores", "metric")],
         "texts": [],
     }
     for kind, layout in LAYOUTS.items():

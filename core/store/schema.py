@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "7"
+VERSION = "8"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it. No release has written a store yet, so one of another layout is
@@ -29,6 +29,7 @@ create table items (id integer, dataset integer, name varchar);
 create table models (id integer, name varchar);
 create table judges (id integer, name varchar);
 create table categories (id integer, name varchar);
+create table metrics (id integer, name varchar);
 create table comparisons (id integer, dataset integer, item integer, model_a integer, model_b integer,
                           gold tinyint);
 create table votes (id bigint, dataset integer, comparison integer, judge integer, category integer,
@@ -41,12 +42,14 @@ create table details (vote bigint, prompt integer, response_a integer, response_
 """
 
 # A score or a ranking holds its texts itself: columns without a value take no room. The rows of one
-# ranking, one per candidate, share its id.
+# ranking, one per candidate, share its id. A score has its gold and its scale beside it, so that
+# what a file said of it is kept as it was said; the model may be missing.
 ROW_TABLES = """
 create table scores (id bigint, dataset integer, item integer, category integer, model integer, judge integer,
-                     run bigint, score double, status tinyint, human boolean,
-                     prompt integer, response integer, rationale integer, prompt_hash integer,
-                     temperature double, cost double, extra map(varchar, varchar));
+                     metric integer, run bigint, score double, gold double, scale_low double, scale_high double,
+                     lower_is_better tinyint, cluster integer, status tinyint, human boolean,
+                     prompt integer, response integer, length bigint, rationale integer, confidence double,
+                     prompt_hash integer, temperature double, cost double, extra map(varchar, varchar));
 create table rankings (id bigint, dataset integer, item integer, category integer, judge integer, run bigint,
                        candidate integer, slot integer, score double, rank integer,
                        calibrated_uncertainty tinyint, uncertain tinyint,
@@ -92,7 +95,10 @@ REFERENCES: dict[str, dict[str, str]] = {
     },
     "votes": _JUDGED | {"comparison": "comparisons"},
     "details": _TEXTS | {"response_a": "texts", "response_b": "texts"},
-    "scores": _JUDGED | _TEXTS | {"item": "items", "model": "models", "response": "texts"},
+    "scores": _JUDGED
+    | _TEXTS
+    | {"item": "items", "model": "models", "metric": "metrics"}
+    | {"response": "texts", "cluster": "texts"},
     "rankings": _JUDGED | _TEXTS | {"item": "items", "candidate": "models", "response": "texts"},
 }
 """Columns that hold the number of a row of another table, and which."""
@@ -130,9 +136,10 @@ class Layout:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Columns that hold the file's numbers as they are, besides `run`."""
+        """Columns that hold the file's numbers as they are, besides `run` and the gold of votes."""
         columns = FORMS[self.kind].columns
-        return tuple(c.name for c in columns if c.kind != "text" and c.name not in ("run", "gold"))
+        other = ("run", "gold") if self.kind == "votes" else ("run",)
+        return tuple(c.name for c in columns if c.kind != "text" and c.name not in other)
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -157,9 +164,9 @@ LAYOUTS: dict[Kind, Layout] = {
     ),
     "scores": Layout(
         kind="scores",
-        key=("item", "model", "judge", "run"),
+        key=("item", "model", "judge", "metric", "run"),
         judged=("model",),
-        texts=("prompt", "response", "rationale", "prompt_hash"),
+        texts=("cluster", "prompt", "response", "rationale", "prompt_hash"),
     ),
     "rankings": Layout(
         kind="rankings",

@@ -239,9 +239,11 @@ def column_sql(
     if column in CODES:
         return decode(f"w.{column}", CODES[column]), ()
     if column in layout.judged:
+        # Of a score the model may be missing.
+        outer = "left join" if kind == "scores" else "join"
         return f"m_{column}.name", (
             *compared,
-            f"join models m_{column} on m_{column}.id = {about}.{column}",
+            f"{outer} models m_{column} on m_{column}.id = {about}.{column}",
         )
     if column in layout.texts:
         return f"t_{column}.text", (
@@ -254,6 +256,7 @@ def column_sql(
         "dataset": ("ds.name", ("join datasets ds on ds.id = w.dataset",)),
         "judge": ("jd.name", ("join judges jd on jd.id = w.judge",)),
         "category": ("ct.name", ("left join categories ct on ct.id = w.category",)),
+        "metric": ("mt.name", ("join metrics mt on mt.id = w.metric",)),
         "item_id": ("it.name", (*compared, f"join items it on it.id = {about}.item")),
         "gold": (f"{about}.gold", compared),
         "rater_type": ("(case when w.human then 'human' else 'llm' end)", ()),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidOption, NoUsableVotes
+from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..records import (
     NO_SIDE,
     NO_VOTE,
@@ -63,9 +63,11 @@ from .selection import (
     fetch,
     ints,
     is_numeric,
+    nothing,
     of_one_kind,
     per_judge,
     scope,
+    unknown,
 )
 
 if TYPE_CHECKING:
@@ -615,19 +617,41 @@ def _choose_two(n: IntArray) -> IntArray:
     return n * (n - 1) // 2
 
 
-def direct_scores(store: Database | Snapshot, selection: Selection) -> dict[str, DirectScores]:
-    """Direct scores of each judge, one row per (item, model, run), failed ones left out.
+@at_one_moment
+def direct_scores(
+    store: Snapshot, selection: Selection, *, metric: str | None = None
+) -> dict[str, DirectScores]:
+    """Direct scores of each judge on one metric, one row per (item, model, run), failed ones and
+    those of no model left out.
 
     Codes of items, models and categories are shared by all judges of the selection.
 
-    Raises NoUsableVotes: no score with status ok is selected. UnknownName: a name that the store
-    does not have, or a column that scores do not have.
+    metric : of which more is better; by default the one with most rows, the first by name among
+        equals. Metrics are never pooled.
+
+    Raises NoUsableVotes: no score of a model with status ok is selected. UnknownName: a name that
+    the store does not have, or a column that scores do not have.
     """
+    selected = scope(store, selection, "scores")
+    ranked = store.rows(
+        selected.sql(
+            """select k.name from {usable} v join metrics k on k.id = v.metric
+               where v.model is not null and coalesce(v.lower_is_better, 0) = 0
+               group by k.name order by count(*) desc, k.name"""
+        ),
+        selected.params,
+    )
+    names = [name for (name,) in ranked]
+    if not names:
+        raise nothing(store, selection, "scores")
+    if metric is not None and metric not in names:
+        raise UnknownName(unknown("metric", metric, sorted(names)))
+    about = replace(selection, where=(*selection.where, ("metric", metric or names[0])))
     listed = """
         select v.judge, v.item, v.run, v.score, c.name as category_, m.name as model_
         from {usable} v join models m on m.id = v.model left join categories c on c.id = v.category
         order by v.judge, v.item, m.name, v.run"""
-    return fetch(store, selection, listed, DirectScores, kind="scores")
+    return fetch(store, about, listed, DirectScores, kind="scores")
 
 
 UNKNOWN = {"rank": 0, "calibrated_uncertainty": -1, "major_error": -1, "unsupported": -1}

@@ -285,6 +285,8 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     )
     for name, sql in CELLS.items():
         yield name, sql.format(votes="votes")
+    nothing = "cast(null as integer) as id, cast(null as varchar) as name"
+    yield "metrics", f"select {nothing} from datasets d where 1 = 0"
     others: tuple[Kind, ...] = ("scores", "rankings")
     for kind in others:
         # A table of votes has none, but the store asks.

@@ -213,7 +213,7 @@ DIRECT_SCORES = {
     f"a score of {cell}": csv(f"{SCORES}2,m,j,{cell}\n")
     for cell in ("nan", "inf", "1e999", "1e300", "seven", "-1000001")
 } | {
-    "no model": csv("item_id,who,judge,grade\n1,m,j,4\n", format="direct_scores"),
+    "no score": csv("item_id,who,judge,points\n1,m,j,4\n", format="direct_scores"),
     "a column of votes": csv(SCORES, format="direct_scores", mapping=(("model_a", "model"),)),
     "a model that is not there": csv(SCORES, format="direct_scores", mapping=(("model", "who"),)),
     "a model that is missing": csv(f"{SCORES}2,,j,4\n3,m,,4\n,m,j,4\n"),

@@ -84,17 +84,18 @@ def test_columns_say_what_a_table_holds_and_votes_come_first(text, format, kind)
 
 
 def test_a_column_of_another_name_can_be_given():
-    text = "item_id,who,judge,grade\n1,m,j,4\n"
-    named = (("model", "who"),)
-    assert read_one(text, mapping=named).votes["score"].to_pylist() == [4.0]
+    text = "item_id,who,judge,points\n1,m,j,4\n"
+    named = (("model", "who"), ("score", "points"))
+    votes = read_one(text, mapping=named).votes
+    assert (votes["score"].to_pylist(), votes["model"].to_pylist()) == ([4.0], ["m"])
     with pytest.raises(
-        AppellateError, match=r"rows.csv: line 1: no column for model.*--map model=COLUMN"
+        AppellateError, match=r"rows.csv: line 1: no column for score.*--map score=COLUMN"
     ):
         read_one(text, "rows.csv", format="direct_scores")
     with pytest.raises(UnknownName, match="model_a"):
         read_one(text, "rows.csv", format="direct_scores", mapping=(("model_a", "who"),))
     assert inspect(text.encode(), "x.csv", ReadOptions(format="direct_scores")).missing == (
-        "model",
+        "score",
     )
 
 

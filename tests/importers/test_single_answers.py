@@ -37,7 +37,7 @@ def test_words_for_one_answer_are_scores_and_no_votes(good, column):
     reading = read_one(text)
     assert reading.kind == "scores"
     assert reading.votes["score"].to_pylist() == [1, 0, 1]
-    assert set(reading.votes["model"].to_pylist()) == {"response"}
+    assert set(reading.votes["model"].to_pylist()) == {None}
     assert any("judge single answers" in note and "no votes" in note for note in reading.notes)
     looks = inspect(text.encode(), "votes.csv")
     assert (looks.kind, looks.missing, looks.questions) == ("scores", (), ())
