@@ -66,7 +66,8 @@ def score_agreement(table: ScoreTable, *, level: float = 0.95) -> ScoreAgreement
     and AUROC only, labels without an order `equal` only. Runs should be averaged before.
 
     Raises InvalidOption for a level outside (0, 1).
-    Source: Pearson; Lin (1989), Fleiss & Cohen (1973); Kendall (1945); DeLong et al. (1988).
+    Source: docs/methods.md §11; Lin (1989), Fleiss & Cohen (1973); Kendall (1945); DeLong et al.
+    (1988).
 
     >>> found = score_agreement(ScoreTable.of([1, 2, 4, 5], [1, 3, 4, 4]))
     >>> round(found.association.value, 3), round(found.kappa_weighted.value, 3)
@@ -215,7 +216,7 @@ def leniency(table: ScoreTable, *, level: float = 0.95) -> Leniency:
     of them in ten bins of equal width. Noise of people alone makes a judge look lenient at the
     lowest level and strict at the highest: their worst answers are partly unlucky ones.
 
-    Raises InvalidOption for a level outside (0, 1). Source: ours.
+    Raises InvalidOption for a level outside (0, 1). Source: docs/methods.md §11 (ours).
 
     >>> leniency(ScoreTable.of([2, 3, 5, 5], [1, 2, 4, 5], low=1, high=5)).bias.value
     0.1875
@@ -223,7 +224,7 @@ def leniency(table: ScoreTable, *, level: float = 0.95) -> Leniency:
     check_level(level)
     known = table.scored()
     code, units = known.unit_codes()
-    reason = _no_difference(known)
+    reason = no_difference(known)
     if reason is not None:
         return Leniency(
             bias=None, points=None, by_level=(), n=len(known), units=units, reason=reason
@@ -254,7 +255,7 @@ def leniency(table: ScoreTable, *, level: float = 0.95) -> Leniency:
     )
 
 
-def _no_difference(known: ScoreTable) -> str | None:
+def no_difference(known: ScoreTable) -> str | None:
     """Why judge minus people has no meaning, if it has none."""
     if not len(known):
         return NOBODY
@@ -302,12 +303,13 @@ def spread(table: ScoreTable, *, level: float = 0.95) -> Spread:
     .5/√n, of the slope on its own.
 
     Raises InvalidOption for a level outside (0, 1).
-    Source: ours; Wald (1940) and Reiersøl (1941) for the second person as an instrument.
+    Source: docs/methods.md §11 (ours); Wald (1940) and Reiersøl (1941) for the second person as an
+    instrument.
     """
     check_level(level)
     known = table.scored()
     code, units = known.unit_codes()
-    reason = _no_difference(known) or known.constant
+    reason = no_difference(known) or known.constant
     if reason is not None:
         return Spread(ratio=None, slope=None, n=len(known), units=units, reason=reason)
     own = list(with_people(known, code, units))

@@ -72,7 +72,7 @@ def best_cut(
 
     Raises TooFewLabels for fewer than 50 labelled answers, 10 that pass and 10 that fail, or units
     than folds; InvalidOption for prices that are not above 0, folds below 2, or a level outside
-    (0, 1). Source: ours.
+    (0, 1). Source: docs/methods.md §11 (ours).
     """
     check_level(level)
     for name, price in (("price_fp", price_fp), ("price_fn", price_fn)):

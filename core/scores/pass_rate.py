@@ -71,7 +71,8 @@ def pass_rate(table: ScoreTable, *, designed: bool = False, level: float = 0.95)
 
     Below that, or without a label in a verdict that more than 5 % of the answers have, labels
     stand alone. Raises InvalidOption for a level outside (0, 1).
-    Source: ours; post-stratification as in Cochran (1977) §5A.9, Wilson (1927).
+    Source: docs/methods.md §11 (ours); post-stratification as in Cochran (1977) §5A.9; Wilson
+    (1927).
     """
     intervals.check_level(level)
     verdict = table.verdict

@@ -60,7 +60,8 @@ def pass_fail(table: ScoreTable, *, level: float = 0.95) -> PassFail:
     sums by unit with the added ends −1 and 1. A mean over answers would count people who stand
     alone more than those who agree.
 
-    Raises InvalidOption for a level outside (0, 1). Source: ours; Cohen (1960).
+    Raises InvalidOption for a level outside (0, 1). Source: docs/methods.md §11 (ours);
+    Cohen (1960).
 
     >>> found = pass_fail(ScoreTable.of([1, 1, 1, 0, 1], [1, 1, 0, 0, 0]))
     >>> found.tpr.value, round(found.tnr.value, 3), found.always_fail

@@ -88,8 +88,8 @@ def people_check(
         out; others count among the others only.
 
     Raises InvalidOption for a level outside (0, 1).
-    Source: indicators of Calderon et al. (2025), the Alternative Annotator Test; interval by unit
-    ours.
+    Source: docs/methods.md §11 (ours); indicators of Calderon et al. (2025), the Alternative
+    Annotator Test.
     """
     check_level(level)
     if table.kind != "labels" and not table.same_scale:
@@ -150,7 +150,8 @@ def ceiling(table: ScoreTable, *, level: float = 0.95) -> Ceiling:
     r with the mean over people (`score_agreement`) is higher than both.
 
     Intervals leave out units (`jackknife_interval`), of coefficients on Fisher's scale, of
-    differences on their own. Raises InvalidOption for a level outside (0, 1). Source: ours.
+    differences on their own. Raises InvalidOption for a level outside (0, 1).
+    Source: docs/methods.md §11 (ours).
     """
     check_level(level)
     known = table.scored()
@@ -268,7 +269,7 @@ def alttest(
     as in the paper. The test grades no size; `people_check` does.
 
     Raises InvalidOption for an unknown closeness, ε or alpha outside (0, 1).
-    Source: Calderon, Reichart & Dror (2025), ACL; Benjamini & Yekutieli (2001).
+    Source: docs/methods.md §11; Calderon, Reichart & Dror (2025); Benjamini & Yekutieli (2001).
 
     >>> people = [[1, 1, 0], [0, 0, 0], [1, 0, 1]] * 12
     >>> found = alttest([1, 0, 1] * 12, people, closeness="equal")

@@ -60,7 +60,7 @@ def compare_versions(a: ScoreTable, b: ScoreTable, *, level: float = 0.95) -> Ve
     The judge's differences are used from 30 labelled units on, else `difference` is None and
     labels stand alone. Raises InvalidOption for tables of other lengths, units or scales, or a
     level outside (0, 1).
-    Source: Angelopoulos, Duchi & Zrnic (2023), PPI++; the two added items ours.
+    Source: docs/methods.md §11; Angelopoulos, Duchi & Zrnic (2023), PPI++; added items ours.
     """
     check_level(level)
     if len(a) != len(b) or (a.unit != b.unit).any():
