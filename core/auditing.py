@@ -19,10 +19,11 @@ from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
 from .audit_results import Audit, AuditOptions, JudgeAudit, JudgedBoard, unknown_of_judges
+from .bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from .checks import CHECKS
 from .checks.check import CheckResult
 from .checks.evidence import Counted, Evidence
-from .checks.overall import overall_verdict, ranked
+from .checks.overall import overall_verdict
 from .confidence.th_scores import th_scores
 from .errors import TooFewLabels
 from .interpretation.calibration import several_kinds
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from .warehouse.relations import TableRead
 
 
-MOST_ANCHORS = 30
-"""Every two anchors are compared, so the work grows with their square."""
 REFERENCE_LEVEL = 0.95
 """Level of the intervals from which p-values are reckoned, whatever the options' is."""
 
@@ -67,19 +66,28 @@ def audit(
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         about = summary(moment, selection)
-        pairs = queries.pair_scores(moment, selection, pooled=True)
+        counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
+        others = ((each.name, each.n) for each in (*about.scores, *about.rankings))
+        within, too_many = within_judges(selection, counted_judges, others=others)
+        if too_many is not None:
+            notes.append(too_many)
+            about = summary(moment, within)
+        pairs, too_wide = within_models(
+            queries.pair_scores(moment, within, pooled=True), options.anchors or ()
+        )
+        notes += [too_wide] if too_wide is not None else []
         anchors = anchors_of(pairs[None], options)
         notes += _notes_on_anchors(pairs[None], options)
         scores_by_judge = {name: scores for name, scores in pairs.items() if name is not None}
         of_anchor = panels(scores_by_judge, anchors)
         apart = [panel for some in of_anchor.values() if unequal(some) for panel in some]
-        scores_of = (
-            dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True))
-            if apart
-            else {}
-        )
+        together = queries.panel_scores(moment, within, apart) if apart else []
+        scores_of = {
+            panel: of_models(scores, pairs[None].models)
+            for panel, scores in zip(apart, together, strict=True)
+        }
         counted = Counted(
-            lambda query, **given: query(moment, selection, **given),
+            lambda query, **given: query(moment, within, **given),
             about,
             options,
             gold=selection.gold,
@@ -90,14 +98,8 @@ def audit(
                 "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
                 "orientation."
             )
-        judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
+        judges = [audit_judge(counted, judge.name) for judge in about.judges]
         agreed = counted.agreement
-    best_first = ranked(
-        {name: judge.overall for name, judge in judge_of.items()},
-        [result for judge in judge_of.values() for result in judge.checks],
-        {name for name, judge in judge_of.items() if judge.rater_type == "human"},
-    )
-    judges = [judge_of[name] for name in best_first]
     notes += [note for judge in judges for note in judge.notes]
     boards = _boards(pairs, of_anchor, scores_of, options, notes)
     # What is compared with another anchor's board is what is shown first.

@@ -7,7 +7,9 @@ import streamlit as st
 from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.bounds import MOST_WAITED_FOR, within_judges
 from core.checks.overall import SIGNS
+from core.errors import NoUsableVotes
 from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection
@@ -207,6 +209,28 @@ def sidebar(datasets: list[str]) -> Selection:
     )
 
 
+def bounded(selection: Selection) -> tuple[Selection, str | None]:
+    """As many of the judges as a page answers for while one waits, and which are left out."""
+    (dataset,) = selection.datasets or (None,)
+    if dataset is None:
+        return selection, None
+    judges = cached.raters(dataset) if selection.judges is None else selection.judges
+    if len(judges) <= MOST_WAITED_FOR:
+        return selection, None
+    try:
+        found = cached.summary(selection)
+    except NoUsableVotes:
+        # The page says so itself.
+        return selection, None
+    return within_judges(
+        selection,
+        [(judge.name, judge.rater_type == "human", judge.n) for judge in found.judges],
+        others=[(rater.name, rater.n) for rater in (*found.scores, *found.rankings)],
+        most=MOST_WAITED_FOR,
+        remedy="Choose judges in the sidebar to see others; the command line audits more.",
+    )
+
+
 def say_what_changed() -> None:
     """Say that the data set was renamed or deleted meanwhile, until another is chosen."""
     said, shown = st.session_state.get(CHANGED, (None, None))
@@ -292,12 +316,17 @@ try:
                 st.text(str(st.user.get("email")))
                 st.button("Sign out", key="sign-out", on_click=st.logout)
             widgets.copy_link()
+        left_out = None
+        if page.url_path not in start.FILLS:
+            st.session_state[widgets.SELECTION], left_out = bounded(selection)
         for note in cached.get_store().notes:
             st.text(note)
         say_what_changed()
         say_what_is_absent(asked, here)
         if asked is None or asked in here:
             say_which_judges_are_absent(judges, selection.judges)
+        if left_out is not None:
+            st.text(left_out)
         if here or page.url_path in start.FILLS:
             page.run()
         else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bounds import MOST_COMPARED
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, VoteCounts
 from ..schema import VOTE_LABELS
@@ -120,9 +121,15 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
         two, judges who have not differed yet seem to agree always; with 10 items or more of 1 to 16
         comparisons, alike or not, the interval holds the truth in about .93 of draws or more.
 
+    Raises InvalidOption for more than `bounds.MOST_COMPARED` judges.
     Source: docs/methods.md §8; Efron & Stein (1981) for the jackknife.
     """
     names = tuple(vote_counts)
+    if len(names) > MOST_COMPARED:
+        raise InvalidOption(
+            f"{len(names):,} judges have {math.comb(len(names), 2):,} pairs; give the votes of at "
+            f"most {MOST_COMPARED:,} of them"
+        )
     gold = []
     for name, counts in vote_counts.items():
         known = counts.labelled()

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..bounds import some_of
 from ..errors import (
     AmbiguousLabels,
     AppellateError,
@@ -386,7 +387,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     how.unguard &= {"item_id", "judge", "vote"} <= mapping.keys()
     if layout == "wide":
         how.notes.append(
-            f"One column per judge: {', '.join(judges)}. Blank cells there are no votes."
+            f"One column per judge: {some_of(judges)}. Blank cells there are no votes."
         )
     how.stem = stem_of(name)
     _plan_items(how)

@@ -64,7 +64,7 @@ def repeatability_figure(
     return forest(
         drawn,
         "intraclass correlation",
-        x_range=(min(0.0, *lows) - 0.03, 1.03),
+        x_range=(min([0.0, *lows]) - 0.03, 1.03),
         reference=mark,
         missing="undefined",
         **looks,

@@ -27,10 +27,11 @@ from markupsafe import Markup
 
 from ..aggregation.rules import RULES
 from ..audit_results import Audit
+from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..checks.check import Grade
 from ..checks.overall import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
-from ..interpretation.card import card_of, panels
+from ..interpretation.card import card, panels, ranked
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
@@ -57,11 +58,6 @@ PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
-MOST_DRAWN = 20
-"""Judges with a figure of their own, and models in the figure of a board; tables have all of them.
-"""
-MOST_BOARDS = 12
-"""Anchors whose leaderboard is shown; the JSON has all."""
 
 
 def report(audit: Audit) -> str:
@@ -218,12 +214,18 @@ def _first(audit: Audit) -> Iterator[Part]:
     page.
     """
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
-    order = [judge.judge for judge in audit.judges]
-    cards = [card_of(judge) for judge in audit.judges]
+    of = {judge.judge: judge for judge in audit.judges}
+    order = ranked(audit.checks, people=people)
+    order += [name for name in people if name not in order]
+    cards = []
+    for name in order:
+        position = of[name].position
+        flips = position.flip_rate if position else None
+        own = of[name]
+        cards.append(card(name, own.overall, own.checks, flips, person=name in people))
     best = cards[0]
     grade = GRADE_OF[best.verdict]
-    word = f"{SIGNS[grade]} {best.word}: {best.judge} ({best.made})"
-    yield "words", "p", word, f"card grade-{grade}"
+    yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"
     yield "words", "p", best.sentence
     if best.advice:
         yield "words", "p", f"What to do: {' '.join(best.advice)}"
@@ -462,7 +464,16 @@ def _agreement(audit: Audit) -> Iterator[Part]:
     if repeated := [judge for judge in audit.judges if judge.repeatability]:
         yield "table", "Repeatability", REPEATS, repeated
     if pairs := [pair for pair in audit.agreement.pairs if pair.n]:
-        yield "table", "Agreement of majority labels", PAIRS, pairs
+        listed = sorted(pairs, key=lambda pair: -pair.n)[:MOST_LISTED]
+        if len(listed) == len(pairs):
+            listed = pairs
+        yield "table", "Agreement of majority labels", PAIRS, listed
+        if len(listed) < len(pairs):
+            left_out = (
+                f"The {MOST_LISTED:,} of {len(pairs):,} pairs that share most comparisons; the "
+                "JSON of the audit has all."
+            )
+            yield "words", "p", left_out
 
 
 BOARD = (

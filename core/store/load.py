@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ..bounds import some_of
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..files import Progress
 from ..schema import FORMS, Form, ImportResult, Kind
@@ -69,7 +70,7 @@ class LoadReport:
     @property
     def sentence(self) -> str:
         """What happened, in one line."""
-        where = f" into {', '.join(self.datasets)}" if self.datasets else ""
+        where = f" into {some_of(self.datasets)}" if self.datasets else ""
         if self.already_loaded:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
@@ -356,8 +357,13 @@ def fill_names(
     )
 
 
-GIVEN = """given g join datasets d on d.name = g.dataset
-           join items i on i.dataset = d.id and i.name = g.item_id
+ITEM = """struct_pack(d := {item}.dataset, n := {item}.name)
+           = struct_pack(d := d.id, n := {given}.item_id)"""
+"""One condition, so that data set and item are looked up together: joined by its name first, an
+item of every data set would meet all of its namesakes.
+"""
+GIVEN = f"""given g join datasets d on d.name = g.dataset
+           join items i on {ITEM.format(item="i", given="g")}
            join models a on a.name = g.model_a join models b on b.name = g.model_b"""
 SAME_COMPARISON = "c.item = i.id and c.model_a = a.id and c.model_b = b.id"
 
@@ -443,7 +449,7 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
             f"m.id as {judged}",
         ]
         joins = ["join datasets d on d.name = i.dataset"]
-        joins.append("join items it on it.dataset = d.id and it.name = i.item_id")
+        joins.append(f"join items it on {ITEM.format(item='it', given='i')}")
         # A score of one application names no model.
         joins.append(f"left join models m on m.name = i.{judged}")
         if layout.kind == "scores":

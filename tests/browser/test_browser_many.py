@@ -89,7 +89,7 @@ def test_browser_what_is_too_much_is_a_sentence(chromium, tmp_path):
     try:
         with visiting(chromium, address, **DESK) as visitor:
             visitor.open("/")
-            assert "301 judges are selected, and this page audits at most 300" in visitor.text()
+            assert "300 of 301 judges are audited" in visitor.text()
             visitor.open("/agreement")
             assert visitor.page.locator("[data-testid=stException]").count() == 0
     finally:

@@ -111,6 +111,12 @@ def test_forests_show_results() -> None:
     assert means.x[0] + means.error_x.array[0] == pytest.approx(repeats[HOSTILE].icc_3_k.high)
     assert "<img" not in str(fig.layout.yaxis.ticktext) + str(means.hovertext)
 
+    # One comparison: nothing is known, and nothing is drawn.
+    unknown = icc(np.ones((1, 3)))
+    assert unknown.icc_3_k is None
+    empty = repeatability_figure({"b": unknown}, mark=0.9, styles=rater_styles(["b"]))
+    assert empty.layout.xaxis.range[1] == pytest.approx(1.03)
+
     found = inter_rater_reliability(noisy(4), rng=rng)
     drawn = inter_rater_figure({"all raters": found}).data
     assert [drawn[k].x[0] for k in (0, 2, 4)] == [

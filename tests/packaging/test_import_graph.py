@@ -26,6 +26,8 @@ TIERS = (
     ("records", "labels"),
     ("stats",),
     ("wording",),
+    # How much one view holds.
+    ("bounds",),
     # Where votes come from and what is asked of them.
     ("importers", "store", "simulate"),
     # The same questions, asked of other engines.

@@ -1,20 +1,24 @@
 """Every page through the real app (AppTest), from its first start on."""
 
+import csv
+import gzip
 import os
 import re
 import subprocess
 import sys
 import threading
 import tomllib
+from collections import Counter
 
 import pytest
 import streamlit as st
-from apps import TITLES, new_app, opened, texts
+from apps import TITLES, calm, new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
+from core import bounds
 from core.confidence.calibration_error import calibration
 from core.plots.base import COLOURS
 from core.schema import Selection
@@ -274,7 +278,7 @@ def audited(options=None):
 
 def test_the_overview_says_what_the_audit_says(app):
     from core.checks.overall import answer, because, best_supported, confidence_line
-    from core.interpretation.card import card_of
+    from core.interpretation.card import card
     from core.store.vote_queries import vote_counts
     from pages.shared.cached import get_store
 
@@ -288,12 +292,8 @@ def test_the_overview_says_what_the_audit_says(app):
     assert f"{answer(found.checks, found.overall)} {best}" in shown
     checks = [result for result in found.checks if result.judge == "sim-judge-boaster"]
     overall = found.overall["sim-judge-boaster"]
-    said = card_of(of["sim-judge-boaster"])
-    assert {
-        f"! {said.word} · {said.made}",
-        said.sentence,
-        f"What to do: {' '.join(said.advice)}",
-    } <= set(shown)
+    said = card("sim-judge-boaster", overall, checks, of["sim-judge-boaster"].position.flip_rate)
+    assert {f"! {said.word}", said.sentence, f"What to do: {' '.join(said.advice)}"} <= set(shown)
     assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
     for result in checks:
         assert result.sentence in shown
@@ -309,7 +309,7 @@ def test_the_overview_says_what_the_audit_says(app):
 
 
 def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
-    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-careful"
+    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
     other = new_app()
     assert opened(other, "overview", judge="sim-judge-careful").selectbox(key="judge").value == (
         "sim-judge-careful"
@@ -333,14 +333,43 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     assert not page.exception
 
 
-def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
-    from pages.sections.overview import first_screen
+@pytest.mark.parametrize("name", ["overview", "agreement", "position_bias", "leaderboard"])
+def test_of_more_judges_than_one_waits_for_a_page_shows_those_with_most_votes(
+    app, monkeypatch, name
+):
+    monkeypatch.setattr(bounds, "MOST_WAITED_FOR", 3)
+    page = opened(app, name)
+    said = [text for text in texts(page) if text.startswith("3 of 7 judges are audited")]
+    assert len(said) == 1
+    assert "Choose judges in the sidebar" in said[0]
+    with gzip.open(REPOSITORY / "data" / "demo_votes.csv.gz", "rt", encoding="utf-8") as file:
+        votes = Counter(
+            row["judge"]
+            for row in csv.DictReader(file)
+            if row["rater_type"] == "llm" and row["status"] == "ok"
+        )
+    kept = set(page.session_state["selection"].judges) & set(votes)
+    assert len(kept) == 3
+    assert min(votes[judge] for judge in kept) >= max(votes[judge] for judge in set(votes) - kept)
+    page.multiselect(key="judges").set_value(["sim-judge-careful"])
+    calm(page.run())
+    assert page.session_state["selection"].judges == ("sim-judge-careful",)
+    assert not any("are audited" in text for text in texts(page))
 
-    monkeypatch.setattr(first_screen, "MOST_JUDGES", 3)
-    page = opened(app, "overview")
-    assert any(
-        "7 judges are selected, and this page audits at most 3" in text for text in texts(page)
-    )
+
+def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most_votes(
+    app, monkeypatch
+):
+    from pages.sections.leaderboard import controls
+
+    monkeypatch.setattr(controls, "MOST_WAITED_FOR", 4)
+    monkeypatch.setattr(controls, "MOST_SWAPPED", 3)
+    page = opened(app, "leaderboard", board="Another anchor")
+    said = [text for text in texts(page) if text.startswith("Leaderboards hold 4 of")]
+    assert len(said) == 1
+    assert any(text.startswith("Compared are 3 of 4 models") for text in texts(page))
+    assert len(page.selectbox(key="anchor").options) == 4
+    assert len(page.selectbox(key="other").options) == 2
 
 
 def test_limits_set_on_the_overview_grade_every_page(app):

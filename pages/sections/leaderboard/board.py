@@ -96,6 +96,11 @@ def swap_tab(
     summaries: Sequence[sentences.TriangleSummary],
 ) -> None:
     """Another anchor's board, and triangles of models."""
+    if len(state.swapped) < len(state.scores.models):
+        st.text(
+            f"Compared are {len(state.swapped):,} of {len(state.scores.models):,} models, those "
+            "with most votes. Select a part of the votes to see others."
+        )
     _swapped(state, found)
     _triangles(state, known, summaries)
     _copy(state)

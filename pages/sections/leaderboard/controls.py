@@ -9,6 +9,13 @@ from typing import Any, get_args
 import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
+from core.bounds import (
+    MOST_SWAPPED,
+    MOST_WAITED_FOR,
+    models_with_most_votes,
+    of_models,
+    within_models,
+)
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard import (
     ALL_POOLED,
@@ -81,6 +88,11 @@ class PageState(widgets.View):
         )
 
     @property
+    def swapped(self) -> tuple[str, ...]:
+        """Models that are compared two by two and three by three, the anchor among them."""
+        return models_with_most_votes(self.scores, (self.anchor,), most=MOST_SWAPPED)
+
+    @property
     def key(self) -> tuple[Hashable, ...]:
         """What results about all anchors depend on."""
         panel = self.panels[0] if self.apart else None
@@ -103,7 +115,13 @@ def all_pooled(state: PageState) -> None:
 def read_controls() -> PageState:
     """Draw the controls; refuse a selection in which no model met two others."""
     selection = widgets.current_selection()
-    pairs = cached.pair_scores(selection, pooled=True)
+    pairs, left_out = cached.computed(
+        "models within",
+        (selection, MOST_WAITED_FOR),
+        lambda: within_models(cached.pair_scores(selection, pooled=True), most=MOST_WAITED_FOR),
+    )
+    if left_out is not None:
+        st.text(left_out)
     offered = cached.computed("anchors of 2", (selection,), lambda: anchors(pairs[None], minimum=2))
     if not offered:
         raise NoUsableVotes(no_board(pairs[None]))
@@ -117,7 +135,7 @@ def read_controls() -> PageState:
     )[anchor]
     if unequal(found):
         (together,) = cached.panel_scores(selection, found[:1])
-        pairs = pairs | {None: together}
+        pairs = pairs | {None: of_models(together, pairs[None].models)}
     judge = widgets.select(
         "Judge",
         judges,
@@ -182,7 +200,9 @@ def _boards_by_anchor(
     others.
     """
     names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
-    compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
+    swapped = models_with_most_votes(scores, (anchor,), most=MOST_SWAPPED)
+    others = (name for name in anchors(scores) if name in swapped)
+    compared = tuple(dict.fromkeys([anchor, *others]))
     return {name: board(scores, name, prior=prior) for name in names}, compared
 
 
@@ -240,10 +260,14 @@ def standing(state: PageState) -> Standings:
 def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, ...]]:
     """Every triangle of models, and a summary of those that could be tested."""
     known = cached.computed(
-        "triangles", state.key, lambda: triangles(state.scores, prior=state.prior)
+        "triangles",
+        (*state.key, state.anchor),
+        lambda: triangles(of_models(state.scores, state.swapped), prior=state.prior),
     )
     summaries = cached.computed(
-        "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
+        "triangle summaries",
+        (*state.key, state.anchor),
+        lambda: triangle_summaries(known, state.boards),
     )
     return known, summaries
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from core.bounds import of_models
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
 from core.leaderboard.anchored import subsample_errors
@@ -236,5 +237,5 @@ def _by_task(state: PageState, categories: tuple[str, ...]) -> BetweenTasks:
         inside = replace(state.selection, where=(*state.selection.where, ("category", name)))
         scores = cached.pair_scores(inside, pooled=True).get(state.judge)
         if scores is not None:
-            by_task[name] = scores
+            by_task[name] = of_models(scores, state.scores.models)
     return between_tasks(by_task, state.anchor, prior=state.prior)

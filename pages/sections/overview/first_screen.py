@@ -15,7 +15,7 @@ from core.auditing import audit
 from core.checks import CHECKS
 from core.checks.check import CheckResult, Grade
 from core.checks.overall import GRADE_OF, SIGNS, answer, best_supported, missing
-from core.interpretation.card import Panel, card_of, holdings, panels
+from core.interpretation.card import Panel, card, holdings, panels, ranked
 from core.options import default_of
 from core.plots.overview import (
     ALL_ROWS,
@@ -36,8 +36,6 @@ from pages.shared.limits import current_options
 if TYPE_CHECKING:
     from core.plots.base import Figure
 
-MOST_JUDGES = 300
-"""Judges that are audited while one waits; pairs of judges grow with their square."""
 PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
 SHOWN = tuple(check.name for check in CHECKS)
@@ -88,14 +86,6 @@ def bar() -> Screen:
     selection, options = widgets.current_selection(), current_options()
     with buttons:
         widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
-    judges = len(cached.summary(selection).judges)
-    if judges > MOST_JUDGES:
-        widgets.not_applicable(
-            f"{judges:,} judges are selected, and this page audits at most {MOST_JUDGES} at once. "
-            "Choose "
-            "judges in the sidebar, or audit all of them by command line."
-        )
-        st.stop()
     found = cached.computed(
         "audit", (selection, options), lambda: audit(*cached.where(selection), options)
     )
@@ -109,7 +99,7 @@ def bar() -> Screen:
         found=found,
         options=options,
         people=people,
-        ranked=tuple(judge.judge for judge in found.judges if judge.judge not in people) or people,
+        ranked=tuple(ranked(found.checks, people=people)),
     )
 
 
@@ -171,11 +161,16 @@ def decision_card(state: Screen) -> str:
             width=340,
         )
     )
-    (chosen,) = (one for one in state.found.judges if one.judge == judge)
-    shown = card_of(chosen)
+    shown = card(
+        judge,
+        state.found.overall[judge],
+        state.checks(judge),
+        state.flips[judge],
+        person=judge in state.people,
+    )
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
-        st.text(f"{SIGNS[grade]} {shown.word} · {shown.made}")
+        st.text(f"{SIGNS[grade]} {shown.word}")
     with place.container(key="found"):
         st.text(shown.sentence)
     if shown.advice:
