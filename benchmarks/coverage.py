@@ -224,7 +224,9 @@ def intervals() -> tuple[Interval, ...]:
     harmless, led = (
         worlds.changed(obeys, flips, Rates(mean=0.5)) for obeys, flips in ((0.0, 0.0), (0.3, 0.2))
     )
-    steady = tuple(worlds.coins(share, sure) for share, sure in ((0.0, 0.9), (0.2, 0.97)))
+    steady = tuple(
+        worlds.coins(share, sure) for share, sure in ((0.0, 0.9), (0.05, 0.9), (0.2, 0.97))
+    )
     three, five = (0.75,) * 3, (0.75,) * 5
 
     def of(figure: str, drawn: Sequence[dict[str, World]]) -> tuple[World, ...]:
@@ -338,8 +340,8 @@ def table(found: Sequence[Cell]) -> list[str]:
         for items in (fewest, *SIZES):
             least = min((cell.share for cell in known if cell.items == items), default=None)
             shares.append("–" if least is None else f"{100 * least:.1f}")
-        worst = min(known, key=lambda cell: cell.share)
-        where = f"{worst.items} items, {worst.votes}, {worst.setting}"
+        worst = min(known, key=lambda cell: cell.share, default=None)
+        where = "–" if worst is None else f"{worst.items} items, {worst.votes}, {worst.setting}"
         lines.append(f"| {name} | {fewest} | {' | '.join(shares)} | {where} |")
     below = [cell for cell in found if cell.known >= ENOUGH and cell.share < WANTED]
     tried = sum(cell.known >= ENOUGH for cell in found)

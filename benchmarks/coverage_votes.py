@@ -314,7 +314,9 @@ def repeats(rates: Rates, k: int) -> World:
     between = 4 * (rates.average(lambda p: p**2) - rates.mean**2)
     within = 4 * rates.average(lambda p: p * (1 - p))
     return World(
-        setting=f"alike {rates.alike:g}", truth=between / (between + within / k), draw=draw
+        setting=f"A in {rates.mean:.0%}, alike {rates.alike:g}",
+        truth=between / (between + within / k),
+        draw=draw,
     )
 
 

@@ -39,11 +39,15 @@ NEARLY_ALWAYS = 0.95
 class Direction:
     """Half credit on decided gold by item; the share right among decided votes, and how many
     decide.
+
+    gold_ties : share of the comparisons with gold that gold calls a tie, which half credit leaves
+        out.
     """
 
     credit: Estimate
     among_decided: float | None
     decided_share: float
+    gold_ties: float
 
 
 def decided(counts: VoteCounts) -> VoteCounts:
@@ -89,6 +93,7 @@ def direction(counts: VoteCounts, *, level: float = 0.95) -> Direction | None:
         credit=right,
         among_decided=n_right / n_decided if n_decided else None,
         decided_share=n_decided / (n_decided + int(rows.tie.sum())),
+        gold_ties=float((counts.labelled().gold == 0).mean()),
     )
 
 

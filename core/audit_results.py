@@ -284,8 +284,8 @@ class JudgedBoard:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
-    """All that an audit found. `boards` by anchor; `notes` say what could not be computed
-    and why.
+    """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
+    anchor; `notes` say what could not be computed and why.
     """
 
     selection: Selection

@@ -23,7 +23,7 @@ from .bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from .checks import CHECKS
 from .checks.check import CheckResult
 from .checks.evidence import Counted, Evidence
-from .checks.overall import overall_verdict
+from .checks.overall import overall_verdict, ranked
 from .confidence.th_scores import th_scores
 from .errors import TooFewLabels
 from .interpretation.calibration import several_kinds
@@ -98,8 +98,14 @@ def audit(
                 "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
                 "orientation."
             )
-        judges = [audit_judge(counted, judge.name) for judge in about.judges]
+        judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
         agreed = counted.agreement
+    best_first = ranked(
+        {name: judge.overall for name, judge in judge_of.items()},
+        [result for judge in judge_of.values() for result in judge.checks],
+        {name for name, judge in judge_of.items() if judge.rater_type == "human"},
+    )
+    judges = [judge_of[name] for name in best_first]
     notes += [note for judge in judges for note in judge.notes]
     boards = _boards(pairs, of_anchor, scores_of, options, notes)
     # What is compared with another anchor's board is what is shown first.

@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, RatingTable, VoteCounts, distinct
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
-from ..stats.intervals import check_level, dense_codes, n_distinct, resample_items, t_quantile
+from ..stats.intervals import (
+    check_level,
+    dense_codes,
+    effective_items,
+    n_distinct,
+    resample_items,
+    t_quantiles,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -72,9 +79,11 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
 
     table : ratings without gaps; a bare (n, k) matrix is taken as one comparison per item, not
         oriented.
-    level : of both intervals. Default (ours): ln F ± t(G - 1)·SE, F = MSR/MSE, SE by jackknife over
-        G items, each left out with all its comparisons; the F interval beside it takes those of an
-        item for independent, and even where they are it covers only .72 to .84 on ternary votes.
+    level : of both intervals. Default (ours): ln F ± t·SE, F = MSR/MSE, SE by jackknife over G
+        items, each left out with all its comparisons, and t with one degree of freedom less than
+        `effective_items` of the items' shares of MSR or of MSE, whichever are fewer. The F interval
+        beside it takes comparisons of an item for independent, and even where they are it covers
+        only .72 to .84 on ternary votes.
 
     MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are
     no repeats and never enter a RatingTable. Source: [RAEE] App. E; Shrout & Fleiss (1979);
@@ -176,9 +185,12 @@ def _icc_values(
     # Each deletion divides both sums by degrees of freedom in the same ratio: F is k - 1 times
     # their ratio.
     pseudo = items * log_f - (items - 1) * np.log((k - 1) * ssr_left / sse_left)
+    # Where few items differ from the others, or from themselves, the spread of all rests on them.
+    squares = (np.bincount(item, column) for column in (row_squares, residual_squares))
+    df = max(min(map(effective_items, squares)) - 1, 1.0)
     # Centred on ln F, not on the mean of the pseudo-values: the interval then always holds its
     # estimate.
-    half = t_quantile(items - 1, level) * float(pseudo.std(ddof=1)) / math.sqrt(items)
+    half = float(t_quantiles(df, level)) * float(pseudo.std(ddof=1)) / math.sqrt(items)
     if half < 1e-9:
         return values, "all items weigh alike, so the jackknife cannot tell how sure the ICC is."
     return values | between(math.exp(log_f - half), math.exp(log_f + half)), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -138,7 +139,12 @@ def side_preference(
 def _balanced_mean(
     item: IntArray, value: FloatArray, n: IntArray, stratum: IntArray, level: float
 ) -> Estimate | None:
-    """Mean of comparisons in which those of stratum 1 and of stratum −1 weigh alike, by item."""
+    """Mean of comparisons in which those of stratum 1 and of stratum −1 weigh alike, by item.
+
+    t has the degrees of freedom of a mean of strata whose values vary alike, (Σvₛ)²/Σvₛ²/(nₛ − 1)
+    with vₛ = wₛ²/nₛ: where gold prefers one side on three of ten items, those three decide.
+    Source: Welch (1947) and Satterthwaite (1946), at equal variances (ours).
+    """
     sizes = {s: len(np.unique(item[stratum == s])) for s in (-1, 0, 1)}
     if min(sizes[1], sizes[-1]) < 2:
         return None
@@ -154,9 +160,11 @@ def _balanced_mean(
             weight = 1 / rows_of_item[code[rows]]
             mean = float(weight @ value[rows] / weight.sum())
             centre += wanted * mean
+            # A mean of few items is nearer to them than to the truth: n/(n − 1) of its variance.
+            wider = math.sqrt(sizes[s] / max(sizes[s] - 1, 1))
             pull += np.bincount(
                 code[rows],
-                wanted * weight * (value[rows] - mean) / weight.sum(),
+                wider * wanted * weight * (value[rows] - mean) / weight.sum(),
                 minlength=len(pull),
             )
     items = len(pull)
@@ -165,7 +173,11 @@ def _balanced_mean(
     spread = intervals.mean_interval(
         np.arange(items), items * pull, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
     )
-    low, high = max(centre + spread.low, -1.0), min(centre + spread.high, 1.0)
+    shares = [(wanted**2 / sizes[s], sizes[s]) for s, wanted in share.items() if sizes[s] > 1]
+    df = sum(part for part, _ in shares) ** 2 / sum(part**2 / (n - 1) for part, n in shares)
+    wider = float(intervals.t_quantiles(min(df, items - 1), level))
+    wider /= intervals.t_quantile(items - 1, level)
+    low, high = max(centre + wider * spread.low, -1.0), min(centre + wider * spread.high, 1.0)
     return Estimate(centre, low, high, n=items, level=level)
 
 

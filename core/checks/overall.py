@@ -72,7 +72,8 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
       with each other), position or data;
     - *cannot say*: accuracy is unknown or its low end is below .60, or a rule without reading does
       what it does; without gold: agreement is not ok, the people agree no more than chance, or the
-      low end of its half credit against their majority is below .60;
+      low end of its half credit against their majority is below .60; no check but data is ok, or
+      accuracy is not and position is unknown;
     - *trust*: accuracy (without gold agreement), position and stability are ok, and nothing warns
       or fails;
     - else *trust with limits*.
@@ -97,6 +98,10 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
     known = _is_right(of_check["accuracy"], evidence) if by_gold else _says_as_people_do(evidence)
     if grades[merit] == "unknown" or not known or (not by_gold and grades[merit] != "ok"):
         return verdict("cannot_say", [merit])
+    if all(grade != "ok" for name, grade in grades.items() if name != "data"):
+        return verdict("cannot_say", [merit])
+    if grades[merit] != "ok" and grades["position"] == "unknown":
+        return verdict("cannot_say", [merit, "position"])
     needed = [merit, *NEEDED[1:]]
     doubts = [name for worst in ("fail", "warn") for name in grades if grades[name] == worst]
     doubts += [name for name in needed if grades[name] not in ("ok", "fail", "warn")]
@@ -119,6 +124,43 @@ def _says_as_people_do(evidence: Evidence) -> bool:
         and credit is not None
         and credit.low >= LEAST_ACCURACY
     )
+
+
+def ranked(
+    overall: Mapping[str, Overall], results: Sequence[CheckResult], people: Collection[str] = ()
+) -> list[str]:
+    """Raters from the best to the worst: by overall verdict, then by the low end of accuracy, then
+    of agreement with people, then by how many checks are ok; people follow all judges.
+
+    Where all of that is equal they stand in the order given.
+    """
+    verdicts = list(OVERALL_WORDS)
+    low = {
+        (result.check, result.judge): result.interval.low
+        for result in results
+        if result.interval is not None and result.interval.has_interval
+    }
+    ok = Counter(result.judge for result in results if result.grade == "ok")
+
+    def place(name: str) -> tuple[float, ...]:
+        return (
+            name in people,
+            verdicts.index(overall[name].verdict),
+            -low.get(("accuracy", name), -math.inf),
+            -low.get(("agreement", name), -math.inf),
+            -ok[name],
+        )
+
+    return sorted(overall, key=place)
+
+
+def checks_made(results: Sequence[CheckResult]) -> str:
+    """How many of one judge's checks could be made, of those that concern it: "9 of 14 checks
+    made".
+    """
+    applicable = [result for result in results if result.applicable]
+    made = sum(result.grade != "unknown" for result in applicable)
+    return f"{made} of {len(applicable)} checks made"
 
 
 def benjamini_hochberg(p_values: Sequence[float], *, q: float = 0.05) -> BoolArray:
@@ -231,7 +273,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
             f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
             for check in overall.because
         )
-        sentence = f"{judge} {OVERALL_WORDS[overall.verdict]}"
+        sentence = f"{judge} {OVERALL_WORDS[overall.verdict]} ({checks_made(results)})"
         sentence += f": {decided_by}." if decided_by else "."
     if overall.unchecked:
         named = ", ".join(check.replace("_", " ") for check in overall.unchecked)

@@ -425,9 +425,10 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     gap = Σ_v (c_v − correct_v)/N, verdicts weighing alike as in ECE; above 0 overconfident. The
     interval is `mean_interval`: verdicts of one item share its difficulty, so items are what is
-    independent (docs/methods.md §0). The two added items are a wrong and a right verdict at the
-    mean confidence c̄, gaps of c̄ and c̄ − 1: without them a judge that happens to err nowhere looks
-    infinitely sure. The n of the gap is the items. None without a verdict that has a confidence.
+    independent (docs/methods.md §0). The two added items are wrong and right verdicts at the mean
+    confidence c̄, gaps of c̄ and c̄ − 1, as many as the item of a verdict has on average, Σnᵢ²/Σnᵢ:
+    without them a judge that happens to err nowhere looks infinitely sure. The n of the gap is the
+    items. None without a verdict that has a confidence.
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
@@ -437,12 +438,14 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     if not n:
         return None
     mean_confidence = float(known.n @ known.confidence) / n
+    beside = intervals.kish_effect(np.bincount(intervals.dense_codes(known.item), known.n))
     gap = intervals.mean_interval(
         known.item,
         known.confidence - known.correct / np.maximum(known.n, 1),
         ends=(mean_confidence - 1.0, mean_confidence),
         within=(-1.0, 1.0),
         n=known.n,
+        end_sizes=(beside, beside),
         level=level,
     )
     return ConfidenceGap(

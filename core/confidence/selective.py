@@ -485,7 +485,8 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     ΣV(r)/M = ΣV(w)/W. With aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong
     verdicts, var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where
     I_M items have a right verdict, I_W a wrong one and I are all of them. The interval is logit θ ±
-    t·√var/(θ(1 − θ)), t with min(I_M, I_W) − 1 degrees of freedom.
+    t·√var/(θ(1 − θ)), t with one degree of freedom less than `effective_items` of right, or of
+    wrong, verdicts, whichever are fewer: I_M − 1 or I_W − 1 where items have one of each.
 
     Verdicts without a confidence are left out; the n of θ is the number of items. NaN without a
     right or without a wrong verdict; ends are NaN with fewer than 5 items of either. A constant
@@ -519,7 +520,10 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     from scipy.special import expit, logit
 
     error = math.sqrt(max(variance, 0.0)) / (theta * (1 - theta))
-    half = intervals.t_quantile(fewest - 1, level) * error
+    effective = min(
+        intervals.effective_items(np.bincount(item, column)) for column in (right, wrong)
+    )
+    half = float(intervals.t_quantiles(max(effective - 1, 1.0), level)) * error
     low, high = (float(expit(logit(theta) + sign * half)) for sign in (-1, 1))
     return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
 

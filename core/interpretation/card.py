@@ -8,16 +8,19 @@ number is the estimate of a check (`verdicts`), and the word follows from the gr
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..checks import BY_NAME, Rules
 from ..checks.check import CheckResult, Limits
-from ..checks.overall import Overall, OverallVerdict, confidence_line, need_of
+from ..checks.overall import Overall, OverallVerdict, checks_made, confidence_line, need_of
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from ..wording import number, percent, percent_span, points
+
+if TYPE_CHECKING:
+    from ..audit_results import JudgeAudit
 
 WORDS: dict[OverallVerdict, str] = {
     "trust": "Trust",
@@ -35,13 +38,35 @@ ADD_JUDGES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What is said of one judge first: the verdict in a word, what was found, and what to do."""
+    """What is said of one judge first: the verdict in a word and how much it rests on, what was
+    found, and what to do.
+    """
 
     judge: str
     verdict: OverallVerdict
     word: str
+    made: str
     sentence: str
     advice: tuple[str, ...]
+
+
+MANY_TIES = 0.10
+"""Share of ties in gold from which the exact label stands beside half credit, which leaves ties
+out.
+"""
+
+
+def card_of(judge: JudgeAudit) -> Card:
+    """The card of one judge or person of an audit."""
+    ties = judge.direction.gold_ties if judge.direction else 0.0
+    return card(
+        judge.judge,
+        judge.overall,
+        judge.checks,
+        judge.position.flip_rate if judge.position else None,
+        exact=judge.exact if ties >= MANY_TIES else None,
+        person=judge.rater_type == "human",
+    )
 
 
 def card(
@@ -50,17 +75,19 @@ def card(
     results: Sequence[CheckResult],
     flips: Estimate | None,
     *,
+    exact: Estimate | None = None,
     person: bool = False,
 ) -> Card:
     """The card of one judge.
 
     results : one per check.  flips : share of verdicts that change when the order is
         swapped.
+    exact : share of gold's very labels, ties included, where it is to stand beside half credit.
     person : the votes are people's, by whom judges are measured where there is no gold.
     """
     of = {result.check: result for result in results}
     alone = person and of["accuracy"].interval is None and of["agreement"].interval is None
-    parts = [PEOPLE if alone else _merit(of), _order(flips), _stated(of["calibration"])]
+    parts = [PEOPLE if alone else _merit(of, exact), _order(flips), _stated(of["calibration"])]
     if of["category"].grade in ("warn", "fail"):
         parts.insert(1, of["category"].sentence.partition(" (")[0])
     found = "; ".join(parts)
@@ -68,17 +95,20 @@ def card(
         judge=judge,
         verdict=overall.verdict,
         word=WORDS[overall.verdict],
+        made=checks_made(results),
         sentence=f"{found[0].upper()}{found[1:]}.",
         advice=(ADD_JUDGES,) if alone else tuple(dict.fromkeys(_advice(overall, of))),
     )
 
 
-def _merit(of: Mapping[str, CheckResult]) -> str:
+def _merit(of: Mapping[str, CheckResult], exact: Estimate | None) -> str:
     right = of["accuracy"].interval
     if right is not None:
         ends = f" ({percent_span(right)})" if right.has_interval else ""
+        with_ties = f"; with gold's ties {percent(exact.value)} exactly" if exact else ""
         return (
-            f"right on {percent(right.value)}{ends}, ties counting half, {_beside_guessing(right)}"
+            f"right on {percent(right.value)}{ends}, ties counting half, "
+            f"{_beside_guessing(right)}{with_ties}"
         )
     if (people := of["agreement"].interval) is not None:
         if not people.excludes(0):
@@ -126,29 +156,6 @@ def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
         advice.append("Use it, and repeat the audit when judge, prompt or models change.")
         advice.append(confidence_line(list(of.values())))
     return advice
-
-
-def ranked(results: Sequence[CheckResult], people: Collection[str] = ()) -> list[str]:
-    """Judges by the low end of their accuracy, best first; without gold by that of agreement with
-    people.
-
-    Those of whom neither is known follow in the order given. Of people alone, the people.
-    """
-    names = list(dict.fromkeys(result.judge for result in results))
-    candidates = [name for name in names if name not in people] or names
-    low = {
-        check: {
-            r.judge: r.estimate.low
-            for r in results
-            if r.check == check and r.estimate is not None and r.estimate.has_interval
-        }
-        for check in ("accuracy", "agreement")
-    }
-
-    def key(name: str) -> tuple[float, float]:
-        return tuple(-of.get(name, -math.inf) for of in low.values())  # type: ignore[return-value]
-
-    return sorted(candidates, key=key)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -163,6 +163,7 @@ def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:
     return _ends(direction.credit, "value") | {
         "among_decided": direction.among_decided,
         "decided_share": direction.decided_share,
+        "gold_ties": direction.gold_ties,
         "blind_rule": blind,
     }
 

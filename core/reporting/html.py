@@ -31,7 +31,7 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..checks.check import Grade
 from ..checks.overall import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
-from ..interpretation.card import card, panels, ranked
+from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
@@ -214,18 +214,12 @@ def _first(audit: Audit) -> Iterator[Part]:
     page.
     """
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
-    of = {judge.judge: judge for judge in audit.judges}
-    order = ranked(audit.checks, people=people)
-    order += [name for name in people if name not in order]
-    cards = []
-    for name in order:
-        position = of[name].position
-        flips = position.flip_rate if position else None
-        own = of[name]
-        cards.append(card(name, own.overall, own.checks, flips, person=name in people))
+    order = [judge.judge for judge in audit.judges]
+    cards = [card_of(judge) for judge in audit.judges]
     best = cards[0]
     grade = GRADE_OF[best.verdict]
-    yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"
+    word = f"{SIGNS[grade]} {best.word}: {best.judge} ({best.made})"
+    yield "words", "p", word, f"card grade-{grade}"
     yield "words", "p", best.sentence
     if best.advice:
         yield "words", "p", f"What to do: {' '.join(best.advice)}"

@@ -45,7 +45,7 @@ def test_browser_decision_evidence_and_checks_are_in_view(visitor):
     for part in ("wide-strip", "wide-matrix"):
         drawn(visitor, part)
         assert inside(visitor, f".st-key-{part} .js-plotly-plot", 1440) == []
-    assert visitor.page.locator(".st-key-word-warn").inner_text() == "! Trust with limits"
+    assert visitor.page.locator(".st-key-word-ok").inner_text().startswith("✓ Trust ·")
     for key in ("card", "wide-strip", "wide-matrix"):
         box = visitor.page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 900, key
@@ -67,19 +67,19 @@ def test_browser_decision_evidence_and_checks_are_in_view_on_a_phone(visitor):
     figures = [figure for figure in visitor.figures() if figure["marks"]]
     assert [figure["overlaps"] for figure in figures] == [[]] * len(figures)
     cells = drawn(visitor, "narrow-matrix")
-    assert "! ties" in cells.locator("g.textpoint text").all_text_contents()
+    assert "✓ ties" in cells.locator("g.textpoint text").all_text_contents()
     cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
-    assert query(visitor)["judges"] == ["sim-judge-decisive"]
+    assert query(visitor)["judges"] == ["sim-judge-careful"]
 
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
 def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     visitor.open("/")
     points = drawn(visitor, "wide-strip").locator("path.point")
-    # The chosen judge's mark is drawn last, so the second is that of the third judge.
-    points.nth(1).click(force=True)
+    # The chosen judge's mark is drawn last, so the third is that of the fourth judge.
+    points.nth(2).click(force=True)
     visitor.page.wait_for_url("**judge=sim-judge-first-slot**")
     visitor.settle()
     assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
@@ -88,4 +88,4 @@ def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
-    assert query(visitor)["judges"] == ["sim-judge-decisive"]
+    assert query(visitor)["judges"] == ["sim-judge-careful"]

@@ -7,7 +7,7 @@ import pytest
 
 from core.checks import BY_NAME, CHECKS, LIMITS, Rules
 from core.checks.check import CheckResult
-from core.checks.overall import Overall
+from core.checks.overall import Overall, ranked
 from core.interpretation import card as first
 from core.plots.overview import (
     MOST_ROWS,
@@ -54,6 +54,9 @@ def test_the_card_says_what_was_found_and_what_to_do():
         "when the responses swap places; no confidence with gold to check."
     )
     assert said.advice == ("Ask in both orders and take the majority.",)
+    assert said.made == "3 of 15 checks made"
+    with_ties = first.card("j", overall, checks, None, exact=Estimate(0.5, 0.4, 0.6, n=90))
+    assert "37 points above guessing; with gold's ties 50 % exactly; never" in with_ties.sentence
 
 
 def test_a_card_claims_no_difference_that_an_interval_does_not_show():
@@ -100,17 +103,30 @@ def test_every_check_that_can_warn_has_its_advice(check):
     assert len(said.advice) == 1
 
 
-def test_judges_are_ranked_by_the_low_end_and_people_are_no_candidates():
+FINE = ("ok", 0.0, -0.01, 0.01)
+
+
+def overall_of(verdicts, **other):
+    """Trust for all judges but those named."""
+    return {
+        judge: Overall(verdict=other.get(judge, "trust"), because=(), unchecked=())
+        for judge in dict.fromkeys(result.judge for result in verdicts)
+    }
+
+
+def test_judges_are_ranked_by_verdict_then_the_low_end_and_people_follow():
     verdicts = [
         *checks_of("lucky", accuracy=("unclear", 0.95, 0.5, 0.99)),
         *checks_of("sure", accuracy=("ok", 0.85, 0.82, 0.88)),
         *checks_of("person", accuracy=("ok", 0.99, 0.97, 1.0)),
         *checks_of("no gold"),
     ]
-    assert first.ranked(verdicts, people=["person"]) == ["sure", "lucky", "no gold"]
-    assert first.ranked(verdicts[2 * len(CHECKS) : 3 * len(CHECKS)], people=["person"]) == [
-        "person"
-    ]
+    overall = overall_of(verdicts, lucky="cannot_say")
+    assert ranked(overall, verdicts, {"person"}) == ["sure", "no gold", "lucky", "person"]
+    overall = overall_of(verdicts, sure="trust_with_limits", lucky="do_not_trust")
+    assert ranked(overall, verdicts) == ["person", "no gold", "sure", "lucky"]
+    more = [*checks_of("a", position=FINE), *checks_of("b", position=FINE, ties=FINE)]
+    assert ranked(overall_of(more), more) == ["b", "a"]
 
 
 def many(n: int) -> list[CheckResult]:
@@ -125,7 +141,7 @@ def many(n: int) -> list[CheckResult]:
 @pytest.mark.parametrize("narrow", [False, True])
 def test_the_strip_draws_the_estimates_of_the_checks(narrow):
     verdicts = many(5)
-    rows = first.ranked(verdicts)
+    rows = ranked(overall_of(verdicts), verdicts)
     panels = first.panels(verdicts, BY_DEFAULT)
     fig = evidence_strip(panels, rows, chosen=rows[1], narrow=narrow)
     drawn = {}
@@ -189,7 +205,7 @@ def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(narrow):
 
 def test_a_hundred_judges_stay_low_enough_to_read():
     verdicts = many(65)
-    rows = first.ranked(verdicts)
+    rows = ranked(overall_of(verdicts), verdicts)
     strip = evidence_strip(first.panels(verdicts, BY_DEFAULT), rows)
     matrix = check_matrix(verdicts, rows, NAMES, signs=dict.fromkeys(rows, "ok"))
     assert strip.layout.height + matrix.layout.height < 2000

@@ -77,10 +77,14 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
 
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = answer(*graded(checks("c", position="fail", length="unknown")))
-    assert said == "c should not be trusted: position fails. Not checked: length. position of c."
+    assert said == (
+        "c should not be trusted (14 of 15 checks made): position fails. Not checked: length. "
+        "position of c."
+    )
     said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(
-        "c cannot be judged on these votes: accuracy is unknown. Not checked: accuracy"
+        "c cannot be judged on these votes (13 of 15 checks made): accuracy is unknown. "
+        "Not checked: accuracy"
     )
 
 

@@ -18,7 +18,7 @@ from readings import reading
 from core.__main__ import main
 from core.audit_results import Audit, AuditOptions
 from core.auditing import audit
-from core.interpretation.card import card, ranked
+from core.interpretation.card import card_of
 from core.plots.base import drawing_library
 from core.reporting.document import to_document
 from core.reporting.html import number, p_value, report, text
@@ -231,13 +231,11 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
     hostile: tuple[Audit, str],
 ) -> None:
     made, source = hostile
-    best = next(judge for judge in made.judges if judge.judge == ranked(made.checks)[0])
-    own = [result for result in made.checks if result.judge == best.judge]
-    assert best.position
-    said = card(best.judge, made.overall[best.judge], own, best.position.flip_rate)
+    best = made.judges[0]
+    said = card_of(best)
     part = source.partition('<section id="first">')[2].partition("</section>")[0]
     assert 0 < source.index('<section id="first">') < source.index('<section id="verdicts">')
-    for words in (f"{said.word}: {best.judge}", said.sentence, " ".join(said.advice)):
+    for words in (f"{said.word}: {best.judge} ({said.made})", said.sentence, " ".join(said.advice)):
         assert str(text(words)) in part
     assert part.count('class="plot"') == 1
 

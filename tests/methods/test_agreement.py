@@ -105,6 +105,17 @@ def test_edges_have_reasons() -> None:
     assert "one item" in lone.reason
 
 
+def freedom_of_squares(x: np.ndarray, item: np.ndarray) -> float:
+    """Kish's effective number of items in MSR or in MSE, whichever is less, minus one."""
+    row = x.mean(axis=1, keepdims=True)
+    rest = x - row - x.mean(axis=0, keepdims=True) + x.mean()
+    sums = [
+        np.array([part[item == i].sum() for i in np.unique(item)])
+        for part in (np.square(row - x.mean()), np.square(rest))
+    ]
+    return min(s.sum() ** 2 / (s @ s) for s in sums) - 1
+
+
 def test_jackknife_equals_leaving_rows_out_one_by_one() -> None:
     from scipy.stats import t
 
@@ -117,7 +128,9 @@ def test_jackknife_equals_leaving_rows_out_one_by_one() -> None:
 
     left_out = np.array([log_f(np.delete(x, i, axis=0)) for i in range(25)])
     pseudo = 25 * log_f(x) - 24 * left_out
-    half = t.ppf(0.975, 24) * pseudo.std(ddof=1) / 5
+    freedom = freedom_of_squares(x, np.arange(25))
+    assert 5 < freedom < 20
+    half = t.ppf(0.975, freedom) * pseudo.std(ddof=1) / 5
     found = icc(x)
     assert found.icc_3_k.low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
     assert found.icc_3_k.high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
@@ -139,7 +152,9 @@ def test_jackknife_leaves_out_an_item_with_all_its_comparisons() -> None:
         return np.log(found.msr / found.mse)
 
     pseudo = 6 * log_f(x) - 5 * np.array([log_f(x[item != i]) for i in range(6)])
-    half = t.ppf(0.975, 5) * pseudo.std(ddof=1) / np.sqrt(6)
+    freedom = freedom_of_squares(x, item)
+    assert 1 < freedom < 4
+    half = t.ppf(0.975, freedom) * pseudo.std(ddof=1) / np.sqrt(6)
     found = icc(by_item(x, 7 * item))
     assert found.icc_3_k.value == icc(x).icc_3_k.value
     assert found.icc_3_k.low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)

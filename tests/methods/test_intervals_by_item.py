@@ -185,6 +185,34 @@ def test_intervals_by_item_hold_the_truth_at_every_size(items, sizes, alike):
     assert min(gaps) >= 0.91, shares
 
 
+def test_mean_interval_is_the_jackknife_of_items_of_unequal_size():
+    """Each of the items, and of the two added ones, is left out in turn."""
+    value = np.array([0.5, -0.2, 0.9, 0.1, -0.6, 0.3])
+    n = np.array([40, 1, 2, 30, 1, 3])
+    sums, sizes = np.append(value * n, [n.mean(), -n.mean()]), np.append(n, [n.mean()] * 2)
+    centre = sums.sum() / sizes.sum()
+    left = np.array([np.delete(sums, i).sum() / np.delete(sizes, i).sum() for i in range(8)])
+    error = math.sqrt(7 / 8 * ((left - centre) ** 2).sum())
+    freedom = n.sum() ** 2 / (n**2).sum() - 1
+    assert 1 < freedom < 2
+    half = stats.t.ppf(0.9, freedom) * error
+    found = mean_interval(np.arange(6), value, ends=(-1.0, 1.0), within=(-9.0, 9.0), n=n, level=0.8)
+    assert (found.low, found.high) == pytest.approx((centre - half, centre + half), abs=1e-12)
+
+
+def test_a_mean_that_three_items_decide_has_an_interval_of_three():
+    """Nine tenths of the weight are on three of 30 items: with 29 degrees of freedom and without
+    1/(1 − w) it would hold .75.
+    """
+    rng = np.random.default_rng(8)
+    n = np.where(np.arange(30) < 3, 81, 1)
+    held = 0
+    for _ in range(1_000):
+        found = mean_interval(np.arange(30), rng.random(30), ends=(0.0, 1.0), n=n)
+        held += found.low <= 0.5 <= found.high
+    assert held >= 0.92 * 1_000
+
+
 def outcomes(item, confidence, right):
     item, confidence, right = (np.asarray(column) for column in (item, confidence, right))
     return OutcomeCounts(
@@ -254,6 +282,25 @@ def test_auroc_error_is_that_of_drawing_items_again():
         drawn.append(auroc(outcomes(np.arange(items).repeat(each), said[rows], right[rows])).value)
     half = stats.t.ppf(0.975, items) * np.std(drawn)
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.1)
+
+
+def test_auroc_has_the_freedom_of_its_effective_items():
+    """The ratio of two levels' widths gives the degrees of freedom, whatever the variance is."""
+    rng = np.random.default_rng(9)
+    n = np.where(np.arange(40) < 4, 40, 1)
+    item = np.arange(40).repeat(n)
+    said = np.round(rng.uniform(0.5, 1, len(item)), 1)
+    right = rng.random(len(item)) < said
+
+    def width(level):
+        found = auroc(outcomes(item, said, right), level=level)
+        return math.log(found.high / (1 - found.high)) - math.log(found.low / (1 - found.low))
+
+    counts = [np.bincount(item[of], minlength=40) for of in (right, ~right)]
+    freedom = min(c.sum() ** 2 / (c @ c) for c in counts) - 1
+    assert 2 < freedom < 6
+    wanted = stats.t.ppf(0.975, freedom) / stats.t.ppf(0.75, freedom)
+    assert width(0.95) / width(0.5) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_auroc_at_the_edges():

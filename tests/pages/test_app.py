@@ -278,7 +278,7 @@ def audited(options=None):
 
 def test_the_overview_says_what_the_audit_says(app):
     from core.checks.overall import answer, because, best_supported, confidence_line
-    from core.interpretation.card import card
+    from core.interpretation.card import card_of
     from core.store.vote_queries import vote_counts
     from pages.shared.cached import get_store
 
@@ -292,8 +292,12 @@ def test_the_overview_says_what_the_audit_says(app):
     assert f"{answer(found.checks, found.overall)} {best}" in shown
     checks = [result for result in found.checks if result.judge == "sim-judge-boaster"]
     overall = found.overall["sim-judge-boaster"]
-    said = card("sim-judge-boaster", overall, checks, of["sim-judge-boaster"].position.flip_rate)
-    assert {f"! {said.word}", said.sentence, f"What to do: {' '.join(said.advice)}"} <= set(shown)
+    said = card_of(of["sim-judge-boaster"])
+    assert {
+        f"! {said.word} · {said.made}",
+        said.sentence,
+        f"What to do: {' '.join(said.advice)}",
+    } <= set(shown)
     assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
     for result in checks:
         assert result.sentence in shown
@@ -309,7 +313,7 @@ def test_the_overview_says_what_the_audit_says(app):
 
 
 def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
-    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
+    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-careful"
     other = new_app()
     assert opened(other, "overview", judge="sim-judge-careful").selectbox(key="judge").value == (
         "sim-judge-careful"

@@ -15,7 +15,7 @@ from core.auditing import audit
 from core.checks import CHECKS
 from core.checks.check import CheckResult, Grade
 from core.checks.overall import GRADE_OF, SIGNS, answer, best_supported, missing
-from core.interpretation.card import Panel, card, holdings, panels, ranked
+from core.interpretation.card import Panel, card_of, holdings, panels
 from core.options import default_of
 from core.plots.overview import (
     ALL_ROWS,
@@ -99,7 +99,7 @@ def bar() -> Screen:
         found=found,
         options=options,
         people=people,
-        ranked=tuple(ranked(found.checks, people=people)),
+        ranked=tuple(judge.judge for judge in found.judges if judge.judge not in people) or people,
     )
 
 
@@ -161,16 +161,11 @@ def decision_card(state: Screen) -> str:
             width=340,
         )
     )
-    shown = card(
-        judge,
-        state.found.overall[judge],
-        state.checks(judge),
-        state.flips[judge],
-        person=judge in state.people,
-    )
+    (chosen,) = (one for one in state.found.judges if one.judge == judge)
+    shown = card_of(chosen)
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
-        st.text(f"{SIGNS[grade]} {shown.word}")
+        st.text(f"{SIGNS[grade]} {shown.word} · {shown.made}")
     with place.container(key="found"):
         st.text(shown.sentence)
     if shown.advice:

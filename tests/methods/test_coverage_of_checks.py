@@ -1,0 +1,39 @@
+"""Intervals of checks where few items have the votes or the differences: `benchmarks.coverage`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.coverage import cells, intervals
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "items", "votes"),
+    [
+        # With as many degrees of freedom as items these hold .73, .74, .63 and .85.
+        ("confidence gap", "states +10%, alike 0.8", 30, "1 or 40"),
+        ("AUROC", "states +10%, alike 0.8", 30, "1 or 40"),
+        ("ICC(3,2)", "A in 80%, alike 0.4", 10, "2 each"),
+        ("people's rate", "5 people right on 75%", 30, "1 or 40"),
+        # Without a coin beside the items seen: .81.
+        ("coin share", "coin on 5%, else 90% for one side", 30, "40 each"),
+    ],
+)
+def test_an_interval_holds_where_few_items_decide(
+    name: str, setting: str, items: int, votes: str
+) -> None:
+    """300 data sets of a generator that shares no code with the methods; two standard errors of
+    .95 are .025.
+    """
+    (interval,) = (each for each in intervals() if each.name == name)
+    found = replace(
+        interval,
+        worlds=tuple(world for world in interval.worlds if world.setting == setting),
+        votes=tuple(each for each in interval.votes if each.name == votes),
+        least=items,
+    )
+    (cell,) = (cell for cell in cells(found, draws=300) if cell.items == items)
+    assert cell.known >= 100
+    assert cell.share >= 0.925
