@@ -16,7 +16,6 @@ from .agreement.kappa import agreement_matrix
 from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
 from .agreement.reliability import icc, inter_rater_reliability
 from .audit_results import AuditOptions
-from .auditing import audit
 from .bias.balance import order_balance
 from .bias.order import position_bias
 from .bias.preference import verbosity
@@ -68,6 +67,7 @@ from .leaderboard.robustness import abstention, between_tasks
 from .leaderboard.score_board import score_boards
 from .leaderboard.scores import direct_statistics
 from .leaderboard.standings import compare_outside, read_outside
+from .one_call import audit
 from .reporting.document import to_json
 from .reporting.html import report
 from .reporting.text import to_text

@@ -194,6 +194,7 @@ def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files, or the table of another engine, that are named, as the options say."""
     from .audit_results import AuditOptions
     from .auditing import audit
+    from .one_call import refuse_unusable
     from .store import Store
 
     settings = from_flags(AuditOptions, options)
@@ -206,9 +207,7 @@ def _audited(options: argparse.Namespace) -> Audit:
         return _audited_there(options, selection, settings)
     with shown_progress() as progress:
         readings = _readings(options, part_of(progress, 0, 0.4))
-        if not sum(reading.votes.num_rows for reading in readings):
-            raise NoUsableVotes(_no_votes(readings))
-        _refuse_mostly_rejected(readings)
+        refuse_unusable(readings)
         if not any(reading.kind == "votes" for reading in readings):
             # Nothing can be audited, and why may be how the file was read.
             for reading in readings:
@@ -431,19 +430,6 @@ def _read_options(options: argparse.Namespace) -> ReadOptions:
     from .importers import ReadOptions
 
     return from_flags(ReadOptions, options)
-
-
-def _no_votes(readings: Sequence[ImportResult]) -> str:
-    first = next((r for r in readings if r.rejects.num_rows), None)
-    names = ", ".join(reading.name for reading in readings)
-    if first is None:
-        return f"{names}: no vote in it."
-    reject = first.rejects.slice(0, 1).to_pylist()[0]
-    return (
-        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "
-        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: "
-        f"{reject['reason']}"
-    )
 
 
 def _stop_output() -> None:

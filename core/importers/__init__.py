@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, UnreadableFile
 from ..files import Progress
@@ -39,12 +40,17 @@ from .tables import (
     Record,
     Records,
     TextTable,
+    digest,
     read_delimited,
     read_parquet,
     read_records,
+    table_of_arrow,
     table_of_records,
 )
 from .votes import read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = (
     "Inspection",
@@ -54,6 +60,7 @@ __all__ = (
     "inspect",
     "mostly_rejected",
     "read",
+    "read_arrow",
     "read_back",
     "template",
 )
@@ -116,13 +123,41 @@ def read(
             progress((len(opened) + len(results)) / steps, f"Checking {rows:,} rows")
         if isinstance(file, NativeFile):
             results.append(read_native(file))
-        elif file.shape:
-            results.append(
-                _READERS[file.shape.format](file.table, file.source, file.shape, options)
-            )
         else:
-            results.append(read_table(file.table, file.source, options, CANONICAL))
+            results.append(_read_table(file, options))
     return results
+
+
+def read_arrow(
+    table: pa.Table, options: ReadOptions | None = None, *, name: str = "votes"
+) -> ImportResult:
+    """Read a table that is in memory, as a Parquet file of it is read.
+
+    A text is kept once however often it stands there, and no cell is copied; NaN is a missing
+    value, as null is.
+
+    name : stands for the name of the file.
+
+    Raises as `read`.
+    """
+    options = options or ReadOptions()
+    if options.format not in (AUTO, CANONICAL, *SHAPES):
+        raise InvalidOption(
+            "{option} {value!r}: a table in memory has no format of files; use {allowed}.",
+            option="format",
+            value=options.format,
+            allowed=(AUTO, CANONICAL, *SHAPES),
+        )
+    cells = table_of_arrow(table, name)
+    source = Source(name=name, data=b"", sha256=digest(cells), kind="parquet")
+    return _read_table(_recognised(cells, source, options), options)
+
+
+def _read_table(file: _TableFile, options: ReadOptions) -> ImportResult:
+    if file.shape:
+        reader = _READERS[file.shape.format]
+        return reader(file.table, file.source, file.shape, options)
+    return read_table(file.table, file.source, options, CANONICAL)
 
 
 def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:
@@ -246,9 +281,13 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
         table = read_parquet(source, options.max_bytes)
     else:
         table = read_delimited(source)
-    table = merge_one_hot(table, source.name, options)
     # What follows needs the table only, and the bytes may be half of all that is held.
-    source = replace(source, data=b"")
+    return _recognised(table, replace(source, data=b""), options)
+
+
+def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
+    """A table with what its columns say it holds."""
+    table = merge_one_hot(table, source.name, options)
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
     if shape is None and not compared and judged_alone(table, source.name, options):

@@ -6,6 +6,7 @@ JSON objects are also kept as records, which the native formats are read from.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 16 * 1024**2
+_INDEX = re.compile(r"__index_level_\d+__")
 MAX_NAME = 10_000
 """Most characters of a key of JSON objects."""
 MAX_RAGGED = 100_000
@@ -431,6 +433,73 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
         rejects=Rejects(),
         rows=table.num_rows,
     )
+
+
+def table_of_arrow(table: pa.Table, name: str) -> TextTable:
+    """The cells of a table in memory; each distinct text is there once.
+
+    Raises UnreadableFile: too large, no rows, or duplicate names.
+    """
+    refuse_size(name, table.num_rows, table.num_columns)
+    called = [column.strip() for column in table.column_names]
+    _refuse_twice(f"{name}: columns", called)
+    if table.num_rows == 0:
+        raise UnreadableFile(f"{name}: the table has no rows. Add at least one row of votes.")
+    columns = {}
+    for i, column in enumerate(called):
+        # pandas gives an index without a name a column of its own.
+        if not _INDEX.fullmatch(column):
+            columns[column] = _coded(table.column(i))
+    return TextTable(
+        columns=columns,
+        row=np.arange(1, table.num_rows + 1),
+        rejects=Rejects(),
+        rows=table.num_rows,
+    )
+
+
+def digest(table: TextTable) -> str:
+    """SHA-256 of the names, cells and order of a table, whichever library held it."""
+    whole = hashlib.sha256()
+    for name, cells in table.columns.items():
+        texts = [text.encode() for text in cells.dictionary.to_pylist()]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        codes = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        for part in (name.encode(), ends.tobytes(), b"".join(texts), codes.tobytes()):
+            whole.update(len(part).to_bytes(8, "little") + part)
+    return whole.hexdigest()
+
+
+def _coded(column: Any) -> Cells:
+    """A column of any type as cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        if isinstance(column.type, pa.BaseExtensionType):
+            column = pa.chunked_array(
+                [chunk.storage for chunk in column.chunks], column.type.storage_type
+            )
+        if pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        if not (pa.types.is_dictionary(column.type) or pa.types.is_nested(column.type)):
+            if pa.types.is_string_view(column.type):
+                column = column.cast(pa.large_string())
+            if not pa.types.is_null(column.type):
+                column = column.dictionary_encode()
+        if not pa.types.is_dictionary(column.type):
+            return encode_cells(_text(column))
+        cells = column.unify_dictionaries().combine_chunks()
+        cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
+        # Categories that no row has are left out.
+        used = cells.indices.dictionary_encode()
+        texts = _text(pa.chunked_array([cells.dictionary.take(used.dictionary)]))
+        coded = pa.DictionaryArray.from_arrays(used.indices.cast(pa.int32()), texts)
+        plain = not texts.null_count and len(pc.unique(texts)) == len(texts)
+        return coded if plain else coded.cast(pa.string()).dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        # Arrow has no text of it, as of an interval; Python has.
+        return encode_cells([None if each is None else str(each) for each in column.to_pylist()])
 
 
 def _distinct(column: Any) -> Any | None:

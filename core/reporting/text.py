@@ -111,6 +111,28 @@ def to_text(audit: Audit) -> str:
     return "\n".join(one_line(line) for line in lines)
 
 
+def shortened(audit: Audit, most: int) -> str:
+    """`to_text` in at most `most` lines: what is fine goes first, then all but the verdicts.
+
+    The last line says what was left out, if anything was.
+    """
+    lines = to_text(audit).splitlines()
+    if len(lines) <= most:
+        return "\n".join(lines)
+    ends = lines.index("Judges")
+    verdicts = [line for line in lines[:ends] if line]
+    table = lines[ends - 1 : ends + 2 + len(audit.judges)]
+    left_out: tuple[str, ...] = ()
+    kept = verdicts
+    for grade in ("ok", "unknown", "unclear", "warn", "fail"):
+        left_out = (*left_out, f"  {MARKS[grade]:4}  ")
+        kept = [*(line for line in verdicts if not line.startswith(left_out)), *table]
+        if len(kept) < most:
+            break
+    kept = kept[: most - 1]
+    return "\n".join([*kept, f"… {len(lines) - len(kept):,} more lines: to_text(audit) has all."])
+
+
 def _table(columns: Sequence[Column], rows: Sequence[object]) -> list[str]:
     """Columns as wide as needed: names to the left, numbers to the right."""
     grid = [

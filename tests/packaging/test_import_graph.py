@@ -45,7 +45,7 @@ TIERS = (
     ("plots",),
     ("auditing",),
     ("reporting",),
-    ("options_file",),
+    ("options_file", "one_call"),
     ("testing", "demo", "doctor"),
     ("judging",),
     ("__main__",),

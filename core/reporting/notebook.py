@@ -1,0 +1,118 @@
+"""An audit as a notebook shows it: the answer, a bar per judge, and a sign per check.
+
+Plain HTML with inline SVG: no script, no library, and every text of the file escaped.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..audit_results import Audit, JudgeAudit
+from ..checks import CHECKS
+from ..checks.overall import GRADE_OF, SIGNS, answer
+from ..stats.estimate import Estimate
+from ..wording import one_line, percent, target
+
+MOST_BYTES = 20_000
+"""Size of the HTML, which a notebook keeps in its file."""
+MOST_JUDGES = 20
+"""Judges that are drawn, and rows of the table."""
+NAME, HEADLINE, SENTENCE = 40, 900, 90
+"""Characters that are shown of a judge's name, of the answer, and of a sentence in a hover text."""
+COLOURS = {
+    "ok": "#2e7d32",
+    "warn": "#b26a00",
+    "fail": "#c62828",
+    "unclear": "#5c6bc0",
+    "unknown": "#757575",
+}
+BAR, ROW, LEFT = 300, 20, 190
+
+
+def to_html(audit: Audit) -> str:
+    """The answer, a picture and the table of checks in under `MOST_BYTES` bytes."""
+    judges = audit.judges[:MOST_JUDGES]
+    # Sentences as hover texts are what can be spared, then rows.
+    for length in (SENTENCE, 0):
+        html = _page(audit, judges, length)
+        if len(html.encode()) < MOST_BYTES:
+            return html
+    while len(html.encode()) >= MOST_BYTES:
+        judges = judges[: len(judges) // 2]
+        html = _page(audit, judges, 0)
+    return html
+
+
+def _page(audit: Audit, judges: tuple[JudgeAudit, ...], length: int) -> str:
+    left_out = len(audit.judges) - len(judges)
+    more = f"<p>… and {left_out:,} more judges; to_frame() has all.</p>" if left_out else ""
+    signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
+    return (
+        f"<div><p><b>{_text(answer(audit.checks, audit.overall), HEADLINE)}</b></p>"
+        f"{_picture(judges)}{_table(judges, length)}{more}"
+        f"<p>{signs} · intervals: {target(audit.options.level)}</p></div>"
+    )
+
+
+def _text(text: str, most: int) -> str:
+    line = one_line(text)
+    return escape(line if len(line) <= most else f"{line[: most - 1]}…")
+
+
+def _picture(judges: tuple[JudgeAudit, ...]) -> str:
+    """A bar per judge of its accuracy with the interval; empty where none has one."""
+    drawn = [(judge, judge.accuracy) for judge in judges if judge.accuracy is not None]
+    if not drawn:
+        return ""
+    height = ROW * (len(drawn) + 1)
+    rows = "".join(
+        _bar(judge, accuracy, ROW * (place + 1)) for place, (judge, accuracy) in enumerate(drawn)
+    )
+    middle = LEFT + BAR // 2
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{LEFT + BAR + 60}" '
+        f'height="{height}" font-family="sans-serif" font-size="12" fill="currentColor">'
+        "<title>Accuracy of each judge on decided gold, half credit for ties</title>"
+        f'<text x="{LEFT}" y="13">Right, of 100 %; the line is at 50 %</text>{rows}'
+        f'<line x1="{middle}" x2="{middle}" y1="{ROW}" y2="{height}" stroke="currentColor" '
+        'stroke-dasharray="3"/></svg>'
+    )
+
+
+def _bar(judge: JudgeAudit, accuracy: Estimate, y: int) -> str:
+    colour = COLOURS[GRADE_OF[judge.overall.verdict]]
+    middle, width = y + ROW // 2, round(BAR * accuracy.value, 1)
+    ends = ""
+    if accuracy.has_interval:
+        low, high = (round(LEFT + BAR * end, 1) for end in (accuracy.low, accuracy.high))
+        ends = (
+            f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}" stroke="currentColor" '
+            'stroke-width="2"/>'
+        )
+    return (
+        f'<text x="0" y="{middle + 4}">{_text(judge.judge, LEFT // 8)}</text>'
+        f'<rect x="{LEFT}" y="{y + 4}" width="{width}" height="{ROW - 8}" fill="{colour}" '
+        f'fill-opacity="0.5"/>{ends}'
+        f'<text x="{LEFT + BAR + 6}" y="{middle + 4}">{percent(accuracy.value)}</text>'
+    )
+
+
+def _table(judges: tuple[JudgeAudit, ...], length: int) -> str:
+    """A row per check and a column per judge would be wide: a row per judge, a sign per check."""
+    names = "".join(f"<th>{check.name.replace('_', ' ')}</th>" for check in CHECKS)
+    return (
+        f"<table><thead><tr><th>judge</th><th>verdict</th>{names}</tr></thead><tbody>"
+        + "".join(_row(judge, length) for judge in judges)
+        + "</tbody></table>"
+    )
+
+
+def _row(judge: JudgeAudit, length: int) -> str:
+    cells = "".join(
+        "<td"
+        + (f' title="{_text(result.sentence, length)}"' if length else "")
+        + f' style="color:{COLOURS[result.grade]}">{SIGNS[result.grade]}</td>'
+        for result in judge.checks
+    )
+    verdict = judge.overall.verdict.replace("_", " ")
+    return f"<tr><td>{_text(judge.judge, NAME)}</td><td>{verdict}</td>{cells}</tr>"
