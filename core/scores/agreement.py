@@ -12,7 +12,7 @@ from ..leaderboard.scores import kendall_tau
 from ..records import FloatArray, IntArray, OutcomeCounts
 from ..stats.estimate import DataFrame, Estimate, OneRow, rows_frame
 from ..stats.intervals import check_level, mean_interval, n_distinct
-from ..stats.jackknife import Moments, jackknife_interval, moments
+from ..stats.jackknife import PairMoments, jackknife_interval, moments, pair_moments
 from .table import UNDECIDED, ScoreTable
 
 LEAST_ERROR = 0.5
@@ -312,26 +312,20 @@ def spread(table: ScoreTable, *, level: float = 0.95) -> Spread:
     reason = no_difference(known) or known.constant
     if reason is not None:
         return Spread(ratio=None, slope=None, n=len(known), units=units, reason=reason)
-    own = list(with_people(known, code, units))
-    weights = np.array([float(each.n[0]) for each in own])
-    judge, person, joint = (
-        np.sum([w * part for w, part in zip(weights, parts, strict=True)], axis=0)
-        for parts in (
-            [each.var_x for each in own],
-            [each.var_y for each in own],
-            [each.cov for each in own],
-        )
-    )
+    judge, person, joint, own = np.zeros((4, 1 + units))
+    for each in with_people(known, code, units):
+        own += each.n
+        judge += each.n * each.of_all(each.moments.var_x)
+        person += each.n * each.of_all(each.moments.var_y)
+        joint += each.n * each.of_all(each.moments.cov)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.sqrt(judge / person)
-    slope = None
-    between = list(between_people(known, code, units))
-    if between:
-        of_pairs = np.array([float(each.n[0]) for each in between])
-        shared = np.sum([w * each.cov for w, each in zip(of_pairs, between, strict=True)], axis=0)
-        shared = shared / of_pairs.sum()
-        if (shared > 0).all():
-            slope = jackknife_interval(joint / weights.sum() / shared, level=level)
+    slope, shared, pairs = None, np.zeros(1 + units), 0
+    for each in between_people(known, code, units):
+        pairs += each.n
+        shared += each.n * each.of_all(each.moments.cov)
+    if pairs and (shared > 0).all():
+        slope = jackknife_interval(joint / own / (shared / pairs), level=level)
     if not np.isfinite(ratio[0]):
         reason = "each person gives one score to all answers"
         return Spread(ratio=None, slope=slope, n=len(known), units=units, reason=reason)
@@ -344,20 +338,21 @@ def spread(table: ScoreTable, *, level: float = 0.95) -> Spread:
     )
 
 
-def with_people(table: ScoreTable, code: IntArray, units: int) -> Iterator[Moments]:
+def with_people(table: ScoreTable, code: IntArray, units: int) -> Iterator[PairMoments]:
     """Moments of judge and each person on the answers of both; people with too few are left out."""
     for person in table.people.T:
         both = ~np.isnan(person) & ~np.isnan(table.judge)
         if int(both.sum()) >= LEAST_SHARED:
-            yield moments(table.judge[both], person[both], code[both], units)
+            yield pair_moments(table.judge[both], person[both], code[both], units)
 
 
-def between_people(table: ScoreTable, code: IntArray, units: int) -> Iterator[Moments]:
+def between_people(table: ScoreTable, code: IntArray, units: int) -> Iterator[PairMoments]:
     """Moments of every two people on the answers of both; pairs with too few are left out."""
     known = ~np.isnan(table.people)
+    shared = known.T.astype(np.float32) @ known.astype(np.float32)
     for second in range(1, table.people.shape[1]):
         for first in range(second):
-            both = known[:, first] & known[:, second]
-            if int(both.sum()) >= LEAST_SHARED:
+            if shared[first, second] >= LEAST_SHARED:
+                both = known[:, first] & known[:, second]
                 one, two = table.people[both, first], table.people[both, second]
-                yield moments(one, two, code[both], units)
+                yield pair_moments(one, two, code[both], units)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import FloatArray, IntArray
+from ..records import BoolArray, FloatArray, IntArray
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import check_level, t_quantiles
+from ..stats.intervals import check_level, n_distinct, t_quantiles
 from .agreement import no_difference
 from .table import ScoreTable
 
@@ -93,8 +93,8 @@ def drift(
     share = (part.judge - part.reference) / part.scale
     present = np.unique(code_of)
 
-    def size(rows: np.ndarray) -> int:
-        return len(np.unique(unit[rows]))
+    def size(rows: BoolArray) -> int:
+        return n_distinct(unit[rows])
 
     large = [
         one
@@ -121,7 +121,7 @@ def _group(
     share: FloatArray,
     unit: IntArray,
     units: int,
-    inside: np.ndarray,
+    inside: BoolArray,
     tested: tuple[int, float],
 ) -> GroupDrift:
     """tested : groups that share the level, and the level."""
@@ -129,7 +129,7 @@ def _group(
     for rows in (inside, ~inside):
         mean = float(share[rows].mean())
         pull = np.bincount(unit[rows], share[rows] - mean, minlength=units) / int(rows.sum())
-        groups = len(np.unique(unit[rows]))
+        groups = n_distinct(unit[rows])
         means.append(mean)
         pulls.append(pull)
         variances.append(groups / (groups - 1) * float(pull @ pull))

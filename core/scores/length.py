@@ -166,9 +166,11 @@ def _each_way(
     judge: FloatArray, people: FloatArray, z: FloatArray, code: IntArray, units: int
 ) -> Iterator[tuple[float, FloatArray, FloatArray]]:
     """Answers, slope and people's covariance of each person beside the others, both ways round."""
-    for place, person in enumerate(people.T):
-        others = mean_of_known(np.delete(people, place, axis=1))
-        both = ~np.isnan(person) & ~np.isnan(others)
+    known = ~np.isnan(people)
+    total, n = np.where(known, people, 0.0).sum(axis=1), known.sum(axis=1)
+    for person in people.T:
+        both = ~np.isnan(person) & (n > 1)
+        others = (total - np.nan_to_num(person)) / np.maximum(n - 1, 1)
         if int(both.sum()) >= LEAST_PAIR:
             pair = person[both], others[both]
             for one, two in (pair, pair[::-1]):

@@ -14,7 +14,7 @@ from ..errors import InvalidOption
 from ..records import BoolArray, FloatArray
 from ..stats.estimate import DataFrame, Estimate, OneRow, rows_frame
 from ..stats.intervals import check_level, mean_interval
-from ..stats.jackknife import Moments, jackknife_interval
+from ..stats.jackknife import PairMoments, jackknife_interval
 from .agreement import NO_ORDER, OTHER_SCALE, between_people, fisher_jackknife, with_people
 from .table import SAME, ScoreTable
 
@@ -158,15 +158,13 @@ def ceiling(table: ScoreTable, *, level: float = 0.95) -> Ceiling:
     reason = NO_ORDER if table.kind == "labels" else None
     reason = reason or (None if table.same_scale else OTHER_SCALE)
     code, units = known.unit_codes()
-    of_people = [] if reason else _pairs(between_people(known, code, units))
-    of_judge = [] if reason else _pairs(with_people(known, code, units))
-    if reason is None and not of_people:
+    of_people = None if reason else _means(between_people(known, code, units), units)
+    of_judge = None if reason else _means(with_people(known, code, units), units)
+    if reason is None and of_people is None:
         reason = f"no two people share {LEAST_PAIR} answers on which neither gives one score to all"
     found: dict[str, Estimate | None] = {}
-    for name, coefficient in (("association", "correlation"), ("kappa", "concordance")):
-        between, beside = (
-            _mean(pairs, coefficient) if pairs else None for pairs in (of_people, of_judge)
-        )
+    for place, name in enumerate(("association", "kappa")):
+        between, beside = (None if of is None else of[0][place] for of in (of_people, of_judge))
         for who, values in (("people", between), ("judge", beside)):
             known_values = None if values is None else fisher_jackknife(values, level=level)
             found[f"{who}_{name}"] = known_values
@@ -176,26 +174,24 @@ def ceiling(table: ScoreTable, *, level: float = 0.95) -> Ceiling:
     return Ceiling(
         **found,
         persons=int((~np.isnan(known.people)).any(axis=0).sum()),
-        pairs=len(of_people),
+        pairs=0 if of_people is None else of_people[1],
         reason=reason,
     )
 
 
-def _pairs(found: Iterable[Moments]) -> list[Moments]:
-    return [
-        each
-        for each in found
-        if each.n[0] >= LEAST_PAIR and bool((each.var_x * each.var_y > 0).all())
-    ]
-
-
-def _mean(pairs: Sequence[Moments], coefficient: str) -> FloatArray:
-    """Mean of a coefficient over pairs, with all units and without each."""
-    weight = np.array([float(each.n[0]) for each in pairs])
-    total = np.zeros(len(pairs[0].n))
-    for share, each in zip(weight / weight.sum(), pairs, strict=True):
-        total += share * getattr(each, coefficient)
-    return total
+def _means(
+    found: Iterable[PairMoments], units: int
+) -> tuple[tuple[FloatArray, FloatArray], int] | None:
+    """Mean r and κ_w over pairs of raters, with all units and without each; and how many pairs."""
+    association, kappa = np.zeros((2, 1 + units))
+    pairs = total = 0
+    for each in found:
+        of = each.moments
+        if each.n >= LEAST_PAIR and bool((of.var_x * of.var_y > 0).all()):
+            pairs, total = pairs + 1, total + each.n
+            association += each.n * each.of_all(of.correlation)
+            kappa += each.n * each.of_all(of.concordance)
+    return ((association / total, kappa / total), pairs) if pairs else None
 
 
 # The Alternative Annotator Test.

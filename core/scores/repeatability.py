@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..agreement.reliability import Repeatability, icc
 from ..errors import InvalidOption
-from ..records import FloatArray, RatingTable
+from ..records import FloatArray, IntArray, RatingTable
 
 
 def repeatability(
@@ -42,7 +42,7 @@ def repeatability(
     return replace(found, reason=reason)
 
 
-def _complete(runs: FloatArray) -> tuple[np.ndarray, FloatArray]:
+def _complete(runs: FloatArray) -> tuple[IntArray, FloatArray]:
     """Rows with k runs or more, and their first k scores, (rows, k)."""
     known = ~np.isnan(runs)
     n = known.sum(axis=1)

@@ -98,6 +98,32 @@ def moments(x: FloatArray, y: FloatArray, code: IntArray, units: int) -> Moments
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairMoments:
+    """Moments of two raters on the `n` answers of both, of which some units only have one.
+
+    own : (g,) the units that have one, out of `units`; the moments leave out these alone.
+    """
+
+    moments: Moments
+    own: IntArray
+    units: int
+    n: int
+
+    def of_all(self, values: FloatArray) -> FloatArray:
+        """A statistic of these moments, (1 + g,), without each of all units, (1 + units,)."""
+        full = np.full(1 + self.units, values[0])
+        full[1 + self.own] = values[1:]
+        return full
+
+
+def pair_moments(x: FloatArray, y: FloatArray, code: IntArray, units: int) -> PairMoments:
+    """`moments` where few of many units may have a row."""
+    own, place = np.unique(code, return_inverse=True)
+    found = moments(x, y, place.reshape(-1), len(own))
+    return PairMoments(moments=found, own=own, units=units, n=len(x))
+
+
 def jackknife_interval(
     values: FloatArray,
     *,
