@@ -115,11 +115,15 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the item
         jackknife to first order, with two added items: κ̃ ± t·√Σ[φᵢ/(1 - nᵢ/N)]², cut at -1 and 1
         and widened to hold κ. φᵢ sums the influences on κ̃ of the nᵢ comparisons of item i among
-        the N of all items and the two: one on which both give the same label, as often as both give
-        it on average, and one on which they differ, as often as chance has it; each has
-        √(Σnᵢ²/items) comparisons. t has (Σnᵢ)²/Σnᵢ² - 1 degrees of freedom, at least 1. Without the
-        two, judges who have not differed yet seem to agree always; with 10 items or more of 1 to 16
-        comparisons, alike or not, the interval holds the truth in about .93 of draws or more.
+        the N of all items and the two: one on which both give the same label and one on which they
+        differ, over the labels that either gave in equal parts (with two labels and one comparison
+        per item that is ½ in each cell of the table). Each has Σnᵢ²/Σnᵢ comparisons, as many as the
+        item of a comparison has on average. t has one degree of freedom less than the effective
+        number of items, (Σx)²/Σx² with x = nᵢ or x = |φᵢ/(1 - nᵢ/N)|, whichever is less, and at
+        least 1. Without the two, judges who have not differed yet seem to agree always, and judges
+        who have hardly seen the rarer label never to agree (95 % hold .75 at 10 items). With 10
+        items or more of 1 to 40 comparisons, alike or not, the interval holds the truth in .93 of
+        draws or more.
 
     Raises InvalidOption for more than `bounds.MOST_COMPARED` judges.
     Source: docs/methods.md §8; Efron & Stein (1981) for the jackknife.
@@ -184,8 +188,8 @@ class _Sums:
     table : (pairs, 3, 3) comparisons by the labels of both.  items : on which both labelled
         something.
     n_n, n_k, k_k : sums over items of squares and products of comparisons and equal labels.
-    centre : κ with the added items.  influence : sum over items, those too, of squared influences
-        on it.
+    centre : κ with the added items.  influence, moved : sums over items, those too, of squared and
+        of absolute influences on it.
     """
 
     table: IntArray
@@ -195,6 +199,7 @@ class _Sums:
     k_k: IntArray
     centre: FloatArray
     influence: FloatArray
+    moved: FloatArray
 
 
 def _labels(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, NDArray[np.int8]]:
@@ -227,9 +232,16 @@ def _by_products(labels: NDArray[np.int8]) -> _Sums:
     n, agree = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
     centre, moves, added = _with_added(table, np.ones(len(table)))
     # Leaving out one of n + 2 comparisons.
-    influence = (table * moves**2).sum(axis=(1, 2)) * ((n + 2) / (n + 1)) ** 2 + added
+    left = ((n + 2) / (n + 1))[:, None, None] * np.abs(moves)
     return _Sums(
-        table=table, items=n, n_n=n, n_k=agree, k_k=agree, centre=centre, influence=influence
+        table=table,
+        items=n,
+        n_n=n,
+        n_k=agree,
+        k_k=agree,
+        centre=centre,
+        influence=(table * left**2).sum(axis=(1, 2)) + (added**2).sum(axis=0),
+        moved=(table * left).sum(axis=(1, 2)) + added.sum(axis=0),
     )
 
 
@@ -263,7 +275,7 @@ def _beside(own: IntArray, item: IntArray, others: NDArray[Any]) -> _Sums:
     agree = np.add.reduceat(others == own, starts, axis=1, dtype=np.int64)
     table = table.reshape(pairs, 3, 3)
     items, n_n = (n > 0).sum(axis=1), (n * n).sum(axis=1)
-    size = np.sqrt(n_n / np.maximum(items, 1))
+    size = n_n / np.maximum(n.sum(axis=1), 1)
     centre, moves, added = _with_added(table, size)
     of_cell = np.concatenate([moves.reshape(pairs, 9), np.zeros((pairs, 1))], axis=1)
     moved = np.add.reduceat(of_cell[rows, cell], starts, axis=1)
@@ -276,7 +288,8 @@ def _beside(own: IntArray, item: IntArray, others: NDArray[Any]) -> _Sums:
         n_k=(n * agree).sum(axis=1),
         k_k=(agree * agree).sum(axis=1),
         centre=centre,
-        influence=(moved**2).sum(axis=1) + added,
+        influence=(moved**2).sum(axis=1) + (added**2).sum(axis=0),
+        moved=np.abs(moved).sum(axis=1) + added.sum(axis=0),
     )
 
 
@@ -293,21 +306,23 @@ def _kappas(table: IntArray | FloatArray) -> tuple[FloatArray, FloatArray]:
 def _with_added(table: IntArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """κ̃ of the tables with an item that agrees and one that differs, of `size` comparisons each.
 
-    Also the influence on it of one comparison, (pairs, 3, 3), and the sum of squared influences of
-    the two items, each over 1 less its share of all comparisons.
+    Also the influence on it of one comparison, (pairs, 3, 3), and the absolute influences of the
+    two items, (2, pairs), each over 1 less its share of all comparisons. The items hold the labels
+    that either gave, in equal parts: the rarer label decides κ, and may not have met itself yet.
     """
     n = table.sum(axis=(1, 2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        share_1, share_2 = table.sum(axis=2) / n[:, None], table.sum(axis=1) / n[:, None]
-        agree = np.eye(3) * ((share_1 + share_2) / 2)[:, None, :]
-        differ = share_1[:, :, None] * share_2[:, None, :] * (1 - np.eye(3))
-        differ = np.nan_to_num(differ / differ.sum(axis=(1, 2))[:, None, None])
+        used = ((table.sum(axis=2) + table.sum(axis=1)) > 0).astype(np.float64)
+        agree = np.eye(3) * used[:, None, :]
+        differ = used[:, :, None] * used[:, None, :] * (1 - np.eye(3))
+        agree, differ = (each / each.sum(axis=(1, 2))[:, None, None] for each in (agree, differ))
+        differ = np.nan_to_num(differ)
     two = np.stack([np.nan_to_num(agree), differ]) * size[:, None, None]
     whole = table + two.sum(axis=0)
     moves = _influences(whole)
     kept = 1 - size / np.maximum(n + 2 * size, 1)
     moved = (two * moves).sum(axis=(2, 3)) / kept
-    return _kappas(whole)[0], moves, np.asarray((moved**2).sum(axis=0))
+    return _kappas(whole)[0], moves, np.abs(moved)
 
 
 def _influences(table: IntArray | FloatArray) -> FloatArray:
@@ -332,7 +347,8 @@ def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) ->
     deff = design_effect_of_sums(n, agree, sums.items, sums.n_n, sums.n_k, sums.k_k)
     raw_low, raw_high = wilson(agree, n, level=level, deff=deff)
     with np.errstate(invalid="ignore", divide="ignore"):
-        effective = np.maximum(n**2 / sums.n_n - 1, 1)
+        effective = np.minimum(n**2 / sums.n_n, sums.moved**2 / sums.influence)
+        effective = np.maximum(np.nan_to_num(effective - 1, nan=1.0), 1)
         half = t_quantiles(effective, level) * np.sqrt(sums.influence)
     low, high = sums.centre - half, sums.centre + half
     low, high = np.maximum(np.minimum(low, kappa), -1.0), np.minimum(np.maximum(high, kappa), 1.0)

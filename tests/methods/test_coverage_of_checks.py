@@ -17,6 +17,9 @@ from benchmarks.coverage import cells, intervals
         ("AUROC", "states +10%, alike 0.8", 30, "1 or 40"),
         ("ICC(3,2)", "A in 80%, alike 0.4", 10, "2 each"),
         ("people's rate", "5 people right on 75%", 30, "1 or 40"),
+        # Added items of the labels at hand hold .75, and of average size .81.
+        ("κ", "right on 90% and 85%, A right in 85%", 10, "1 each"),
+        ("κ", "right on 90% and 85%, A right in 85%", 100, "1 or 40"),
         # Without a coin beside the items seen: .81.
         ("coin share", "coin on 5%, else 90% for one side", 30, "40 each"),
     ],
