@@ -165,6 +165,7 @@ def test_browser_says_that_it_can_draw_figures(visitor):
     assert len(asked) == 1
 
 
+@pytest.mark.thorough
 def test_browser_hostile_names_are_only_text(chromium, tmp_path):
     from readings import reading
 

@@ -250,6 +250,7 @@ def test_native_files_give_the_figures_of_their_rows(
     assert from_native["input"]["items"] == 8
 
 
+@pytest.mark.thorough
 def test_figures_of_real_files(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
 ) -> None:

@@ -157,6 +157,7 @@ def test_every_null_of_an_audit_has_its_reason(
     assert unexplained(document_of(readings, gold=gold, **{"splits": 0, **options})) == []
 
 
+@pytest.mark.thorough
 def test_every_null_of_a_real_audit_has_its_reason(
     shared_data: Path, subtests: pytest.Subtests
 ) -> None:

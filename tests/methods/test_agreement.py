@@ -307,6 +307,7 @@ def test_a_judge_that_says_one_thing_has_no_kappa_with_its_like() -> None:
     assert "same label" in pair.reason
 
 
+@pytest.mark.thorough
 def test_kappa_interval_covers_with_several_comparisons_an_item() -> None:
     """Three comparisons of an item are equally hard; nominal 95 %."""
     rng = np.random.default_rng(5)

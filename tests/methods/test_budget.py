@@ -478,6 +478,7 @@ def test_bad_options_are_named() -> None:
         learn(VoteCells(plus=one[:0], tie=one[:0], minus=one[:0], gold=one[:0], weight=np.zeros(0)))
 
 
+@pytest.mark.thorough
 def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(
     shared_data: Path,
 ) -> None:

@@ -193,6 +193,7 @@ def test_agreement_is_that_of_scipy_and_scikit_learn(seed, runs):
         assert one.low <= one.value <= one.high
 
 
+@pytest.mark.thorough
 def test_agreement_intervals_hold_their_level_although_models_share_items():
     rng, names = np.random.default_rng(4), ("pearson", "kendall", "kappa", "weighted_kappa")
 
@@ -349,6 +350,7 @@ def test_separated_models_keep_finite_odds_by_the_prior_and_are_named_without_it
     assert np.isfinite([row.elo.value, row.elo.low, row.elo.high]).all()
 
 
+@pytest.mark.thorough
 @given(seed=st.integers(0, 10**6))
 def test_laws_of_the_board(seed):
     rng = np.random.default_rng(seed)

@@ -232,6 +232,7 @@ def test_mid_region_leaves_the_anchor_out() -> None:
 scores = st.lists(st.sampled_from([0, 0.25, 0.5, 0.75, 1]), min_size=1, max_size=40)
 
 
+@pytest.mark.thorough
 @given(st.lists(scores, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_board_laws(models: list[list[float]], random: Random) -> None:
     names = [f"m{i}" for i in range(len(models))]
@@ -504,6 +505,7 @@ def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
     assert np.mean(found) >= found_in
 
 
+@pytest.mark.thorough
 def test_triangle_z_has_its_size() -> None:
     """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ±
     1.5.

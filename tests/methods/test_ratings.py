@@ -247,6 +247,7 @@ def moments(mu: float, sigma: float, likelihood) -> tuple[float, float]:
     return first / mass, math.sqrt(second / mass - (first / mass) ** 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ties", [True, False])
 def test_two_players_of_trueskill_are_the_integrals(ties):
     """Each player's skill has the mean and deviation of its exact posterior after every game."""

@@ -75,6 +75,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("about", CHECKS)
 def test_figures_on_real_files(about, shared_data, subtests):
     for check in CHECKS[about]:

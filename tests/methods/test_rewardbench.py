@@ -76,6 +76,7 @@ def check_a_prior_has_not_seen_its_own_category() -> None:
     assert rewardbench2.priors(counts, own=True)[cell].theta0 != pytest.approx(before.theta0)
 
 
+@pytest.mark.thorough
 def test_real_votes(shared_data: Path, subtests: pytest.Subtests) -> None:
     assert shared_data.exists()
     found = rewardbench2.evaluations(rewardbench2.VOTES)

@@ -181,6 +181,7 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
     return np.array(rows)
 
 
+@pytest.mark.thorough
 def test_alike_judges_help_each_other():
     """20 labels, θ of the judges within ± .1, .3, .1: each does better than alone.
 

@@ -108,6 +108,7 @@ def test_unknown_scale_is_refused():
         th_score(of_votes([0], [0.7], [1]), 0.1, scale="halved")
 
 
+@pytest.mark.thorough
 def test_band_covers_the_truth():
     """Items of two equal verdicts; the true TH of a known judge lies in the band 95 times
     in 100.

@@ -223,6 +223,7 @@ def watched(folder: Path, *arguments: str) -> list[object]:
     return list(json.loads(done.stderr.splitlines()[-1]))
 
 
+@pytest.mark.thorough
 def test_commands_import_no_more_than_they_need(votes: Path, tmp_path: Path) -> None:
     """Also where everything is installed; nothing looks for another machine."""
     audit = ["audit", str(votes), "--splits", "0", "--json", "a.json"]
@@ -233,6 +234,7 @@ def test_commands_import_no_more_than_they_need(votes: Path, tmp_path: Path) -> 
     assert watched(tmp_path, *report) == [0, ["plotly"], []]
 
 
+@pytest.mark.thorough
 def test_pages_name_the_extra_that_they_need(store_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PAGES, str(REPOSITORY / "pages" / "main.py"), str(LONG)],

@@ -150,6 +150,7 @@ def problems(sql: str) -> Iterator[str]:
                     yield f"{made['alias']} is computed from {made['alias']}"
 
 
+@pytest.mark.thorough
 def test_queries_keep_to_the_portable_subset(statements: list[str]) -> None:
     assert len(statements) > 100
     assert {sql: found for sql in statements if (found := list(problems(sql)))} == {}

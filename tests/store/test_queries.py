@@ -784,6 +784,7 @@ def test_questions_asked_together_see_one_state_of_the_store():
 # Large real files.
 
 
+@pytest.mark.thorough
 def test_real_files(shared_data, subtests):
     """The same counts on real votes, and reference figures of an independent implementation."""
 
