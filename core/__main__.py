@@ -213,6 +213,8 @@ def _audited(options: argparse.Namespace) -> Audit:
             for reading in readings:
                 for note in reading.notes:
                     _complain(f"{reading.name}: {note}")
+            if {reading.kind for reading in readings} == {"scores"}:
+                raise NoUsableVotes(_only_scores(readings))
     with Store.open() as store:
         with shown_progress() as progress:
             for k, reading in enumerate(readings):
@@ -221,6 +223,25 @@ def _audited(options: argparse.Namespace) -> Audit:
         return audit(
             store, selection, settings, readings=readings, reading_options=_read_options(options)
         )
+
+
+def _only_scores(readings: Sequence[ImportResult]) -> str:
+    """What files of scores hold, and that their checks are still to come."""
+    import pyarrow.compute as pc
+
+    def names(column: str) -> set[str]:
+        return {name for reading in readings for name in reading.votes[column].unique().to_pylist()}
+
+    rows = [reading.votes for reading in readings]
+    metrics = ", ".join(sorted(names("metric"))[:10])
+    total = sum(table.num_rows for table in rows)
+    gold = sum(table.num_rows - table["gold"].null_count for table in rows)
+    human = sum(pc.sum(pc.equal(table["rater_type"], "human")).as_py() or 0 for table in rows)
+    return (
+        f"{total:,} scores of single answers were read (raters: {len(names('judge')):,}, metrics: "
+        f"{metrics}; with gold: {gold:,}, people's: {human:,}), and checks of scores are not made "
+        f"yet; {PROGRAM} import keeps them."
+    )
 
 
 def _audited_there(

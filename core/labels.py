@@ -27,6 +27,34 @@ ALONE = {
 too.
 """
 
+GRADES = {
+    label: value
+    for value, labels in {
+        1.0: "pass passed yes y correct right true good up thumbs_up 👍 ✓ ✔ c",
+        0.5: "partial partially partly partially_correct partly_correct partial_pass p",
+        0.0: "fail failed no n incorrect wrong false bad down thumbs_down 👎 ✗ ✘ i",
+    }.items()
+    for label in labels.split()
+}
+"""Words for an answer judged alone, with `_` for blanks and hyphens → its score; `partial` lies
+between. C, P, I and N are Inspect's: correct, partial, incorrect, and no answer, which is none that
+is right.
+"""
+NOT_GRADED = {
+    **dict.fromkeys(("n/a", "na", "not_applicable", "none", "null", "-"), "unparsed"),
+    **dict.fromkeys(("unsure", "unknown", "undecided", "not_graded", "skipped"), "unparsed"),
+    **dict.fromkeys(("refused", "refusal", "refuses"), "refused"),
+    "error": "error",
+}
+"""Words that stand where a score would → the status of such a row: it is not graded, and no fail.
+"""
+
+
+def grade_word(label: str) -> str:
+    """Label as `GRADES` and `NOT_GRADED` have it."""
+    word = normalise(label).replace("\ufe0f", "")
+    return word if word == "-" else word.replace(" ", "_").replace("-", "_")
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:

@@ -17,22 +17,13 @@ from ..files import Progress
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import labelled, pandalm
-from .layouts import (
-    DIRECT,
-    LISTS,
-    PICKS,
-    SHAPES,
-    Shape,
-    judged_alone,
-    lay_out,
-    read_scores,
-    recognise,
-)
+from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, judged_alone, lay_out, recognise
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
 from .plan import COMPARED, SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
+from .scores import are_scores, check_metrics, lay_out_scores, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
 from .tables import (
@@ -125,6 +116,7 @@ def read(
             results.append(read_native(file))
         else:
             results.append(_read_table(file, options))
+    check_metrics(results, options)
     return results
 
 
@@ -216,7 +208,12 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             notes=(note,) if alone else (),
         )
     if file.shape:
-        how = lay_out(table, name, options, file.shape)
+        scored = file.shape is DIRECT
+        how = (
+            lay_out_scores(table, name, options)
+            if scored
+            else lay_out(table, name, options, file.shape)
+        )
         looks = replace(looks, format=file.shape.format, kind=file.shape.form.kind)
     else:
         how = plan(table, name, options)
@@ -290,8 +287,9 @@ def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _Tabl
     table = merge_one_hot(table, source.name, options)
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
-    if shape is None and not compared and judged_alone(table, source.name, options):
-        shape = DIRECT
+    if shape is None and not compared:
+        alone = judged_alone(table, source.name, options) or are_scores(table, options)
+        shape = DIRECT if alone else None
     return _TableFile(source=source, table=table, shape=shape)
 
 

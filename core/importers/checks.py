@@ -39,11 +39,11 @@ _TWICE = {
     "votes": (
         "the same models, judge, run and position {} but another vote, confidence, gold or status"
     ),
-    "scores": "the same model, judge and run {} but another score or status",
+    "scores": "the same model, judge, metric and run {} but another score, gold or status",
 }
 _AGAIN = {
     "votes": "voted more than once on a comparison in the same order",
-    "scores": "scored a model more than once on an item",
+    "scores": "scored an answer more than once",
 }
 
 
@@ -140,13 +140,13 @@ def finish(
     same vote, confidence, gold and status load once; with others, all of them are rejected. In a
     file without a run column a key that comes with different votes means repetitions: all its rows
     are numbered 0, 1, 2 … in file order. Comparisons with two different gold labels lose the rows
-    that carry them. Direct scores, whose key is (dataset, item, model, judge, run), are compared in
-    the same way. Source: docs/methods.md §0.
+    that carry them. Direct scores, whose key is (dataset, item, model, judge, metric, run), are
+    compared in the same way. Source: docs/methods.md §0.
     """
     numbered = "run" in rows.numbers
     rows.fill(constants, dataset, no_default=("status", "rater_type") if rows.gold_only else ())
     if rows.form is VOTES:
-        _reject_gold_conflicts(rows)
+        reject_gold_conflicts(rows)
     duplicates = _settle_keys(rows, numbered=numbered)
     return checked(rows, source, format, duplicates)
 
@@ -233,11 +233,12 @@ def _contradicted(codes: Codes, values: Numbers) -> Mask:
     return _any(codes, differs) & has_number(values)
 
 
-def _reject_gold_conflicts(rows: TypedRows) -> None:
+def reject_gold_conflicts(rows: TypedRows, key: tuple[str, ...] = COMPARISON) -> None:
+    """Reject the rows of one key that give it different gold."""
     gold = rows.numbers["gold"]
     if not has_number(gold).any():
         return
-    bad = _contradicted(rows.codes(COMPARISON), gold)
+    bad = _contradicted(rows.codes(key), gold)
     for i in np.flatnonzero(bad):
         reason = f"item {rows.item(i)} has different gold labels in this file; keep one of them"
         rows.reject(i, "gold", str(gold[i]), reason)

@@ -4,14 +4,13 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ..errors import UnreadableFile
-from ..labels import ALONE, normalise, shown
-from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form, ImportResult
-from .checks import finish
-from .columns import label_counts, parse_flag, parse_float, parse_int, within
+from ..labels import ALONE, normalise
+from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form
+from .columns import Cells, label_counts
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
 from .plan import SYNONYMS, Plan, judges_alone, map_columns, mapped, names, plain
 from .row_parser import RowParser
@@ -21,6 +20,9 @@ from .tables import TextTable
 _SHARED = {
     name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
 }
+NUMBERED = ("rating", "grade", "judge_score", "judge_rating", "judge_grade", "llm_score")
+PASSED = ("passed", "pass", "pass_fail", "is_passed", "judge_passed", "judge_pass", "llm_passed")
+"""Columns of scores, and of pass and fail."""
 VOTE_COLUMNS = (*COLUMN_NAMES, *SCORE_COLUMNS)
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
@@ -53,9 +55,13 @@ DIRECT = Shape(
     telling=("score",),
     synonyms=_SHARED
     | {
+        "item_id": (*SYNONYMS["item_id"], "case_id", "case", "test_case_id", "test_id", "trace_id"),
         "model": ("model_name", "model_id", "system", "generator", "response_model"),
-        "score": ("rating", "grade", "judge_score"),
+        "metric": ("metric_name", "criterion", "criteria", "dimension", "aspect", "rubric"),
+        "score": (*NUMBERED, *PASSED),
         "response": ("output", "answer"),
+        "length": ("response_length", "output_length", "answer_length"),
+        "confidence": ("judge_confidence", "confidence_score", "score_confidence"),
     },
 )
 LISTS = Shape(
@@ -116,12 +122,10 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
         # Our own export, whatever its other columns are called.
         if columns[: len(shape.columns)] == shape.columns:
             return shape
+    if as_votes(columns, options):
+        return None
     given = {canonical for canonical, theirs in options.mapping if theirs}
     present = {plain(column) for column in columns}
-    as_votes = options.layout != "auto" or options.labels or options.judges or options.label_refers
-    of_votes = any({name, *SYNONYMS.get(name, ())} & present for name in _VOTES_ONLY)
-    if as_votes or of_votes or given & {*_VOTES_ONLY, "position", "confidence"}:
-        return None
 
     def has(shape: Shape, name: str) -> bool:
         return name in given or bool({name, *shape.synonyms.get(name, ())} & present)
@@ -133,6 +137,15 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
     return None
 
 
+def as_votes(columns: Iterable[str], options: ReadOptions) -> bool:
+    """Whether columns or options say that rows compare two answers."""
+    given = {canonical for canonical, theirs in options.mapping if theirs}
+    present = {plain(column) for column in columns}
+    said = options.layout != "auto" or options.labels or options.judges or options.label_refers
+    of_votes = any({name, *SYNONYMS.get(name, ())} & present for name in _VOTES_ONLY)
+    return bool(said or of_votes or given & {*_VOTES_ONLY, "position"})
+
+
 def judged_alone(table: TextTable, name: str, options: ReadOptions) -> str | None:
     """The column of verdicts in which words such as pass and fail judge single answers, if there is
     one.
@@ -141,7 +154,7 @@ def judged_alone(table: TextTable, name: str, options: ReadOptions) -> str | Non
     be votes. Raises UnknownName: an option names a column that the file has not.
     """
     of_pairs = options.labels or options.label_map or options.label_refers or options.judges
-    of_scores = {canonical for canonical, _ in options.mapping} & {"score", "model"}
+    of_scores = {canonical for canonical, _ in options.mapping} & {*SCORES.names} - {*COLUMN_NAMES}
     if of_pairs or options.layout != "auto" or options.format not in ("auto", DIRECT.format):
         return None
     others = tuple(pair for pair in options.mapping if pair[0] not in of_scores)
@@ -152,12 +165,12 @@ def judged_alone(table: TextTable, name: str, options: ReadOptions) -> str | Non
     how = Plan(layout="long", mapping=mapping, constants={})
     if column is None or not judges_alone(how, column):
         return None
-    return column if _in_words(table, column) else None
+    return column if in_words(table.columns[column]) else None
 
 
-def _in_words(table: TextTable, column: str) -> bool:
+def in_words(cells: Cells) -> bool:
     """Whether a column holds words for good and bad answers and nothing else."""
-    labels = {normalise(label) for label in label_counts(table.columns[column])}
+    labels = {normalise(label) for label in label_counts(cells)}
     return labels <= ALONE.keys() and bool(labels - {"0", "1"})
 
 
@@ -167,25 +180,17 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
     Raises UnknownName: an option names a column that the file has not.
     """
     columns = tuple(table.columns)
-    verdicts = judged_alone(table, name, options) if shape is DIRECT else None
-    if verdicts is not None:
-        # What it is called as a vote, it is called as a score.
-        said = tuple(pair for pair in options.mapping if pair[0] not in ("vote", "score"))
-        options = replace(options, mapping=(*said, ("score", verdicts)))
     mapping, constants = map_columns(
         columns, name, options, known=shape.columns, synonyms=shape.synonyms
     )
     how = mapped(table, "table", mapping, constants, shape.required)
-    if shape is DIRECT and "score" in mapping and _in_words(table, mapping["score"]):
-        how.alone = True
-        words = " and ".join(
-            shown(label) for label in sorted(label_counts(table.columns[mapping["score"]]))[:4]
-        )
-        how.notes.append(
-            f"Column {shown(mapping['score'])}: {words} judge single answers, so they are read as "
-            "scores of 1 and 0 and are no votes between two."
-        )
-    if shape.any_of and not {*mapping, *constants} & {*shape.any_of}:
+    ask_for_columns(how, columns, shape)
+    return how
+
+
+def ask_for_columns(how: Plan, columns: Iterable[str], shape: Shape) -> None:
+    """Say which columns of a shape are missing."""
+    if shape.any_of and not {*how.mapping} & {*shape.any_of}:
         how.missing += shape.any_of[:1]
     if how.missing:
         how.problems.append(
@@ -200,7 +205,6 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
                 first=how.missing[0],
             )
         )
-    return how
 
 
 def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> RowParser:
@@ -215,51 +219,3 @@ def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOpt
     parser = RowParser(table, shape.form, how)
     parser.check_texts(shape.required, options.rater_type)
     return parser
-
-
-parse_score = within(
-    parse_float,
-    -1e6,
-    1e6,
-    "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
-)
-"""Score of any scale, of at most a million either way."""
-
-
-def _parse_word(text: str) -> float:
-    """Score of a word for a good or bad answer."""
-    return float(ALONE[normalise(text)])
-
-
-def _parse_gold(text: str) -> float:
-    """True score: a number, or a word for a good or bad answer."""
-    word = ALONE.get(normalise(text))
-    return parse_score(text) if word is None else float(word)
-
-
-parse_share = within(parse_float, 0, 1, "outside 0 to 1; correct it, or leave the cell empty")
-"""Confidence in a score."""
-
-
-def read_scores(
-    table: TextTable, source: Source, shape: Shape, options: ReadOptions
-) -> ImportResult:
-    """Read one direct score per row; `finish` says how rows of the same key are settled.
-
-    Any finite scale up to a million. A missing score without a status is `unparsed`.
-
-    Raises UnreadableFile: a required column is missing.
-    """
-    parser = parse_texts(table, source, shape, options)
-    read: Callable[[str], float] = parse_score
-    if parser.how.alone:
-        read = _parse_word
-    numbers = parser.numbers(
-        {"score": read, "gold": _parse_gold, "scale_low": parse_score, "scale_high": parse_score}
-        | {"lower_is_better": parse_flag, "length": parse_int, "confidence": parse_share}
-        | {"temperature": parse_float, "cost": parse_float, "run": parse_int}
-    )
-    numbers["score"] = parser.settle_status("score", numbers["score"])
-    rows = parser.typed_rows(numbers)
-    rows.take(parser.good)
-    return finish(rows, source, shape.format, constants=options.constants(), dataset=source.stem)

@@ -48,6 +48,8 @@ class ReadOptions:
     confidence_scale : 1, 100, levels (`1-5`, `1-7`, `1-10`, `0-10`) or `logit`; None decides by the
         column, or asks (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
+    lower_is_better : metrics of which less is better.
+    cluster : column of a table of scores that names the conversation or document of each answer.
     tie_margin : two scores that differ by no more are a tie.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
         labels only.
@@ -82,6 +84,17 @@ class ReadOptions:
     )
     rater_type: Literal["llm", "human"] | None = field(
         default=None, metadata=flag("kind of rater where the file does not say")
+    )
+    lower_is_better: tuple[str, ...] = field(
+        default=(), metadata=flag("metrics of which less is better", metavar="METRIC")
+    )
+    cluster: str | None = field(
+        default=None,
+        metadata=flag(
+            "column that says which scores belong together, such as a conversation: the unit of "
+            "every interval",
+            metavar="COLUMN",
+        ),
     )
     tie_margin: float = field(
         default=0.0, metadata=flag("score difference up to which two scores tie ({default})")

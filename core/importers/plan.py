@@ -319,7 +319,7 @@ class Plan:
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
     first : names of the two that every row compares → the order in which the one named is shown
         first.
-    alone : scores are words such as pass and fail.
+    raters : columns of a table of scores that hold those of one rater each → whether people's.
     scale : of the confidence; None if that is open.
     slots, gold_slots : labels of votes, and of gold, name the first and second shown.
     """
@@ -340,7 +340,7 @@ class Plan:
     stem: str = ""
     unguard: bool = False
     gold_only: bool = False
-    alone: bool = False
+    raters: dict[str, bool] = field(default_factory=dict)
     problems: list[AppellateError] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -390,6 +390,14 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
             f"One column per judge: {some_of(judges)}. Blank cells there are no votes."
         )
     how.stem = stem_of(name)
+    if options.cluster is not None:
+        how.notes.append(
+            Message(
+                "{option} is of scores of single answers; figures of votes count items, so it was "
+                "not used.",
+                option="cluster",
+            )
+        )
     _plan_items(how)
     if how.mapping.get("judge") != "judge":
         _plan_people(how, table, options)

@@ -9,7 +9,7 @@ from itertools import compress
 from typing import Any
 
 from ..labels import shown
-from ..schema import RANKINGS, ImportResult
+from ..schema import ONE_METRIC, RANKINGS, ImportResult
 
 TEMPLATE = """\
 dataset,item_id,category,model_a,model_b,judge,run,position,vote,confidence,gold,rater_type
@@ -61,15 +61,12 @@ def _sentence(row: Mapping[str, Any]) -> str:
 
 
 def _score_sentence(row: Mapping[str, Any]) -> str:
-    said = (
-        f"gave no score ({row['status']}) to"
-        if row["score"] is None
-        else f"gave {row['score']:g} to"
-    )
-    return (
-        f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} "
-        + _name(row["model"])
-    )
+    said = f"gave no score ({row['status']})" if row["score"] is None else f"gave {row['score']:g}"
+    metric = "" if row["metric"] in (None, ONE_METRIC) else f" on {_name(row['metric'])}"
+    model = "" if row["model"] is None else f" to {_name(row['model'])}"
+    gold = "" if row["gold"] is None else f"; gold says {row['gold']:g}"
+    who = f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])}"
+    return f"{who} {said}{metric}{model}{gold}"
 
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:
