@@ -229,18 +229,19 @@ def _only_scores(readings: Sequence[ImportResult]) -> str:
     """What files of scores hold, and that their checks are still to come."""
     import pyarrow.compute as pc
 
-    def names(column: str) -> set[str]:
+    def names(column: str) -> set[str | None]:
         return {name for reading in readings for name in reading.votes[column].unique().to_pylist()}
 
     rows = [reading.votes for reading in readings]
-    metrics = ", ".join(sorted(names("metric"))[:10])
+    metrics = ", ".join(sorted(filter(None, names("metric")))[:10])
     total = sum(table.num_rows for table in rows)
     gold = sum(table.num_rows - table["gold"].null_count for table in rows)
     human = sum(pc.sum(pc.equal(table["rater_type"], "human")).as_py() or 0 for table in rows)
+    board = "; the page Leaderboard shows the models by them" if names("model") - {None} else ""
     return (
-        f"{total:,} scores of single answers were read (raters: {len(names('judge')):,}, metrics: "
-        f"{metrics}; with gold: {gold:,}, people's: {human:,}), and checks of scores are not made "
-        f"yet; {PROGRAM} import keeps them."
+        f"{total:,} direct scores of single answers were read (raters: {len(names('judge')):,}, "
+        f"metrics: {metrics}; with gold: {gold:,}, people's: {human:,}), and checks of scores are "
+        f"not made yet; {PROGRAM} import keeps them{board}."
     )
 
 

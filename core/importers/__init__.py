@@ -142,7 +142,9 @@ def read_arrow(
         )
     cells = table_of_arrow(table, name)
     source = Source(name=name, data=b"", sha256=digest(cells), kind="parquet")
-    return _read_table(_recognised(cells, source, options), options)
+    reading = _read_table(_recognised(cells, source, options), options)
+    check_metrics([reading], options)
+    return reading
 
 
 def _read_table(file: _TableFile, options: ReadOptions) -> ImportResult:

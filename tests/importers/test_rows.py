@@ -553,7 +553,7 @@ def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):
     assert main(["export", str(tmp_path / "v.csv"), "--store", store]) == 2
     assert "No usable vote" in capsys.readouterr().err
     assert main(["audit", files[0]]) == 2
-    assert "direct scores, which the page Leaderboard shows" in capsys.readouterr().err
+    assert "the page Leaderboard shows the models by them" in capsys.readouterr().err
 
 
 def test_every_column_of_a_ranking_goes_through_the_store():

@@ -334,7 +334,8 @@ def test_pass_and_fail_beside_people_ask_nothing(tmp_path, capsys):
     assert main(["audit", str(file)]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert (
-        "300 scores of single answers were read (raters: 1, metrics: score; with gold: 300" in said
+        "300 direct scores of single answers were read (raters: 1, metrics: score; with gold: 300"
+        in said
     )
     assert "checks of scores are not made yet" in said
 
