@@ -17,7 +17,11 @@ from ..stats import intervals
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 
 KENDALL_ROWS = 1_500
-"""With more responses Kendall τ_b has no interval: its cost grows with their square."""
+"""With more responses of many different scores Kendall τ_b has no interval: its cost grows with
+their square."""
+KENDALL_CELLS = 1 << 16
+"""Up to so many pairs of levels it is counted from their table, however many responses there are.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -126,7 +130,7 @@ def kendall_tau(
     x: FloatArray, y: FloatArray, item: IntArray, *, level: float = 0.95
 ) -> Estimate | None:
     """Kendall τ_b of two columns with its interval clustered by item, as `direct_statistics` has
-    it; without an interval above 1,500 rows, whose squares it takes.
+    it; without an interval above 1,500 rows of more than 65,536 pairs of values.
 
     item : (rows,) codes 0, 1, 2 … without gaps.  The n is the number of rows. None with fewer than
     3 rows, or where a column is constant. Source: Kendall (1945).
@@ -239,19 +243,53 @@ def _kendall(x: FloatArray, y: FloatArray) -> Influenced:
         return None
     # Means over runs that are equal but for rounding are ties.
     x, y = x.round(9), y.round(9)
-    if len(x) > KENDALL_ROWS:
+    levels_x, place_x = np.unique(x, return_inverse=True)
+    levels_y, place_y = np.unique(y, return_inverse=True)
+    if len(levels_x) * len(levels_y) <= KENDALL_CELLS:
+        cells = _cells(place_x, place_y, (len(levels_x), len(levels_y)))
+        same, untied_x, untied_y = (values[place_x, place_y] for values in cells)
+    elif len(x) > KENDALL_ROWS:
         from scipy.stats import kendalltau
 
         return float(kendalltau(x, y).statistic), None
-    above, besides = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
-    same = (above * besides).mean(axis=1)
-    untied_x, untied_y = np.abs(above).mean(axis=1), np.abs(besides).mean(axis=1)
+    else:
+        above, besides = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
+        same = (above * besides).mean(axis=1)
+        untied_x, untied_y = np.abs(above).mean(axis=1), np.abs(besides).mean(axis=1)
     s, ux, uy = same.mean(), untied_x.mean(), untied_y.mean()
     tau = float(s / np.sqrt(ux * uy))
     influence = 2 * (same - s) / np.sqrt(ux * uy) - tau * (
         (untied_x - ux) / ux + (untied_y - uy) / uy
     )
     return tau, influence / len(x)
+
+
+def _cells(
+    place_x: IntArray, place_y: IntArray, size: tuple[int, int]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of a row with each pair of levels: share of rows in its order less those against it, and of
+    rows with another x, and with another y.
+    """
+    n = len(place_x)
+    counts = np.bincount(place_x * size[1] + place_y, minlength=size[0] * size[1])
+    table: FloatArray = counts.reshape(size).astype(np.float64) / n
+
+    def before(part: FloatArray) -> FloatArray:
+        """Share of rows below in x and in y."""
+        summed = part.cumsum(axis=0).cumsum(axis=1)
+        padded = np.zeros(size)
+        padded[1:, 1:] = summed[:-1, :-1]
+        return padded
+
+    turned = table[:, ::-1]
+    concordant = before(table) + before(table[::-1, ::-1])[::-1, ::-1]
+    discordant = before(turned)[:, ::-1] + before(turned[::-1, ::-1])[::-1, ::-1][:, ::-1]
+    of_x, of_y = 1 - table.sum(axis=1), 1 - table.sum(axis=0)
+    return (
+        concordant - discordant,
+        np.broadcast_to(of_x[:, None], size),
+        np.broadcast_to(of_y, size),
+    )
 
 
 def _kappa(x: FloatArray, y: FloatArray) -> Influenced:

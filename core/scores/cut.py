@@ -106,7 +106,10 @@ def best_cut(
     most, ones = max(price_fp, price_fn), np.ones(len(known))
 
     def cost(of: FloatArray) -> Estimate:
-        return wilson_by_item(known.unit, ones, of / most, level=level).scaled(most)
+        # The cheaper error is a part of the dearer one: an answer can tell more than a yes or no.
+        parts = price_fp != price_fn
+        share = wilson_by_item(known.unit, ones, of / most, half_credit=parts, level=level)
+        return share.scaled(most)
 
     def rate(rows: BoolArray, right: BoolArray) -> Estimate:
         return wilson_by_item(known.unit[rows], ones[rows], right[rows], level=level)

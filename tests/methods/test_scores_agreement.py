@@ -13,6 +13,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from score_draws import levels, panel, score_rows
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
+from core.leaderboard.scores import kendall_tau
 from core.records import InvalidCounts
 from core.scores.agreement import leniency, score_agreement, spread
 from core.scores.table import ScoreTable
@@ -282,3 +283,19 @@ def test_scores_of_right_and_wrong_answers(
     assert found.n == answers
     assert found.auroc.value == pytest.approx(area, abs=1e-6)
     assert found.kappa_weighted is None
+
+
+def test_tau_of_levels_is_counted_from_their_table() -> None:
+    """However many answers: the same value and interval as from all pairs of rows."""
+    rng = np.random.default_rng(14)
+    _, judge, people = panel(rng, 400)
+    item = np.arange(400) // 2
+    table = kendall_tau(judge, people[:, 0], item)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.leaderboard.scores.KENDALL_CELLS", 0)
+        rows = kendall_tau(judge, people[:, 0], item)
+    assert table.value == pytest.approx(kendalltau(judge, people[:, 0]).statistic, abs=1e-12)
+    assert (table.low, table.high) == pytest.approx((rows.low, rows.high), abs=1e-12)
+    many = kendall_tau(np.tile(judge, 10), np.tile(people[:, 0], 10), np.arange(4000))
+    assert many.has_interval
+    assert many.value == pytest.approx(table.value)

@@ -133,7 +133,9 @@ def test_the_cut_is_the_cheapest_and_its_cost_is_held_out(prices: tuple[float, f
         passed = judge[out] >= cut
         held_out[out] = np.where(passes[out], prices[1] * ~passed, prices[0] * passed)
     assert found.cost.value == pytest.approx(held_out.mean())
-    plain = wilson_by_item(unit, np.ones(90), held_out / max(prices)).scaled(max(prices))
+    plain = wilson_by_item(
+        unit, np.ones(90), held_out / max(prices), half_credit=prices[0] != prices[1]
+    ).scaled(max(prices))
     assert found.cost.high == pytest.approx(
         min(plain.value + WIDENING * (plain.high - plain.value), max(prices))
     )
