@@ -150,11 +150,21 @@ def _complain(message: str) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    from .reporting.build import failed_gates, parse_gate, strict_gates, to_junit, to_markdown
+    from .reporting.build import (
+        ShiftGate,
+        failed_gates,
+        parse_gate,
+        strict_gates,
+        to_junit,
+        to_markdown,
+    )
     from .reporting.document import to_json
     from .reporting.text import to_text
 
     gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
+    for gate in gates:
+        if isinstance(gate, ShiftGate) and not options.against:
+            raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
     if options.strict and not gates:
         gates = [*strict_gates()]
     result = _audited(options)
@@ -220,9 +230,13 @@ def _audited(options: argparse.Namespace) -> Audit:
             for k, reading in enumerate(readings):
                 start, end = (0.4 + 0.6 * (k + done) / len(readings) for done in (0, 1))
                 store.load(reading, progress=part_of(progress, start, end))
-        return audit(
-            store, selection, settings, readings=readings, reading_options=_read_options(options)
-        )
+        how = _read_options(options)
+        result = audit(store, selection, settings, readings=readings, reading_options=how)
+        if not options.against:
+            return result
+        from .against import with_files
+
+        return with_files(result, _files(options.against), store, how)
 
 
 def _only_scores(readings: Sequence[ImportResult]) -> str:
@@ -254,6 +268,10 @@ def _audited_there(
     from .auditing import audit
     from .warehouse import Warehouse
 
+    if options.against:
+        raise InvalidOption(
+            "--against: compares files. Export the table's votes, and audit the file."
+        )
     if options.files or not options.table or options.format not in ("auto", "canonical"):
         raise InvalidOption(
             f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table "
@@ -435,8 +453,11 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
         raise NoUsableVotes(
             f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …"
         )
-    files = [(shown_name(Path(name).name), Path(name)) for name in options.files]
-    return read(files, _read_options(options), progress=progress)
+    return read(_files(options.files), _read_options(options), progress=progress)
+
+
+def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:
+    return [(shown_name(Path(name).name), Path(name)) for name in names]
 
 
 def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:
@@ -495,8 +516,8 @@ def _parser(
     audit.add_argument(
         "--fail-if",
         metavar="GATE",
-        help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail" '
-        'or "overall=do_not_trust"',
+        help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail", '
+        '"overall=do_not_trust" or, with --against, "accuracy falls"',
         **SEVERAL,
     )
     audit.add_argument(
@@ -602,6 +623,12 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
+    parser.add_argument(
+        "--against",
+        metavar="OLD",
+        help="say what moved since these files of votes, or since the JSON of an audit",
+        **SEVERAL,
+    )
     add_flags(parser, AuditOptions)
 
 

@@ -16,6 +16,7 @@ from .stats.intervals import check_level
 
 if TYPE_CHECKING:
     from .accuracy import BlindRule, Direction
+    from .against import Against
     from .aggregation.btd import BTDFit
     from .aggregation.evaluation import Evaluation
     from .agreement.confusion_matrix import Confusion
@@ -285,7 +286,8 @@ class JudgedBoard:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
-    anchor; `notes` say what could not be computed and why.
+    anchor; `notes` say what could not be computed and why; `against` what moved since another
+    audit, if it was asked for.
     """
 
     selection: Selection
@@ -300,6 +302,7 @@ class Audit:
     checks: tuple[CheckResult, ...]
     overall: dict[str, Overall]
     notes: tuple[str, ...]
+    against: Against | None = None
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_type_hints, overload
 
 from . import auditing
+from .against import with_files
 from .audit_results import Audit, AuditOptions, JudgeAudit
 from .errors import (
     AppellateError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .schema import ImportResult
+    from .store.connection import Database, Snapshot
     from .warehouse.relations import TableRead
 
 MOST_LINES = 60
@@ -181,6 +183,7 @@ def audit(
     name: str = "votes",
     readings: Sequence[ImportResult | TableRead] = (),
     reading_options: ReadOptions | None = None,
+    against: str | Path | bytes | Sequence[str | Path] | None = None,
     **given: Any,
 ) -> ShownAudit:
     """Audit the judges in a file, a table or a store.
@@ -192,6 +195,7 @@ def audit(
         fields by keyword.
     name : of a table or of bytes, which have no file name.
     readings : what was loaded into a store, where its counts shall be said.
+    against : files of votes, or an audit's JSON, of the last audit: what moved since then.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
         names that they have there or on the command line: `map={"judge": "grader"}`,
         `labels="arena"`, `level=0.9`, `gold="humans"`.
@@ -216,8 +220,14 @@ def audit(
                 "already."
             )
         return ShownAudit.of(
-            auditing.audit(
-                source, selection, options, readings=readings, reading_options=reading_options
+            _against(
+                auditing.audit(
+                    source, selection, options, readings=readings, reading_options=reading_options
+                ),
+                against,
+                source,
+                reading_options or ReadOptions(),
+                name,
             )
         )
     how = _with(ReadOptions, reading_options, reading, "reading_options")
@@ -225,7 +235,8 @@ def audit(
         if reading or reading_options is not None:
             raise InvalidOption(f"{source}: is a store, whose columns are known already.")
         with Store.open(source, read_only=True) as store:
-            return ShownAudit.of(auditing.audit(store, selection, options))
+            found = auditing.audit(store, selection, options)
+            return ShownAudit.of(_against(found, against, store, ReadOptions(), name))
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
         refuse_unusable(results)
@@ -234,9 +245,28 @@ def audit(
     with Store.open() as store:
         for result in results:
             store.load(result)
-        return ShownAudit.of(
-            auditing.audit(store, selection, options, readings=results, reading_options=how)
-        )
+        found = auditing.audit(store, selection, options, readings=results, reading_options=how)
+        return ShownAudit.of(_against(found, against, store, how, name))
+
+
+def _against(
+    found: Audit,
+    older: str | Path | bytes | Sequence[str | Path] | None,
+    store: Database | Snapshot,
+    options: ReadOptions,
+    name: str,
+) -> Audit:
+    """An audit with what moved since files of votes, or since an audit's JSON."""
+    if older is None:
+        return found
+    several = [older] if isinstance(older, str | Path | bytes) else older
+    files: list[tuple[str, bytes | Path]] = [
+        (f"old {name}", each)
+        if isinstance(each, bytes)
+        else (shown_name(Path(each).name), Path(each))
+        for each in several
+    ]
+    return with_files(found, files, store, options)
 
 
 def refuse_unusable(readings: Sequence[ImportResult]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
+from ..agreement.against import MEASURES
 from ..audit_results import Audit
 from ..checks import BY_NAME, CHECKS
 from ..checks.check import GRADES, CheckResult
@@ -94,11 +95,55 @@ class VerdictGate:
         return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
 
-def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
-    """Read `ece>0.1`, `abs(bias_decided)>0.1`, `position=fail` or `overall=do_not_trust`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftGate:
+    """Fail when a measure of a judge is shown to rise, or to fall, on items that an older audit has
+    too.
+    """
+
+    measure: str
+    way: str
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.way}"
+
+    def failures(self, audit: Audit) -> list[str]:
+        """One sentence per judge that fails; what cannot be compared fails too, and is named.
+
+        Raises InvalidOption: there is no older audit.
+        """
+        if audit.against is None:
+            raise InvalidOption(f"--fail-if {str(self)!r}: name the last audit with --against.")
+        found = []
+        compared = [each for each in audit.against.shifts if each.measure == self.measure]
+        if not compared:
+            found.append(f"{self}: no judge is in both audits.")
+        for each in compared:
+            change = each.judge_change
+            if change is None or each.way is None:
+                found.append(f"{self}: {each.judge} cannot be compared: {each.reason}.")
+            elif each.way == self.way:
+                found.append(
+                    f"{self}: {each.judge} has {each.new:.3f} after {each.old:.3f} "
+                    f"({100 * change.low:+.1f} to {100 * change.high:+.1f} points)."
+                )
+        return found
+
+
+def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate | ShiftGate:
+    """Read `ece>0.1`, `abs(bias_decided)>0.1`, `position=fail`, `overall=do_not_trust` or
+    `accuracy falls`.
 
     Raises InvalidOption with what is allowed.
     """
+    moving = re.fullmatch(r"\s*(\w+)\s+(rises|falls)\s*", text)
+    if moving:
+        if moving[1] not in MEASURES:
+            raise InvalidOption(
+                f"--fail-if {text!r}: {moving[1]!r} is not compared; choose from "
+                f"{', '.join(MEASURES)}."
+            )
+        return ShiftGate(measure=moving[1], way=moving[2])
     named = re.fullmatch(r"\s*(\w+)\s*=\s*(\w+)\s*", text)
     if named:
         check, verdict = named.groups()
@@ -120,7 +165,7 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
         raise InvalidOption(
             f"--fail-if {text!r}: write it as METRIC>NUMBER, with < <= > or >=, such as ece>0.1 or "
             "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or "
-            "overall=do_not_trust."
+            "overall=do_not_trust, or, with --against, as accuracy falls."
         )
     size, metric, _, sign, limit = match.groups()
     if metric not in METRICS:
@@ -147,7 +192,7 @@ def strict_gates() -> list[VerdictGate]:
     ]
 
 
-def failed_gates(audit: Audit, gates: Sequence[Gate | VerdictGate]) -> list[str]:
+def failed_gates(audit: Audit, gates: Sequence[Gate | VerdictGate | ShiftGate]) -> list[str]:
     """One sentence for each judge and gate that fails."""
     return [sentence for gate in gates for sentence in gate.failures(audit)]
 
@@ -210,6 +255,8 @@ def to_markdown(audit: Audit) -> str:
         verdict = judge.overall.verdict.replace("_", " ")
         lines.append(f"| {_escaped(judge.judge)} | {verdict} | {cells} |")
     signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
+    if audit.against is not None:
+        lines += ["", *(f"- {_escaped(each)}" for each in audit.against.sentences())]
     lines += ["", f"{signs} · intervals: {target(audit.options.level)}", ""]
     for grade in ("fail", "warn"):
         lines += [_finding(result) for result in audit.checks if result.grade == grade]

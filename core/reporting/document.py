@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..accuracy import BlindRule, Direction
+from ..against import document_of
 from ..audit_results import Audit, JudgeAudit, JudgedBoard
 from ..bias.changes import Change
 from ..bias.preference import Verbosity
@@ -45,7 +46,7 @@ def to_json(audit: Audit) -> str:
 
 def to_document(audit: Audit) -> dict[str, Any]:
     """The document as nested dicts and lists."""
-    return {
+    document = {
         "schema": SCHEMA,
         "input": _input(audit),
         "options": options_of(audit),
@@ -70,6 +71,9 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": {judge: asdict(overall) for judge, overall in audit.overall.items()},
         "notes": list(audit.notes),
     }
+    if audit.against is not None:
+        document["against"] = document_of(audit.against)
+    return document
 
 
 def _input(audit: Audit) -> dict[str, Any]:

@@ -79,6 +79,8 @@ def to_text(audit: Audit) -> str:
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
         f"Intervals: {target(audit.options.level)}."
     ]
+    if audit.against is not None:
+        lines += ["", *audit.against.sentences()]
     for judge in audit.judges:
         verdict = because(judge.judge, judge.overall, judge.checks)
         lines += ["", f"{verdict} {confidence_line(judge.checks)}"]

@@ -111,7 +111,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("files")
     (votes,) = blocks("README.md", "csv")
     (items,) = blocks("docs/collecting.md", "csv")
-    (made / "votes.csv").write_text(votes, encoding="utf-8")
+    for name in ("votes.csv", "last.csv"):
+        (made / name).write_text(votes, encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
     (made / "data").mkdir()
     # A process of its own, as a user starts it; the commands of the tests run in this one.

@@ -43,7 +43,7 @@ TIERS = (
     # What is said and drawn of results.
     ("interpretation",),
     ("plots",),
-    ("auditing",),
+    ("auditing", "against"),
     ("reporting",),
     ("options_file", "one_call"),
     ("testing", "demo", "doctor"),
