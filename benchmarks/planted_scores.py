@@ -24,7 +24,7 @@ from core.scores.drift import drift
 from core.scores.length import length_effect
 from core.scores.pass_rate import pass_rate
 from core.scores.passing import pass_fail
-from core.scores.people import people_check
+from core.scores.people import ceiling, people_check
 from core.scores.table import ScoreTable
 from core.scores.versions import compare_versions
 from core.stats.estimate import Estimate
@@ -86,7 +86,8 @@ def draw(planted: Planted, n: int, rng: np.random.Generator) -> Answers:
         noise = 2.15
         seen = (quality + noise * rng.standard_normal(n)) * math.sqrt(1.25 / (1 + noise**2))
     elif fault == "length .11 per SD":
-        seen = seen + 0.44 * LEVEL * length
+        # Scores end at 1 and 5: .62 of a level per SD of length moves them by .11 of the scale.
+        seen = seen + 0.62 * LEVEL * length
     elif fault == "one category + 1 SD":
         seen = seen + (category == 0)
     judge = 1.0 + (seen[:, None] > steps).sum(axis=1)
@@ -469,6 +470,80 @@ def rates(draws: int) -> list[str]:
     return lines
 
 
+def _clustered(units: int, size: int, runs: int, rng: np.random.Generator) -> ScoreTable:
+    """Answers of units that share half of their quality's variance; the judge's runs averaged."""
+    steps = np.array(STEPS["even"])
+    unit = np.repeat(np.arange(units), size)
+    share = 0.5 if size > 1 else 0.0
+    quality = math.sqrt(share) * rng.standard_normal(units)[unit]
+    quality = quality + math.sqrt(1 - share) * rng.standard_normal(len(unit))
+    length = 0.4 * quality + math.sqrt(0.84) * rng.standard_normal(len(unit))
+    seen = quality[:, None] + 0.5 * rng.standard_normal((len(unit), runs))
+    own = quality[:, None] + 0.5 * rng.standard_normal((len(unit), 3))
+    judge = 1.0 + (seen[:, :, None] > steps).sum(axis=2).mean(axis=1)
+    people = 1.0 + (own[:, :, None] > steps).sum(axis=2)
+    return ScoreTable.of(
+        judge,
+        people,
+        unit=unit,
+        low=1,
+        high=5,
+        passing=3.5,
+        same_scale=True,
+        category=rng.integers(0, 2, units)[unit],
+        length=length,
+    )
+
+
+def _all_estimates(table: ScoreTable) -> dict[str, Estimate | None]:
+    agreed, rates_, shape = score_agreement(table), pass_fail(table), spread(table)
+    two = ceiling(table)
+    groups = drift(table).groups
+    return {
+        "association": agreed.association,
+        "weighted κ": agreed.kappa_weighted,
+        "τ": agreed.tau,
+        "AUROC": agreed.auroc,
+        "leniency": leniency(table).bias,
+        "SD ratio": shape.ratio,
+        "slope without noise": shape.slope,
+        "nearer than a person": people_check(table).difference,
+        "r of two people": two.people_association,
+        "judge's less people's r": two.association_gain,
+        "TPR": rates_.tpr,
+        "TNR": rates_.tnr,
+        "TPR less a person's": rates_.tpr_gain,
+        "κ of pass/fail": rates_.kappa,
+        "length, instrumented": length_effect(table).instrumented,
+        "drift": groups[0].difference if groups else None,
+    }
+
+
+def coverage(draws: int) -> list[str]:
+    """How often each interval holds the truth, which is the estimate of 30,000 units."""
+    kinds = {"1 run": (1, 1), "4 runs": (1, 4), "clusters of 3": (3, 1)}
+    columns = [(kind, units) for kind in kinds for units in (30, 100)]
+    lines = [
+        "| interval | " + " | ".join(f"{kind}, {units}" for kind, units in columns) + " |",
+        "|---|" + "--:|" * len(columns),
+    ]
+    rng = np.random.default_rng(5)
+    held: dict[str, list[str]] = defaultdict(list)
+    for kind, units in columns:
+        size, runs = kinds[kind]
+        truth = _all_estimates(_clustered(30_000, size, runs, rng))
+        hits, seen = Counter[str](), Counter[str]()
+        for _ in range(draws):
+            for name, one in _all_estimates(_clustered(units, size, runs, rng)).items():
+                true = truth[name]
+                if one is not None and one.has_interval and true is not None:
+                    seen[name] += 1
+                    hits[name] += one.low <= true.value <= one.high
+        for name in truth:
+            held[name].append(f"{hits[name] / seen[name]:.3f}" if seen[name] else "–")
+    return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in held.items()]
+
+
 def two_versions(draws: int) -> list[str]:
     """How often two versions are called different, of 1,000 items judged in both."""
     sizes = (30, 50, 100, 200)
@@ -514,6 +589,7 @@ TABLES: dict[str, Callable[[int], list[str]]] = {
     "false_alarms": false_alarms,
     "power": power,
     "pass_fail": verdicts_of_pass_and_fail,
+    "coverage": coverage,
     "cuts": cuts,
     "rates": rates,
     "versions": two_versions,
