@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from hashlib import sha256
 from html import escape
+from time import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.auth_util import encode_provider_token, get_origin_from_redirect_uri
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -24,6 +26,9 @@ from pages.shared import people
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN = ("/_stcore/health", "/auth/login", "/auth/logout", "/oauth2callback")
 """Paths of Streamlit that who has not signed in may ask for."""
+EXIT = "/auth/logout"
+GOOD_FOR = 31 * 24 * 3600
+"""Seconds after which no cookie of a sign-in is good any more; Streamlit's are for 30 days."""
 ENTRANCE = "/sign-in"
 UPLOADS = "/_stcore/upload_file/"
 KEPT = 2
@@ -40,10 +45,13 @@ class Gate:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._kept: dict[str, dict[str, int]] = defaultdict(dict)
+        self._ended: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
-        if refusal is None:
+        if refusal is None and scope["type"] == "websocket" and people.sign_in():
+            await self.app(scope, self._while_signed_in(scope, receive), send)
+        elif refusal is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             # Before it is accepted: the handshake is answered with 403.
@@ -60,6 +68,8 @@ class Gate:
         base = "/" + str(config.get_option("server.baseUrlPath") or "").strip("/")
         base = base.rstrip("/")
         path = str(scope["path"]).removeprefix(base)
+        if people.sign_in() and path == EXIT:
+            self._end(signed_in(headers))
         if people.sign_in() and path not in OPEN:
             refused = self._sign_in(path, base, scope, headers)
             if refused is not None:
@@ -74,6 +84,8 @@ class Gate:
                 f"{base}/auth/login?provider={encode_provider_token('default')}", 302
             )
         user = signed_in(headers)
+        if self._has_ended(user):
+            user = {}
         role = people.role(user)
         if role == "editor" or (role == "reader" and not path.startswith(UPLOADS)):
             return None
@@ -94,6 +106,28 @@ class Gate:
             PAGE.format(said=said, link=base + link, does=does), 403 if user else 401
         )
 
+    def _end(self, user: dict[str, Any]) -> None:
+        """Remember a sign-in as ended, so that a copy of its cookie opens nothing."""
+        now = time()
+        self._ended = {name: until for name, until in self._ended.items() if until > now}
+        if user:
+            self._ended[_digest(user)] = now + GOOD_FOR
+
+    def _has_ended(self, user: dict[str, Any]) -> bool:
+        return bool(self._ended) and _digest(user) in self._ended
+
+    def _while_signed_in(self, scope: Scope, receive: Receive) -> Receive:
+        """What a visitor sends over an open connection; nothing any more once its sign-in ended."""
+        user = signed_in(Headers(scope=scope))
+
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and self._has_ended(user):
+                return {"type": "websocket.disconnect", "code": 1008}
+            return message
+
+        return received
+
     def _weigh(self, name: str, method: str, headers: Headers) -> Response | None:
         """Refuse an upload beyond what a session may keep; what is deleted counts no longer."""
         session, _, file = name.partition("/")
@@ -110,6 +144,11 @@ class Gate:
             del self._kept[session][file]
             return PlainTextResponse("This session has uploaded enough: remove files first", 413)
         return None
+
+
+def _digest(user: dict[str, Any]) -> str:
+    """Tells sign-ins apart: what a provider says of a person has the time and a nonce in it."""
+    return sha256(json.dumps(user, sort_keys=True).encode()).hexdigest()
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:

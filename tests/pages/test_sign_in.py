@@ -17,7 +17,7 @@ pytest.importorskip(
 pytest.importorskip("cryptography")
 from oidc_provider import CLIENT, SECRET, Provider
 from served import Server, Session
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 HTML = {"Accept": "text/html"}
 COOKIE_SECRET = "0123456789abcdef" * 4
@@ -200,6 +200,28 @@ def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) 
         f"/_stcore/upload_file/{session}/b", files={"file": b"x"}, headers={"Accept": "*/*"}
     )
     assert answer.status_code == 403
+
+
+def test_a_sign_in_that_ended_is_good_nowhere(served: Served, provider: Provider) -> None:
+    editor, other = (signed_in(served, provider, EDITOR) for _ in range(2))
+    cookies = {cookie.name: str(cookie.value) for cookie in editor.cookies.jar}
+    copied = served.visitor()
+    copied.cookies.update(cookies)
+    assert copied.get("/").status_code == 200
+    with Session(served, cookies) as session:
+        assert "Simulated demo data" in session.run("")
+        editor.get("/auth/logout")
+        # An open page answers nothing more.
+        with pytest.raises(ConnectionClosed):
+            session.run("data")
+    assert copied.get("/").status_code == 401
+    upload = copied.put("/_stcore/upload_file/a/b", files={"file": b"x"}, headers={"Accept": "*/*"})
+    assert upload.status_code == 401
+    with pytest.raises(InvalidStatus):
+        Session(served, cookies).__enter__()
+    # Another sign-in of the same person stays, and so does the next.
+    assert other.get("/").status_code == 200
+    assert signed_in(served, provider, EDITOR).get("/").status_code == 200
 
 
 @pytest.mark.thorough
