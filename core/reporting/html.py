@@ -67,6 +67,7 @@ def report(audit: Audit) -> str:
     )
     made = [
         ("first", "The answer", _first),
+        ("against", "Since the last audit", _against),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -526,6 +527,11 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
     if audit.anchor_swap:
         caption = "What changes with the anchor, over the models on both boards"
         yield "table", caption, SWAPS, audit.anchor_swap.rows
+
+
+def _against(audit: Audit) -> Iterator[Part]:
+    if audit.against is not None:
+        yield "listed", audit.against.sentences()
 
 
 def _notes(audit: Audit) -> Iterator[Part]:

@@ -241,7 +241,7 @@ def test_unpaired_differences_add_squares() -> None:
 def test_what_moved_is_in_text_and_markdown(tmp_path: Path) -> None:
     old = written(votes(np.arange(300) >= 30), tmp_path / "old.csv")
     found = core.audit(votes(np.arange(300) >= 60), splits=0, against=old)
-    for text in (core.to_text(found), core.reporting.build.to_markdown(found)):
+    for text in (core.to_text(found), core.reporting.build.to_markdown(found), core.report(found)):
         assert "falls by 10" in text.replace("\\", "")
 
 
