@@ -113,7 +113,7 @@ def drift(
 
 
 def _name(names: Sequence[str], code: int) -> str:
-    return names[code] if code < len(names) else str(code)
+    return str(names[code]) if code < len(names) else str(code)
 
 
 def _group(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
-from score_draws import levels, panel
+from score_draws import levels, panel, score_rows
 from sklearn.isotonic import IsotonicRegression
 
 from core.errors import InvalidOption, TooFewLabels
@@ -172,6 +173,24 @@ def test_pairs_within_a_unit_take_its_share_out() -> None:
     found = drift(table).groups[1].difference
     assert found.low < 0.1 / 20 < found.high
     assert found.high - found.low < 0.001
+
+
+def test_leniency_of_four_policies(shared_data: Path) -> None:
+    """Scores of 0 to 1 with an oracle beside; means by independent code."""
+    rows = [row for row in score_rows(shared_data, "cje_arena.csv.gz") if row["gold"]]
+    policies, policy = np.unique([row["model"] for row in rows], return_inverse=True)
+    item = np.unique([row["item_id"] for row in rows], return_inverse=True)[1]
+    judge, gold = ([float(row[name]) for row in rows] for name in ("score", "gold"))
+    table = ScoreTable.of(judge, gold, unit=item, low=0, high=1)
+    found = drift(table, group=policy, names=[str(name) for name in policies])
+    published = {
+        "base": 0.0856,
+        "clone": 0.0868,
+        "parallel_universe_prompt": 0.0636,
+        "unhelpful": 0.1334,
+    }
+    assert {one.group: round(one.bias, 4) for one in found.groups} == published
+    assert found.worst.group == "unhelpful"
 
 
 def test_small_categories_are_named() -> None:
