@@ -30,7 +30,7 @@ from core.agreement.steadiness import coin_share
 from core.bias.changes import changes
 from core.bias.order import first_slot_gain, position_bias
 from core.bias.preference import own_family, verbosity
-from core.confidence.calibration_error import calibration, confidence_gap, ece_estimate
+from core.confidence.calibration_error import confidence_gap, ece_interval
 from core.confidence.selective import auroc
 from core.records import (
     NO_GOLD,
@@ -124,8 +124,7 @@ def _position(figure: str) -> Callable[[Drawn, float], Held]:
 
 
 def _ece(drawn: Drawn) -> Estimate:
-    outcomes = OutcomeCounts(**drawn)
-    return ece_estimate(outcomes, calibration(outcomes), rng=np.random.default_rng(0))
+    return ece_interval(OutcomeCounts(**drawn), rng=np.random.default_rng(0))
 
 
 def _gap(drawn: Drawn) -> Estimate | None:

@@ -42,7 +42,7 @@ from ..confidence.calibration_error import (
     NoiseFloor,
     calibration,
     confidence_gap,
-    ece_estimate,
+    ece_interval,
     noise_floor,
 )
 from ..confidence.selective import auroc
@@ -383,14 +383,13 @@ class Evidence:
     @cached_property
     def noise_floor(self) -> NoiseFloor | None:
         """ECE of a perfectly calibrated judge with the same confidences."""
-        if self.stated is None or self.calibration is None:
+        if self.stated is None:
             return None
         return noise_floor(
             self.stated,
             bins=self.options.bins,
             level=self.level,
             rng=np.random.default_rng(self.options.seed),
-            diagram=self.calibration.reliability,
         )
 
     @cached_property
@@ -398,13 +397,13 @@ class Evidence:
         """Expected calibration error, its interval by item."""
         if self.stated is None or self.calibration is None:
             return None
-        return ece_estimate(
+        interval = ece_interval(
             self.stated,
-            self.calibration,
             bins=self.options.bins,
             level=self.level,
             rng=np.random.default_rng(self.options.seed),
         )
+        return replace(interval, value=self.calibration.ece, n=self.calibration.items)
 
     @cached_property
     def gap(self) -> ConfidenceGap | None:

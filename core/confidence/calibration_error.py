@@ -9,7 +9,7 @@ without confidence are left out and counted. docs/methods.md §5.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -160,20 +160,12 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     )
 
 
-def calibration(
-    outcomes: OutcomeCounts,
-    *,
-    bins: int = 10,
-    level: float = 0.95,
-    diagram: Reliability | None = None,
-) -> Calibration:
+def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Calibration:
     """Every calibration measure of one judge.
 
     ECE = Σ_b n_b/N·|accuracy_b − confidence_b| over equal-width bins; MCE the largest gap of a
     non-empty bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean
     ln of the probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
-
-    diagram : `reliability` of the same outcomes, bins and level, where it is known already.
 
     Raises as `reliability`. Source: [TH] §3; ACE ours.
 
@@ -185,7 +177,7 @@ def calibration(
     (0.75, 0.1, 0.1, 0.135)
     """
     known = binning.usable(outcomes)
-    diagram = diagram or reliability(known, bins=bins, level=level)
+    diagram = reliability(known, bins=bins, level=level)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
     gap = np.abs(diagram.accuracy.value - diagram.confidence)[filled]
@@ -277,22 +269,6 @@ def ece_interval(
     return _absolute_interval(known, index, drawn, rng=rng, bins=bins, level=level)
 
 
-def ece_estimate(
-    outcomes: OutcomeCounts,
-    measured: Calibration,
-    *,
-    rng: np.random.Generator,
-    bins: int = 10,
-    level: float = 0.95,
-    iterations: int = 1000,
-) -> Estimate:
-    """The ECE of `measured`, from the same outcomes and bins, with `ece_interval`; the n is the
-    items.
-    """
-    interval = ece_interval(outcomes, rng=rng, bins=bins, level=level, iterations=iterations)
-    return replace(interval, value=measured.ece, n=measured.items)
-
-
 def _absolute_interval(
     known: OutcomeCounts,
     index: IntArray,
@@ -330,7 +306,6 @@ def noise_floor(
     bins: int = 10,
     level: float = 0.95,
     draws: int = 1000,
-    diagram: Reliability | None = None,
 ) -> NoiseFloor:
     """ECE and ACE that chance alone gives: what a perfectly calibrated judge would show.
 
@@ -338,8 +313,6 @@ def noise_floor(
     Beyond 1,000 distinct values those closer than .001 in one bin are drawn at their mean. Verdicts
     are drawn independently; where those of one item agree the true floor is higher, so
     `ece_high_clustered` widens the drawn gap of each bin by √deff of that bin.
-
-    diagram : `reliability` of the same outcomes and bins, where it is known already.
 
     Source: docs/methods.md §5 (ours).
     """
@@ -368,7 +341,7 @@ def noise_floor(
         return Estimate(float(error.mean()), float(low), float(high), n=int(n.sum()), level=level)
 
     alone = np.ones(bins)
-    alike = np.sqrt((diagram or reliability(known, bins=bins)).deff)
+    alike = np.sqrt(reliability(known, bins=bins).deff)
     return NoiseFloor(
         ece=summary(drawn // bins % bins, alone),
         ece_high_clustered=summary(drawn // bins % bins, alike).high,

@@ -140,19 +140,14 @@ def of_each(
     return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
 
 
-def diagrams(state: PageState) -> dict[str, calibration_error.Reliability]:
-    """Reliability by bin, which the other results with bins start from."""
+def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
+    """Every measure of calibration, with the reliability by bin."""
     return of_each(
         state,
-        "reliability",
+        "calibration",
         (state.bins,),
-        lambda known: calibration_error.reliability(known, bins=state.bins),
+        lambda known: calibration_error.calibration(known, bins=state.bins),
     )
-
-
-def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
-    """Every measure of calibration."""
-    return _with_diagram(state, "calibration", calibration_error.calibration)
 
 
 def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
@@ -165,22 +160,11 @@ def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
 
 def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     """What chance alone would show."""
-    return _with_diagram(
+    return of_each(
         state,
         "noise floor",
-        lambda *known, **given: calibration_error.noise_floor(
-            *known, rng=widgets.seeded(), **given
-        ),
-    )
-
-
-def _with_diagram(state: PageState, name: str, compute: Callable[..., Result]) -> dict[str, Result]:
-    known = diagrams(state)
-    return cached.of_each(
-        name,
-        (state.selection, state.rule, state.bins),
-        {judge: (outcomes, known[judge]) for judge, outcomes in state.outcomes.items()},
-        lambda of: compute(of[0], bins=state.bins, diagram=of[1]),
+        (state.bins,),
+        lambda known: calibration_error.noise_floor(known, rng=widgets.seeded(), bins=state.bins),
     )
 
 

@@ -81,8 +81,8 @@ def reliability_tab(state: controls.PageState) -> None:
 
 
 def _diagram(state: controls.PageState) -> Mark | None:
-    every = controls.diagrams(state)
-    shown = {name: every[name] for name in state.drawn}
+    every = controls.calibrations(state)
+    shown = {name: every[name].reliability for name in state.drawn}
     marks = {
         key: mark
         for name, one in shown.items()
@@ -194,7 +194,7 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.
         found=found,
         intervals_before=calibration_intervals(known, rng=widgets.seeded(), bins=bins),
         intervals_after=calibration_intervals(moved, rng=widgets.seeded(), bins=bins),
-        floor=noise_floor(moved, rng=widgets.seeded(), bins=bins, diagram=found.after.reliability),
+        floor=noise_floor(moved, rng=widgets.seeded(), bins=bins),
     )
 
 
