@@ -52,9 +52,9 @@ def nearer(
         far, near = np.abs(filled - mean), np.abs(own - mean)
         return usable, usable & (near <= far + SAME), usable & (far <= near + SAME)
     alike_judge = (people == own).sum(axis=1, keepdims=True) - (people == own)
-    alike_person = np.stack(
-        [(people == column[:, None]).sum(axis=1) - 1 for column in people.T], axis=1
-    )
+    alike_person = np.zeros(people.shape, dtype=np.int64)
+    for place, column in enumerate(people.T):
+        alike_person[:, place] = (people == column[:, None]).sum(axis=1) - 1
     return usable, usable & (alike_judge >= alike_person), usable & (alike_person >= alike_judge)
 
 
