@@ -643,7 +643,13 @@ def direct_scores(
     )
     names = [name for (name,) in ranked]
     if not names:
-        raise nothing(store, selection, "scores")
+        ((n,),) = store.rows(selected.sql("select count(*) from {usable} v"), selected.params)
+        if not n:
+            raise nothing(store, selection, "scores")
+        raise NoUsableVotes(
+            f"Of {n:,} direct scores none names a model under a metric of which more is better, so "
+            "they rank nobody"
+        )
     if metric is not None and metric not in names:
         raise UnknownName(unknown("metric", metric, sorted(names)))
     about = replace(selection, where=(*selection.where, ("metric", metric or names[0])))

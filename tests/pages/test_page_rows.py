@@ -94,14 +94,65 @@ def test_scores_are_dropped_read_back_loaded_and_listed(app):
 
 def test_a_missing_column_is_asked_for(app):
     app.switch_page("data.py").run()
-    text = "item_id,who,judge,score\n1,m,j,4\n2,m,j,5\n"
+    text = "item_id,model,judge,points\n1,m,j,4\n2,m,j,5\n"
     app.file_uploader(key="files").set_value([("who.csv", text.encode(), "text/csv")])
     app.run()
     (format,) = [each for each in app.selectbox if each.label == "Format"]
     format.set_value("direct_scores").run()
-    assert "Choose under “Columns” which column is: model." in all_text(app)
-    (model,) = [each for each in app.selectbox if each.label == "model"]
-    model.set_value("who").run()
+    assert "Choose under “Columns” which column is: score." in all_text(app)
+    (score,) = [each for each in app.selectbox if each.label == "score"]
+    score.set_value("points").run()
     assert "2 direct scores of 1 rater on 2 items" in all_text(app)
     app.button(key="load").click().run()
     assert "2 direct scores loaded into who." in all_text(app)
+
+
+def test_answers_judged_alone_beside_people_are_loaded_unasked(app):
+    app.switch_page("data.py").run()
+    passed = "case_id,judge_passed,human_passed\n1,pass,fail\n2,fail,fail\n3,N/A,pass\n"
+    people = "item,llm,annotator_1,annotator_2\n1,4,5,4\n2,2,2,\n"
+    app.file_uploader(key="files").set_value(
+        [(f"{name}.csv", text.encode(), "text/csv") for name, text in
+         (("passed", passed), ("people", people))]
+    )  # fmt: skip
+    app.run()
+    text = all_text(app)
+    assert "judge judge gave 1; gold says 0" in text
+    assert "judge annotator_1 gave 5" in text
+    app.button(key="load").click().run()
+    assert "3 direct scores loaded into passed" in all_text(app)
+    assert "5 direct scores loaded into people" in all_text(app)
+    with Store.open(default_path()) as store:
+        rows = store.export(Selection(datasets=("passed",)), kind="scores").to_pandas()
+    assert rows["gold"].tolist() == [0, 0, 1]
+    assert rows["status"].tolist() == ["ok", "ok", "unparsed"]
+
+
+@pytest.mark.parametrize(("column", "scores"), [("score", [4, 1]), ("passed", [1, 0])])
+def test_a_score_and_pass_or_fail_are_asked_about_once(app, column, scores):
+    app.switch_page("data.py").run()
+    text = "item_id,judge,score,passed\n1,j,4,pass\n2,j,1,fail\n"
+    app.file_uploader(key="files").set_value([("both.csv", text.encode(), "text/csv")])
+    app.run()
+    (which,) = [each for each in app.selectbox if each.label == "Which column is the score?"]
+    assert which.value is None
+    which.set_value(column).run()
+    app.button(key="load").click().run()
+    with Store.open(default_path()) as store:
+        rows = store.export(Selection(datasets=("both",)), kind="scores").to_pandas()
+    assert rows["score"].tolist() == scores
+
+
+@pytest.mark.parametrize("page", [*ABOUT_VOTES, "leaderboard", "listwise", "juries", "data"])
+def test_scores_of_one_application_stop_no_page(app, page):
+    text = "case_id,judge_passed,human_passed\n1,pass,fail\n2,fail,fail\n3,N/A,pass\n"
+    with Store.open(default_path()) as store:
+        store.load(read([("app.csv", text.encode())])[0])
+    if page != "overview":
+        app.switch_page(f"{page}.py")
+    app.run()
+    if page != "data":
+        app.selectbox(key="dataset").set_value("app").run()
+    assert not app.exception
+    if page == "leaderboard":
+        assert "Of 2 direct scores none names a model" in all_text(app)

@@ -14,7 +14,7 @@ from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, Question, ReadOptions, inspect
 from core.importers.columns import SCALE_MEANINGS, cut
-from core.importers.layouts import SHAPES
+from core.importers.layouts import DIRECT, SHAPES
 from core.importers.options import SCORE_COLUMNS
 from core.labels import NAMES, TIE_WORDS, VOCABULARIES, Vocabulary, normalise
 from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
@@ -219,13 +219,41 @@ def row_options(
     )
     options = ReadOptions(format=looks.format)
     options = _rater_type(looks, options, row[2], key)
-    names = tuple(dict.fromkeys((*shape.required, *shape.any_of, "run", "category")))
+    others = ("model", "metric", "gold", "cluster") if shape is DIRECT else ()
+    names = tuple(dict.fromkeys((*shape.required, *shape.any_of, *others, "run", "category")))
+    judge = looks.mapping.get("judge", "")
+    if judge.startswith("=") and judge[1:] in looks.columns:
+        # A judge that is called as its column would be one choice with that column.
+        names = tuple(name for name in names if name != "judge")
+    meant = _which(looks, row[1], key)
+    if meant is None:
+        return None
     with st.expander("Columns", expanded=bool(looks.missing)):
         mapping = _column_boxes(names, looks, key)
         _first_rows(looks, key)
-    changed = tuple((name, to) for name, to in mapping.items() if to != looks.mapping.get(name, ""))
-    options = replace(options, mapping=changed)
+    changed = {name: to for name, to in mapping.items() if to != looks.mapping.get(name, "")}
+    options = replace(options, mapping=tuple((changed | meant).items()))
     return options if _complete(file, options) else None
+
+
+def _which(looks: Inspection, place: Any, key: str) -> dict[str, str] | None:
+    """Columns among which only the user can choose; None while one is not chosen."""
+    meant: dict[str, str] = {}
+    for question in looks.questions:
+        name = question.option.removeprefix("mapping:")
+        if name == question.option or name in looks.missing:
+            continue
+        chosen = place.selectbox(
+            question.text,
+            [value for value, _ in question.choices],
+            index=None,
+            key=f"{key}-which-{name}",
+        )
+        if chosen is None:
+            st.text(f"{question.text} Choose it above.")
+            return None
+        meant[name] = chosen
+    return meant
 
 
 def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -> ReadOptions:
