@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..records import BoolArray, FloatArray, IntArray
+from ..records import FloatArray, IntArray
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import check_level, n_distinct, t_quantiles
+from ..stats.intervals import check_level, t_quantiles
 from .agreement import no_difference
 from .table import ScoreTable
 
+ROUNDING = 1e-24
+"""A variance of a mean below this is rounding noise where all differences are equal."""
 LEAST_ITEMS = 10
 """Units that a group, and the rest, must have to be compared."""
 
@@ -92,20 +94,19 @@ def drift(
     unit, units = part.unit_codes()
     share = (part.judge - part.reference) / part.scale
     present = np.unique(code_of)
+    whole = _Side.of(unit, share, units)
 
-    def size(rows: BoolArray) -> int:
-        return n_distinct(unit[rows])
+    def sides(one: int) -> tuple[_Side, _Side]:
+        rows = code_of == one
+        inside = _Side.of(unit[rows], share[rows], units)
+        return inside, _Side(n=whole.n - inside.n, total=whole.total - inside.total)
 
     large = [
-        one
-        for one in present
-        if size(code_of == one) >= least_items and size(code_of != one) >= least_items
+        one for one in present.tolist() if min(side.units for side in sides(one)) >= least_items
     ]
-    groups = tuple(
-        _group(_name(names, int(one)), share, unit, units, code_of == one, (len(large), level))
-        for one in large
-    )
-    small = tuple(_name(names, int(one)) for one in present if one not in large)
+    shared = 1 - (1 - level) / max(len(large), 1)
+    groups = tuple(_group(_name(names, one), *sides(one), shared) for one in large)
+    small = tuple(_name(names, one) for one in present.tolist() if one not in large)
     reason = None
     if not groups:
         reason = f"it needs a category and a rest of {least_items} items each"
@@ -116,38 +117,44 @@ def _name(names: Sequence[str], code: int) -> str:
     return str(names[code]) if code < len(names) else str(code)
 
 
-def _group(
-    name: str,
-    share: FloatArray,
-    unit: IntArray,
-    units: int,
-    inside: BoolArray,
-    tested: tuple[int, float],
-) -> GroupDrift:
-    """tested : groups that share the level, and the level."""
-    means, pulls, variances, freedoms = [], [], [], []
-    for rows in (inside, ~inside):
-        mean = float(share[rows].mean())
-        pull = np.bincount(unit[rows], share[rows] - mean, minlength=units) / int(rows.sum())
-        groups = n_distinct(unit[rows])
-        means.append(mean)
-        pulls.append(pull)
-        variances.append(groups / (groups - 1) * float(pull @ pull))
-        freedoms.append(groups - 1)
-    value = means[0] - means[1]
-    independent = sum(variances)
-    variance = max(independent - 2 * units / (units - 1) * float(pulls[0] @ pulls[1]), 0.0)
-    n = freedoms[0] + 1
-    comparisons, level = tested
-    shared = 1 - (1 - level) / comparisons
-    if independent <= 0:
-        # Nothing differs on either side: how sure that is cannot be told.
-        difference = Estimate(value, n=n, level=shared)
-    else:
-        freedom = independent**2 / sum(
-            each**2 / df for each, df in zip(variances, freedoms, strict=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Side:
+    """(units,) answers and the sum of their differences in each unit."""
+
+    n: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, unit: IntArray, share: FloatArray, units: int) -> _Side:
+        n = np.bincount(unit, minlength=units).astype(np.float64)
+        return cls(n=n, total=np.bincount(unit, share, minlength=units).astype(np.float64))
+
+    @property
+    def units(self) -> int:
+        return int(np.count_nonzero(self.n))
+
+    def influence(self) -> tuple[float, FloatArray, float]:
+        """Mean, the influence of each unit on it, and its variance."""
+        rows, units = float(self.n.sum()), self.units
+        mean = float(self.total.sum()) / rows
+        pull = (self.total - mean * self.n) / rows
+        return mean, pull, units / (units - 1) * float(pull @ pull)
+
+
+def _group(name: str, inside: _Side, rest: _Side, level: float) -> GroupDrift:
+    (mean, pull, variance), (other, other_pull, other_variance) = (
+        side.influence() for side in (inside, rest)
+    )
+    value, units = mean - other, len(pull)
+    apart = variance + other_variance
+    both = max(apart - 2 * units / (units - 1) * float(pull @ other_pull), 0.0)
+    difference = Estimate(value, n=inside.units, level=level)
+    # Where nothing differs on either side, how sure that is cannot be told.
+    if apart > ROUNDING:
+        freedom = apart**2 / (
+            variance**2 / (inside.units - 1) + other_variance**2 / (rest.units - 1)
         )
-        half = float(t_quantiles(freedom, shared)) * math.sqrt(variance)
+        half = float(t_quantiles(freedom, level)) * math.sqrt(both)
         low, high = max(value - half, -2.0), min(value + half, 2.0)
-        difference = Estimate(value, low, high, n=n, level=shared)
-    return GroupDrift(group=name, n=int(inside.sum()), bias=means[0], difference=difference)
+        difference = replace(difference, low=low, high=high)
+    return GroupDrift(group=name, n=int(inside.n.sum()), bias=mean, difference=difference)
