@@ -298,7 +298,7 @@ def _fill(
     incoming, source = _fresh(change, layout, rows), "fresh"
     details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
     settled: Counter[str] = Counter()
-    if layout.kind == "votes" and not (existing or several or details):
+    if layout.kind != "rankings" and not (existing or several or details):
         # Nothing can be there already: the importers leave no key twice.
         source = f"({incoming}) f"
     else:
@@ -309,7 +309,7 @@ def _fill(
         progress(0.6, "Counting the votes of each comparison")
         count_anew(change, "v.comparison in (select k.comparison from keyed k)")
     else:
-        change.execute(f"insert into {layout.kind} by name select * from fresh order by id")
+        change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
     if settled:
         vacuum(change)
     settled["loaded"] = units - settled["duplicates"] - settled["conflicts"]
