@@ -38,6 +38,7 @@ from .files import (
 from .installation import INSTALLED, PROGRAM, leave_out, serve
 from .options import Adds, add_flags, from_flags, pair
 from .schema import FORMS, Selection
+from .validate import DRAWS, validate
 from .wording import one_line
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
         options = _parsed(arguments)
         if (
             alone
-            and options.command in (_audit, _report, _import, _export, demo, doctor)
+            and options.command in (_audit, _report, _import, _export, demo, doctor, validate)
             and not _elsewhere(options)
         ):
             leave_out("pandas")
@@ -596,6 +597,15 @@ def _parser(
 
     shown = commands.add_parser("demo", help="audit simulated votes with planted biases")
     shown.set_defaults(command=demo)
+
+    plant = commands.add_parser(
+        "validate", help="plant faults in simulated judges and show how many an audit finds"
+    )
+    plant.set_defaults(command=validate)
+    plant.add_argument(
+        "--draws", type=int, default=DRAWS, help=f"files that are simulated ({DRAWS})"
+    )
+    plant.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
 
     look = commands.add_parser(
         "doctor", help="say what is in a file, how it would be read and what checks would lack"

@@ -46,7 +46,7 @@ TIERS = (
     ("auditing", "against"),
     ("reporting",),
     ("options_file", "one_call"),
-    ("testing", "demo", "doctor"),
+    ("testing", "demo", "doctor", "validate"),
     ("judging",),
     ("__main__",),
 )

@@ -1,0 +1,63 @@
+"""Planted faults are found on the user's machine, and what is not planted is not."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from patience import LONG
+from places import REPOSITORY
+
+from core import validate
+from core.__main__ import main
+
+
+def test_a_table_of_planted_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--draws", "3"]) == 0
+    text = capsys.readouterr().out
+    for fault in validate.FAULTS:
+        row = next(line for line in text.splitlines() if fault.name in line)
+        found, alarms = re.findall(r"(\d) of 3 \(", row)
+        assert (int(found), fault.check in row) == (3, True), row
+        assert int(alarms) <= 1, row
+    assert text.endswith("Every fault was found in most draws.\n")
+
+
+def test_a_judge_without_the_fault_is_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same names, and nothing planted."""
+    innocent = tuple(replace(fault, parameters=()) for fault in validate.FAULTS)
+    monkeypatch.setattr(validate, "FAULTS", innocent)
+    found = validate.planted(3, 5)
+    assert sum(each.power for each in found) <= 2
+    assert any("Missed in most draws: answers by coin" in line for line in validate.table(found))
+
+
+def test_the_same_seed_says_the_same() -> None:
+    assert validate.planted(1, 3) == validate.planted(1, 3)
+
+
+@pytest.mark.parametrize("words", [["--draws", "0"], ["--draws", "1001"], ["--seed", "-1"]])
+def test_impossible_numbers_are_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", *words]) == 2
+    assert words[0] in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_as_a_process_with_few_false_alarms() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "validate", "--draws", "20"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=True,
+    )
+    counts = [re.findall(r"(\d+) of 20 \(", line) for line in done.stdout.splitlines()]
+    rows = [(int(found), int(alarms)) for found, alarms in filter(None, counts)]
+    assert len(rows) == len(validate.FAULTS)
+    assert all(found >= 18 for found, _ in rows)
+    # 5 % each at most: more than 4 of 20 by chance in under 1 % of runs.
+    assert all(alarms <= 4 for _, alarms in rows)
