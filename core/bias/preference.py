@@ -169,9 +169,15 @@ def _balanced_mean(
             )
     items = len(pull)
     # The mean of items · pull is 0 and its interval that of the balanced mean, two added items
-    # included.
+    # included. They weigh as those of the stratum with the fewest items, where errors that were
+    # not seen yet move the mean most.
+    end = items * max(share[side] / sizes[side] for side in (-1, 1))
     spread = intervals.mean_interval(
-        np.arange(items), items * pull, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
+        np.arange(items),
+        items * pull,
+        ends=(-end, end),
+        within=(-2.0 * end, 2.0 * end),
+        level=level,
     )
     shares = [(wanted**2 / sizes[s], sizes[s]) for s, wanted in share.items() if sizes[s] > 1]
     df = sum(part for part, _ in shares) ** 2 / sum(part**2 / (n - 1) for part, n in shares)
