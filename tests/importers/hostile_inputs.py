@@ -1,8 +1,9 @@
-"""Hostile inputs of `import`, and a script that tries them: `python tests/importers/hostile_inputs.py
-FOLDER`.
+"""Hostile inputs of `import`, `audit` and `report`, and a script that tries them:
+`python tests/importers/hostile_inputs.py FOLDER [COMMAND...]`.
 
-Each input is imported in a process of its own, forked from one that has loaded everything, so that
-its memory and time are its own. One line of JSON each.
+Each command has a process of its own, forked from one that has loaded everything, so that its
+memory and time are its own. What `audit` refuses is not reported: both read alike. One line of JSON
+each.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import random
 import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import broken_files
@@ -25,6 +26,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import test_hostile_files as hostile
+import wide_files
 
 from core.__main__ import main
 from core.importers import ReadOptions, read, template
@@ -32,7 +34,8 @@ from core.store import Store
 
 MEGABYTE = 1024**2
 ADDRESS_SPACE = 4 * 1024 * MEGABYTE
-MUTATIONS = 12
+MUTATIONS = 15
+COMMANDS = ("import", "audit", "report")
 BEFORE = b"item_id,judge,vote,gold\n1,kept,1,1\n2,kept,-1,1\n"
 Make = Callable[[], bytes]
 
@@ -233,6 +236,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
 def inputs() -> Iterator[tuple[str, Make]]:
     """Name and bytes of every input."""
     yield from LARGE.items()
+    yield from wide_files.WIDE.items()
     for name, text in SMALL.items():
         yield name, lambda text=text: text  # type: ignore[misc]
     for name, (text, *_) in hostile.REFUSED.items():
@@ -283,19 +287,35 @@ def said_by(arguments: list[str]) -> tuple[int, str]:
     return code, said.getvalue()
 
 
-def attempt(arguments: list[str], folder: Path) -> dict[str, object]:
-    """Import in a forked process into a copy of the store, and look at the votes that were
-    there.
-    """
+def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[str]) -> None:
+    """Import into a copy of the store, audit and report, a line each."""
     store = folder / "attempt.duckdb"
-    for each in folder.glob("attempt.duckdb*"):
-        each.unlink()
-    shutil.copy(folder / "before.duckdb", store)
+    for command in commands:
+        outputs = {
+            "import": ["--store", str(store)],
+            "audit": ["--isolated", "--splits", "10", "--json", str(folder / "found.json")],
+            "report": ["--isolated", "--splits", "10", "--html", str(folder / "found.html")],
+        }
+        for each in (*folder.glob("attempt.duckdb*"), *folder.glob("found.*")):
+            each.unlink()
+        if command == "import":
+            shutil.copy(folder / "before.duckdb", store)
+        elif "--dataset" in arguments:
+            return
+        done = attempt([command, *arguments, *outputs[command]])
+        unchanged = command != "import" or kept(folder)
+        print(json.dumps({"name": name, "command": command, **done, "kept": unchanged}), flush=True)
+        if command == "audit" and done["code"] != 0:
+            return
+
+
+def attempt(arguments: list[str]) -> dict[str, object]:
+    """What a command says and takes, in a forked process."""
     answer, child_answers = os.pipe()
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-        code, said = said_by(["import", *arguments, "--store", str(store)])
+        code, said = said_by(arguments)
         os.write(child_answers, json.dumps([code, said[:2000]]).encode("utf-8", "replace"))
         os._exit(0)
     os.close(child_answers)
@@ -332,7 +352,7 @@ def kept(folder: Path) -> bool:
     os._exit(0 if same else 1)
 
 
-def try_all(folder: Path) -> None:
+def try_all(folder: Path, commands: Sequence[str]) -> None:
     child = os.fork()
     if not child:
         with Store.open(folder / "before.duckdb") as store:
@@ -348,13 +368,11 @@ def try_all(folder: Path) -> None:
             path.write_bytes(make())
             os._exit(0)
         os.wait4(maker, 0)
-        found = attempt([str(path)], folder)
-        print(json.dumps({"name": name, **found, "kept": kept(folder)}), flush=True)
+        attempts(name, [str(path)], folder, commands)
         path.unlink()
     for name, arguments in special(folder):
-        found = attempt(arguments, folder)
-        print(json.dumps({"name": name, **found, "kept": kept(folder)}), flush=True)
+        attempts(name, arguments, folder, commands)
 
 
 if __name__ == "__main__":
-    try_all(Path(sys.argv[1]))
+    try_all(Path(sys.argv[1]), sys.argv[2:] or COMMANDS)
