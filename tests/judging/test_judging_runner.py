@@ -227,6 +227,12 @@ def test_an_adaptive_limit_halves_once_a_round_and_recovers_by_one():
     assert asyncio.run_coroutine_threadsafe(go(), client.loop()).result(LONG) == [8, 9, 1, 16]
 
 
+@pytest.mark.parametrize(("now", "wait"), [(0.0, 300), (4e9, 0)], ids=["back", "forward"])
+def test_a_clock_that_jumps_makes_no_wait_longer_than_the_longest(monkeypatch, now, wait):
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert retry_after({"retry-after": "Tue, 01 Dec 2026 08:00:00 GMT"}) == wait
+
+
 def test_retry_after_as_seconds_and_as_a_date():
     assert retry_after({"retry-after": "2.5"}) == 2.5
     assert retry_after({"retry-after": "1e9"}) == 300
