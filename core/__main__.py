@@ -205,7 +205,7 @@ def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files, or the table of another engine, that are named, as the options say."""
     from .audit_results import AuditOptions
     from .auditing import audit
-    from .one_call import refuse_unusable
+    from .one_call import refuse_scores, refuse_unusable
     from .store import Store
 
     settings = from_flags(AuditOptions, options)
@@ -224,8 +224,7 @@ def _audited(options: argparse.Namespace) -> Audit:
             for reading in readings:
                 for note in reading.notes:
                     _complain(f"{reading.name}: {note}")
-            if {reading.kind for reading in readings} == {"scores"}:
-                raise NoUsableVotes(_only_scores(readings))
+        refuse_scores(readings)
     with Store.open() as store:
         with shown_progress() as progress:
             for k, reading in enumerate(readings):
@@ -238,26 +237,6 @@ def _audited(options: argparse.Namespace) -> Audit:
         from .against import with_files
 
         return with_files(result, _files(options.against), store, how)
-
-
-def _only_scores(readings: Sequence[ImportResult]) -> str:
-    """What files of scores hold, and that their checks are still to come."""
-    import pyarrow.compute as pc
-
-    def names(column: str) -> set[str | None]:
-        return {name for reading in readings for name in reading.votes[column].unique().to_pylist()}
-
-    rows = [reading.votes for reading in readings]
-    metrics = ", ".join(sorted(filter(None, names("metric")))[:10])
-    total = sum(table.num_rows for table in rows)
-    gold = sum(table.num_rows - table["gold"].null_count for table in rows)
-    human = sum(pc.sum(pc.equal(table["rater_type"], "human")).as_py() or 0 for table in rows)
-    board = "; the page Leaderboard shows the models by them" if names("model") - {None} else ""
-    return (
-        f"{total:,} direct scores of single answers were read (raters: {len(names('judge')):,}, "
-        f"metrics: {metrics}; with gold: {gold:,}, people's: {human:,}), and checks of scores are "
-        f"not made yet; {PROGRAM} import keeps them{board}."
-    )
 
 
 def _audited_there(

@@ -88,7 +88,7 @@ def are_scores(table: TextTable, options: ReadOptions) -> bool:
 
     Columns or options that compare two answers have the first claim.
     """
-    if options.format != "auto" or as_votes(table.columns, options):
+    if options.format != "auto" or options.label_map or as_votes(table.columns, options):
         return False
     taken = {theirs for _, theirs in options.mapping}
     judges, people = _beside(table, taken)

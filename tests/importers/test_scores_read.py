@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import core
 from core.__main__ import main
-from core.errors import AmbiguousLabels, UnknownName
+from core.errors import AmbiguousLabels, NoUsableVotes, UnknownName
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.scores import scale_of
 from core.store import Store
@@ -338,6 +339,8 @@ def test_pass_and_fail_beside_people_ask_nothing(tmp_path, capsys):
         in said
     )
     assert "checks of scores are not made yet" in said
+    with pytest.raises(NoUsableVotes, match=r"300 direct scores .* not made yet"):
+        core.audit(file)
 
 
 def test_json_lines_and_parquet_are_read_alike(tmp_path):
