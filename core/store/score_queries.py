@@ -112,23 +112,24 @@ def scored_metrics(store: Snapshot, selection: Selection) -> tuple[ScoredMetric,
     not have, or a column that scores do not have.
     """
     selected = scope(store, selection, "scores")
-    rows = store.query(
+    rows = _asked(
+        store,
         selected.sql(
             """
             with a as (select v.judge, v.metric, count(*) as answers from
                        (select distinct u.judge, u.metric, u.item, u.model from {usable} u) v
                        group by v.judge, v.metric)
-            select j.name as judge, k.name as metric,
+            select j.name as judge_, k.name as metric_,
                    case when max(case when v.human then 1 else 0 end) = 1 then 'human' else 'llm'
-                   end as rater_type,
-                   sum(case when v.status = 0 then 1 else 0 end)::bigint as n,
-                   sum(case when v.status = 0 then 0 else 1 end)::bigint as failed,
-                   coalesce(max(a.answers), 0)::bigint as answers,
-                   count(distinct case when v.status = 0 then v.run end)::bigint as runs,
+                   end as rater_type_,
+                   sum(case when v.status = 0 then 1 else 0 end)::bigint as n_,
+                   sum(case when v.status = 0 then 0 else 1 end)::bigint as failed_,
+                   coalesce(max(a.answers), 0)::bigint as answers_,
+                   count(distinct case when v.status = 0 then v.run end)::bigint as runs_,
                    sum(case when v.status = 0 and v.gold is not null then 1 else 0 end)::bigint
-                   as gold,
-                   min(v.scale_low) as low, max(v.scale_high) as high,
-                   coalesce(max(v.lower_is_better), 0) = 1 as lower_is_better
+                   as gold_,
+                   min(v.scale_low) as low_, max(v.scale_high) as high_,
+                   coalesce(max(v.lower_is_better), 0) = 1 as lower_is_better_
             from scores v join judges j on j.id = v.judge join metrics k on k.id = v.metric
             left join a on a.judge = v.judge and a.metric = v.metric
             where {filter} group by j.name, k.name order by j.name, k.name"""
@@ -153,13 +154,14 @@ def score_answers(store: Snapshot, selection: Selection, judge: str, metric: str
     a name that the store does not have.
     """
     selected, own, number, code = _of_one(store, selection, judge, metric)
-    rows = store.query(
-        f"""select v.item, coalesce(v.model, 0) as model, avg(v.score)::double as score,
-                   min(v.category) as category, min(v.cluster) as cluster,
-                   avg(coalesce(v.length, length(t.text)))::double as length
+    rows = _asked(
+        store,
+        f"""select v.item, coalesce(v.model, 0) as model_, avg(v.score)::double as score_,
+                   min(v.category) as category_, min(v.cluster) as cluster_,
+                   avg(coalesce(v.length, length(t.text)))::double as length_
             from (select v.* from scores v where v.status = 0 and {own}) v
             left join texts t on t.id = v.response
-            group by v.item, coalesce(v.model, 0) order by 1, 2""",
+            group by 1, 2 order by 1, 2""",
         selected.params,
     )
     if not rows.num_rows:
@@ -219,8 +221,9 @@ def score_runs(store: Snapshot, selection: Selection, judge: str, metric: str) -
     Raises as `score_answers`.
     """
     selected, own, _, _ = _of_one(store, selection, judge, metric)
-    rows = store.query(
-        f"""select v.item, coalesce(v.model, 0) as model, v.run, v.score from scores v
+    rows = _asked(
+        store,
+        f"""select v.item, coalesce(v.model, 0) as model_, v.run, v.score from scores v
             where v.status = 0 and {own} order by v.item, coalesce(v.model, 0), v.run""",
         selected.params,
     )
@@ -258,16 +261,17 @@ def _labels(
     store: Snapshot, selected: Scope, selection: Selection, own: str, judge: int, metric: int
 ) -> tuple[pa.Table, tuple[str, ...]]:
     """Labels (item, model, person, score) of the answers of a judge, and the persons' names."""
-    answers = f"""(select distinct v.item, coalesce(v.model, 0) as model from scores v
+    answers = f"""(select distinct v.item, coalesce(v.model, 0) as model_ from scores v
                    where v.status = 0 and {own})"""
     pool = selected.pool.replace("v.", "p.")
 
     def said(value: str, rater: str, condition: str) -> pa.Table:
-        return store.query(
-            f"""select a.item, a.model, {rater} as rater, avg(p.{value})::double as score,
-                       sum(case when p.{value} in (0, 1) then 0 else 1 end)::bigint as others
+        return _asked(
+            store,
+            f"""select a.item, a.model_, {rater} as rater_, avg(p.{value})::double as score_,
+                       sum(case when p.{value} in (0, 1) then 0 else 1 end)::bigint as others_
                 from {answers} a join scores p
-                on p.item = a.item and coalesce(p.model, 0) = a.model
+                on p.item = a.item and coalesce(p.model, 0) = a.model_
                 where p.metric = {metric} and p.{value} is not null and {condition} and {pool}
                 group by 1, 2, 3 order by 1, 2, 3""",
             selected.params,
@@ -350,6 +354,12 @@ def _kinds(
     if all(binary):
         return True, "pass_fail", binary
     return not any(binary), "levels", binary
+
+
+def _asked(store: Snapshot, sql: str, params: dict[str, str]) -> pa.Table:
+    """Run one statement, whose computed columns end in `_` that no input column has."""
+    rows = store.query(sql, params)
+    return rows.rename_columns([name.removesuffix("_") for name in rows.column_names])
 
 
 def _floats(rows: pa.Table, column: str) -> FloatArray:

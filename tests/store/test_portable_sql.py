@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -15,7 +16,7 @@ import pytest
 from core.errors import NoUsableVotes
 from core.importers import read
 from core.schema import Selection
-from core.store import Store, browse, marks, model_queries, vote_queries
+from core.store import Store, browse, marks, model_queries, score_queries, vote_queries
 from core.store.connection import Snapshot
 from core.store.marks import Mark
 
@@ -28,7 +29,12 @@ temperature,lang,confidence_kind
 1,a,b,x,k,0,ab,1,.7,1,human,p,,de,
 2,b,c,y,j,0,ab,0,,0,llm,q,.5,en,
 """
-SCORES = b"item_id,model,judge,score,lang\n1,a,j,3,en\n1,b,j,4,de\n"
+SCORES = b"""item_id,model,judge,score,lang,gold,rater_type
+1,a,j,3,en,,llm
+1,b,j,4,de,,llm
+1,b,k,4,de,,human
+2,b,j,2,de,3,llm
+"""
 RANKINGS = b"item_id,judge,candidate,slot,rank\n1,j,a,0,1\n1,j,b,1,2\n"
 UNPORTABLE = {"any_value", "arg_min", "bool_and", "bool_or", "list", "list_sort", "unnest"}
 
@@ -88,6 +94,11 @@ def _run(store: Store) -> None:
         store.export(selection)
     for rows in (Selection(), Selection(where=(("lang", "de"), ("score", "4")))):
         vote_queries.direct_scores(store, rows)
+        score_queries.scored_metrics(store, rows)
+        for gold in ("given", "humans", "k"):
+            asked = replace(rows, gold=gold)
+            score_queries.score_answers(store, asked, "j", "score")
+        score_queries.score_runs(store, rows, "j", "score")
         store.export(rows, kind="scores")
     vote_queries.list_rankings(store, Selection(where=(("rank", "1"),)))
     vote_queries.ranked_items(store, Selection())
