@@ -31,7 +31,7 @@ from .schema import Selection
 from .stats.estimate import DataFrame, data_frame
 from .store import Store
 from .store.export import is_database
-from .wording import one_line
+from .wording import count, one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,8 +106,8 @@ class ShownAudit(Audit):
 
     def __repr__(self) -> str:
         """What was audited and the answer, in at most `MOST_CHARACTERS` characters."""
-        judges, votes = len(self.judges), self.summary.votes
-        text = f"<Audit of {judges:,} judges, {votes:,} votes: {self.headline}"
+        judges, votes = count(len(self.judges), "judge"), count(self.summary.votes, "vote")
+        text = f"<Audit of {judges}, {votes}: {self.headline}"
         most = MOST_CHARACTERS - 1
         return f"{text if len(text) <= most else text[: most - 1] + '…'}>"
 

@@ -287,6 +287,8 @@ def test_long_audits_are_shortened(demo: core.one_call.ShownAudit) -> None:
 def test_repr_is_short(demo: core.one_call.ShownAudit) -> None:
     assert repr(demo).startswith("<Audit of 7 judges, 56,623 votes: 7 raters: ")
     assert len(repr(demo)) <= 500
+    alone = audit(b"item_id,judge,vote\nq1,j,1\n")
+    assert repr(alone).startswith("<Audit of 1 judge, 1 vote: j ")
     long = audit(pd.DataFrame(rows(12, tuple(f"{'name ' * 40}{i}" for i in range(4)))), splits=0)
     assert len(repr(long)) <= 500
 
