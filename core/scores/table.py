@@ -209,11 +209,16 @@ class ScoreTable:
 
     @property
     def person_passed(self) -> FloatArray:
-        """(n, k) 1 where a person passes the answer, 0 where not, NaN unknown."""
+        """(n, k) 1 where a person passes the answer, 0 where not, NaN unknown: of pass/fail also
+        where the person said both as often.
+        """
         if self.people_passing is None:
             return np.full(self.people.shape, np.nan)
-        above = (self.people >= self.people_passing - SAME).astype(np.float64)
-        return np.where(np.isnan(self.people), np.nan, above)
+        above = self.people - self.people_passing
+        undecided = np.isnan(above)
+        if self.says_pass:
+            undecided |= np.abs(above) <= SAME
+        return np.where(undecided, np.nan, (above >= -SAME).astype(np.float64))
 
     @property
     def people_verdict(self) -> IntArray:

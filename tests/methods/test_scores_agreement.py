@@ -136,6 +136,8 @@ def test_pass_and_fail_over_runs() -> None:
     assert table.verdict.tolist() == [1, 1, -1, 0]
     assert table.people_verdict.tolist() == [1, -1, 0, 0]
     assert table.passed == pytest.approx([1, 2 / 3, 0.5, 0])
+    twice = ScoreTable.of([1.0, 1, 0], [0.5, 1, 0], kind="pass_fail", low=0, high=1)
+    assert twice.people_verdict.tolist() == [-1, 1, 0]
 
 
 def test_levels_pass_from_the_cut_on() -> None:
