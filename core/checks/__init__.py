@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidOption
-from . import accuracy, agreement, bias, confidence, data, order
+from . import accuracy, agreement, bias, confidence, data, order, scores
 from .check import Check, Limits
 
 FAMILIES = (accuracy, order, confidence, agreement, bias, data)
 CHECKS: tuple[Check, ...] = tuple(check for family in FAMILIES for check in family.CHECKS)
-"""All checks, in the order in which they are shown."""
-BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
+"""All checks of votes, in the order in which they are shown."""
+SCORE_CHECKS = scores.CHECKS
+"""All checks of scores of single answers."""
+BY_NAME: dict[str, Check] = {check.name: check for check in (*CHECKS, *SCORE_CHECKS)}
 LIMITS: dict[str, Limits] = {
     name: limits
-    for check in CHECKS
+    for check in BY_NAME.values()
     for name, limits in {check.name: check.limits, **check.more_limits}.items()
 }
 """The limits of every check and of its parts, by default."""

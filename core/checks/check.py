@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, Protocol
 
 from ..stats.estimate import Estimate
 from ..stats.intervals import items_to_decide
 from ..wording import count, number, percent, percent_span, points
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 Grade = Literal["ok", "warn", "fail", "unclear", "unknown"]
 GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
@@ -85,6 +82,7 @@ class CheckResult:
     more_items : how many to add to those at hand, to decide it or, of `unknown`, to grade it at
         all.
     p_value : of a warning, from the 95 % interval whatever the level; NaN where there is none.
+    metric : of scores, what was scored; None of votes.
     """
 
     judge: str
@@ -97,12 +95,29 @@ class CheckResult:
     needed_items: int | None = None
     more_items: int | None = None
     p_value: float = math.nan
+    metric: str | None = None
 
     @property
     def interval(self) -> Estimate | None:
         """The estimate if it is a number."""
         known = self.estimate is not None and not math.isnan(self.estimate.value)
         return self.estimate if known else None
+
+
+class AnyEvidence(Protocol):
+    """What every check asks of evidence, on votes or on scores."""
+
+    judge: str
+    level: float
+    limits: Mapping[str, Limits]
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of scores; None of votes."""
+
+    @property
+    def own_gold(self) -> str | None:
+        """Whose votes gold is made of, where its own are among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +157,18 @@ class Check:
     needs: str
     more_of: str
     advice: str
-    estimate: Callable[[Evidence], Estimate | Unknown]
-    sentence: Callable[[Evidence, Estimate], str]
-    then: Callable[[Evidence, Estimate, Grade], str] | None = None
-    limits_for: Callable[[Evidence, Limits], Limits] | None = None
-    noise: Callable[[Evidence], float] | None = None
-    compose: Callable[[Check, Evidence], CheckResult] | None = None
+    estimate: Callable[[Any], Estimate | Unknown]
+    sentence: Callable[[Any, Estimate], str]
+    then: Callable[[Any, Estimate, Grade], str] | None = None
+    limits_for: Callable[[Any, Limits], Limits] | None = None
+    noise: Callable[[Any], float] | None = None
+    compose: Callable[[Check, Any], CheckResult] | None = None
     more_limits: Mapping[str, Limits] = field(default_factory=dict)
     against_gold: bool = False
     decisive: bool = False
     kind: Kind = "votes"
 
-    def result(self, evidence: Evidence) -> CheckResult:
+    def result(self, evidence: AnyEvidence) -> CheckResult:
         """What it says of one judge."""
         if self.against_gold and (whose := evidence.own_gold) is not None:
             return self.unknown(evidence, Unknown(f"gold is made of {whose}", applicable=False))
@@ -164,12 +179,12 @@ class Check:
             return self.unknown(evidence, estimate)
         return self.graded(evidence, estimate)
 
-    def limits_of(self, evidence: Evidence, part: str | None = None) -> Limits:
+    def limits_of(self, evidence: AnyEvidence, part: str | None = None) -> Limits:
         """The limits in force, those of a part of the check by its name."""
         limits = evidence.limits[part or self.name]
         return self.limits_for(evidence, limits) if self.limits_for and part is None else limits
 
-    def unknown(self, evidence: Evidence, why: Unknown) -> CheckResult:
+    def unknown(self, evidence: AnyEvidence, why: Unknown) -> CheckResult:
         """That it cannot be made, and why."""
         reason = why.reason.rstrip(".")
         sentence = (
@@ -182,11 +197,12 @@ class Check:
             sentence=sentence,
             applicable=why.applicable,
             limits=self.limits_of(evidence),
+            metric=evidence.metric,
         )
 
     def graded(
         self,
-        evidence: Evidence,
+        evidence: AnyEvidence,
         estimate: Estimate,
         *,
         figures: str | None = None,
@@ -209,6 +225,7 @@ class Check:
             needed_items=given.needed_items,
             more_items=None if enough is None or enough <= estimate.n else enough - estimate.n,
             p_value=p_value(estimate, limits),
+            metric=evidence.metric,
         )
 
 

@@ -225,6 +225,8 @@ class Counted:
 class Evidence:
     """Results on one judge, each made when it is first asked for; None where votes cannot tell."""
 
+    metric = None
+
     def __init__(self, counted: Counted, judge: str) -> None:
         self.counted, self.judge = counted, judge
         self.options, self.level = counted.options, counted.options.level

@@ -1,0 +1,98 @@
+"""What the checks of a judge of single answers add up to, and what is said of it first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..wording import percent
+from .check import CheckResult, share_span
+from .overall import Overall, OverallVerdict
+from .score_evidence import ScoreEvidence
+from .scores import CHECKS
+
+
+def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
+    """One result per check of scores, in their order."""
+    return tuple(check.result(evidence) for check in CHECKS)
+
+
+def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:
+    """One verdict on a judge and metric, the first that holds.
+
+    - *do not trust*: data fails, TPR or TNR fails, or the check of likeness does: with two people or
+      more its place among them, else association, or AUROC where people say pass or fail of
+      levels;
+    - *cannot say*: the check of likeness (of pass/fail TPR or TNR) is unknown, or its interval
+      reaches below the failure limit;
+    - *trust*: it is ok, of pass/fail both rates shown above .60, and nothing warns or fails;
+    - else *trust with limits*.
+
+    Leniency, spread, length, drift and repeatability never cause *do not trust*.
+    """
+    of_check = {result.check: result for result in results}
+    unchecked = tuple(r.check for r in results if r.grade == "unknown" and r.applicable)
+
+    def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:
+        return Overall(verdict=name, because=tuple(because), unchecked=unchecked)
+
+    merit = evidence.merit
+    decisive = dict.fromkeys((*merit, "tpr", "tnr", evidence.likeness, "score_data"))
+    if failed := [name for name in decisive if of_check[name].grade == "fail"]:
+        return verdict("do_not_trust", failed)
+    if open_ := [name for name in merit if not _shown_above_failure(of_check[name])]:
+        return verdict("cannot_say", open_)
+    doubts = [
+        name for worst in ("fail", "warn") for name, r in of_check.items() if r.grade == worst
+    ]
+    doubts += [name for name in merit if of_check[name].grade not in ("ok", "fail", "warn")]
+    return verdict("trust_with_limits", doubts) if doubts else verdict("trust", merit)
+
+
+def _shown_above_failure(result: CheckResult) -> bool:
+    interval_, limits = result.interval, result.limits
+    if result.grade == "unknown" or interval_ is None or limits is None or limits.failure is None:
+        return False
+    return interval_.low > limits.failure
+
+
+def headline(evidence: ScoreEvidence, overall: Overall, results: Sequence[CheckResult]) -> str:
+    """What is said of it first: of pass/fail the worse class, else the check that decided.
+
+    "It passes 43 % of the answers that people failed; always passing would be right as often."
+    """
+    passing = evidence.passing
+    if not evidence.table.says_pass or passing.tpr is None or passing.tnr is None:
+        of_check = {result.check: result for result in results}
+        decided = (*overall.because, *evidence.merit)
+        return next((of_check[name].sentence for name in decided if name in of_check), "")
+    worse_side = "fail" if passing.tnr.value <= passing.tpr.value else "pass"
+    if worse_side == "fail":
+        said = f"It passes {percent(1 - passing.tnr.value)} of the answers that people failed"
+        blind, what = passing.always_pass, "always passing"
+    else:
+        said = f"It fails {percent(1 - passing.tpr.value)} of the answers that people passed"
+        blind, what = passing.always_fail, "always failing"
+    best = max(passing.always_pass or 0.0, passing.always_fail or 0.0)
+    if blind is not None and passing.right is not None and passing.right.low <= best:
+        blind, what = best, ("always passing" if best == passing.always_pass else "always failing")
+        much = "as often" if passing.right.high >= best else "more often"
+        said += f"; {what} would be right {much}"
+    return f"{said}."
+
+
+def figures_line(evidence: ScoreEvidence) -> str:
+    """ "fails 57 % of what people failed (42 % to 71 %) · passes 90 % of what they passed (…)"."""
+    parts = []
+    for rate, does, did in (
+        (evidence.passing.tnr, "fails", "failed"),
+        (evidence.passing.tpr, "passes", "passed"),
+    ):
+        if rate is not None:
+            parts.append(f"{does} {percent(rate.value)} of what people {did} ({share_span(rate)})")
+    rates = evidence.pass_rate
+    if rates.corrected is not None and rates.judge is not None:
+        parts.append(
+            f"true pass rate {percent(rates.corrected.value)} ({share_span(rates.corrected)}), "
+            f"the judge says {percent(rates.judge.value)}"
+        )
+    return " · ".join(parts)

@@ -1,0 +1,554 @@
+"""Judges of single answers: do their scores, or their pass and fail, say what people say?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Literal
+
+from ..scores.drift import GroupDrift
+from ..stats.estimate import Estimate
+from ..wording import count, interval, number, percent
+from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span, worse
+from .score_evidence import ScoreEvidence
+
+LEAST_LEANING = 0.02
+"""A leniency whose interval touches this share of the scale is too small to warn of."""
+
+
+def _why(evidence: ScoreEvidence, name: str) -> Unknown:
+    return Unknown(evidence.agreement.unknown.get(name, "it cannot be computed"))
+
+
+def _association(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if evidence.table.several:
+        return Unknown("there are several people, beside whom it stands", applicable=False)
+    if not evidence.table.same_scale:
+        return Unknown("people say pass or fail, which AUROC measures", applicable=False)
+    return evidence.agreement.association or _why(evidence, "association")
+
+
+def _association_sentence(evidence: ScoreEvidence, r: Estimate) -> str:
+    what = "pass and fail go" if evidence.table.says_pass else "scores go"
+    return f"Its {what} with the person's: r {interval(r)} on {count(r.n, 'item')}"
+
+
+def _or_noisy(_: ScoreEvidence, __: Estimate, grade: str) -> str:
+    return "Or this person's scores are noisy." if grade in ("warn", "fail") else ""
+
+
+ASSOCIATION = Check(
+    name="association",
+    title="follows",
+    subject="Whether its scores follow a person's",
+    question="Do its scores rise and fall with a person's?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "at_least",
+        0.50,
+        0.30,
+        "Blind to shift and scale: what no recalibration repairs.",
+        items=30,
+        unit="number",
+    ),
+    needs="scores by a person on the same answers",
+    more_of="that a person scored",
+    advice="Do not rank answers by its scores; let a second person score some, to tell noise of "
+    "people from that of the judge.",
+    estimate=_association,
+    sentence=_association_sentence,
+    then=_or_noisy,
+    decisive=True,
+)
+
+
+def _beside_people(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if not evidence.table.several:
+        return Unknown("no answer was scored by two people", applicable=False)
+    return evidence.people.difference or Unknown(str(evidence.people.reason))
+
+
+def _people_sentence(evidence: ScoreEvidence, difference: Estimate) -> str:
+    said = (
+        f"It is nearer to the other people {differs(difference.value, 'more', 'less')} often than "
+        f"a left-out person ({points_span(difference)})"
+    )
+    of = evidence.ceiling
+    if of.people_association is None or of.judge_association is None:
+        return said
+    return (
+        f"Two people agree r {number(of.people_association.value, '.2f')} with each other, the "
+        f"judge {number(of.judge_association.value, '.2f')} with one of them. {said}"
+    )
+
+
+PEOPLE = Check(
+    name="people",
+    title="people",
+    subject="Its place among people",
+    question="Is it as near to people as they are to each other?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "at_least",
+        -0.10,
+        -0.20,
+        "A judge that is one more person has 0, however little people agree.",
+        items=30,
+        unit="points",
+    ),
+    needs="scores by two people or more on the same answers",
+    more_of="that two people scored",
+    advice="Do not use its scores in place of a person's.",
+    estimate=_beside_people,
+    sentence=_people_sentence,
+    decisive=True,
+)
+
+
+def _auroc(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if evidence.table.says_pass:
+        return Unknown("it says pass or fail, which TPR and TNR measure", applicable=False)
+    if evidence.table.people_passing is None:
+        return Unknown("nothing says from which score people pass an answer", applicable=False)
+    return evidence.agreement.auroc or _why(evidence, "auroc")
+
+
+def _auroc_sentence(_: ScoreEvidence, area: Estimate) -> str:
+    return (
+        "An answer that people pass has a higher score than one that they fail: AUROC "
+        f"{interval(area)}, 0.5 is chance, on {count(area.n, 'item')}"
+    )
+
+
+AUROC = Check(
+    name="auroc",
+    title="tells apart",
+    subject="Whether it tells passes from fails",
+    question="Do answers that people pass get higher scores?",
+    page="scores",
+    kind="scores",
+    limits=Limits("at_least", 0.75, 0.60, "Quality, whatever the cut.", unit="number"),
+    needs="people's pass or fail, five of each",
+    more_of="that people passed or failed",
+    advice="No cut makes its scores a good pass or fail: change the judge or its prompt.",
+    estimate=_auroc,
+    sentence=_auroc_sentence,
+    decisive=True,
+)
+
+
+def _kappa(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if not evidence.table.several:
+        return Unknown("with one noisy person a fair judge has a low one too", applicable=False)
+    return evidence.agreement.kappa_weighted or _why(evidence, "kappa_weighted")
+
+
+def _kappa_sentence(_: ScoreEvidence, kappa: Estimate) -> str:
+    return f"It gives people's very scores by κ_w {interval(kappa)} on {count(kappa.n, 'item')}"
+
+
+def _peoples_kappa(evidence: ScoreEvidence, limits: Limits) -> Limits:
+    theirs = evidence.ceiling.people_kappa
+    return limits if theirs is None else replace(limits, caution=min(limits.caution, theirs.value))
+
+
+KAPPA = Check(
+    name="kappa_weighted",
+    title="κ weighted",
+    subject="Agreement in size",
+    question="Does it give the scores that people give?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "at_least", 0.60, None, "Or what people reach among themselves.", items=30, unit="number"
+    ),
+    needs="scores by two people or more",
+    more_of="that two people scored",
+    advice="Recalibrate its scores, or use their order alone.",
+    estimate=_kappa,
+    sentence=_kappa_sentence,
+    limits_for=_peoples_kappa,
+)
+
+
+def _leaning(evidence: ScoreEvidence) -> Estimate | Unknown:
+    return evidence.leniency.bias or Unknown(str(evidence.leniency.reason))
+
+
+def _leniency_sentence(evidence: ScoreEvidence, bias: Estimate) -> str:
+    more = differs(bias.value, "more", "less")
+    if evidence.table.says_pass:
+        return f"It passes {more} often than people ({points_span(bias)})"
+    at = evidence.leniency.points
+    size = number(abs(at.value), ".2f") if at else ""
+    higher = "higher" if bias.value >= 0 else "lower"
+    ends = f"{at.low:+.2f} to {at.high:+.2f}, " if at and at.has_interval else ""
+    scale = f"on a scale of {evidence.table.low:g} to {evidence.table.high:g}"
+    return f"It scores {size} {higher} than people {scale} ({ends}{count(bias.n, 'item')})"
+
+
+def _lenient(check: Check, evidence: ScoreEvidence) -> CheckResult:
+    """A warning needs more than an interval beyond 0: a judge more exact than people has that."""
+    bias = check.estimate(evidence)
+    if isinstance(bias, Unknown):
+        return check.unknown(evidence, bias)
+    result = check.graded(evidence, bias)
+    if result.grade == "warn" and bias.low <= LEAST_LEANING and bias.high >= -LEAST_LEANING:
+        small = f"{check.sentence(evidence, bias)}; too little to matter if the estimate stays."
+        return replace(result, grade="unclear", sentence=small, p_value=math.nan)
+    return result
+
+
+LENIENCY = Check(
+    name="leniency",
+    title="lenient",
+    subject="Leniency",
+    question="Does it score higher or lower than people?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "signed",
+        0.05,
+        0.125,
+        "Half a level of five fails; a cut or recalibration corrects it.",
+        unit="points",
+    ),
+    needs="scores by people on the same scale",
+    more_of="that people scored",
+    advice="Use a cut that was chosen on people's labels, or recalibrate: not the score as it is.",
+    estimate=_leaning,
+    sentence=_leniency_sentence,
+    compose=_lenient,
+)
+
+
+def _ratio(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if evidence.table.says_pass:
+        return Unknown("it says pass or fail", applicable=False)
+    return evidence.spread.ratio or Unknown(str(evidence.spread.reason))
+
+
+def _spread_sentence(_: ScoreEvidence, ratio: Estimate) -> str:
+    return (
+        f"Its scores spread {number(ratio.value, '.2f')} times as wide as people's "
+        f"({ratio.low:.2f} to {ratio.high:.2f}, {count(ratio.n, 'item')})"
+        if ratio.has_interval
+        else f"Its scores spread {number(ratio.value, '.2f')} times as wide as people's"
+    )
+
+
+def _spread(check: Check, evidence: ScoreEvidence) -> CheckResult:
+    """Too little or too much of the scale: the worse of both."""
+    ratio = check.estimate(evidence)
+    if isinstance(ratio, Unknown):
+        return check.unknown(evidence, ratio)
+    narrow = check.graded(evidence, ratio)
+    wide = check.graded(evidence, ratio, limits=check.limits_of(evidence, "spread_above"))
+    return worse(narrow, wide)
+
+
+SPREAD = Check(
+    name="spread",
+    title="spread",
+    subject="Spread of its scores",
+    question="Does it use as much of the scale as people?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "at_least",
+        0.75,
+        0.50,
+        "A judge that keeps to the middle hides differences; recalibration corrects it.",
+        worst="warn",
+        items=30,
+        unit="number",
+    ),
+    more_limits={
+        "spread_above": Limits(
+            "at_most", 1.33, None, "4/3, as .75 is 3/4.", items=30, unit="number"
+        )
+    },
+    needs="scores by people on the same scale",
+    more_of="that people scored",
+    advice="Use the order of its scores, or recalibrate them.",
+    estimate=_ratio,
+    sentence=_spread_sentence,
+    compose=_spread,
+)
+
+Side = Literal["tpr", "tnr"]
+VERBS: dict[Side, tuple[str, str]] = {"tpr": ("passes", "passed"), "tnr": ("fails", "failed")}
+
+
+def _rate(evidence: ScoreEvidence, side: Side) -> Estimate | Unknown:
+    passing = evidence.passing
+    rate = passing.tpr if side == "tpr" else passing.tnr
+    if evidence.table.passing is None:
+        return Unknown("nothing says from which score it passes an answer", applicable=False)
+    return rate or Unknown(passing.unknown.get(side, "no answer has both verdicts"))
+
+
+def _rate_sentence(evidence: ScoreEvidence, rate: Estimate, side: Side) -> str:
+    does, did = VERBS[side]
+    return f"It {does} {percent(rate.value)} of the answers that people {did} ({share_span(rate)})"
+
+
+def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResult:
+    """The rate itself, or with several people what it gains on a left-out person.
+
+    Where a score is cut, a better cut repairs it: such a judge is warned of at most.
+    """
+    rate = check.estimate(evidence)
+    if isinstance(rate, Unknown):
+        return check.unknown(evidence, rate)
+    passing = evidence.passing
+    gain = passing.tpr_gain if side == "tpr" else passing.tnr_gain
+    if gain is None:
+        result = check.graded(evidence, rate)
+    else:
+        figures = (
+            f"{check.sentence(evidence, rate)}, {differs(gain.value, 'more', 'less')} often than a "
+            f"left-out person ({points_span(gain)})"
+        )
+        limits = check.limits_of(evidence, f"{side}_gain")
+        result = check.graded(evidence, gain, figures=figures, limits=limits)
+    if result.grade == "fail" and not evidence.table.says_pass:
+        result = replace(result, grade="warn")
+    return result
+
+
+def _rate_check(side: Side, title: str, what: str) -> Check:
+    does, did = VERBS[side]
+    return Check(
+        name=side,
+        title=title,
+        subject=f"How much of what people {did} it {does}",
+        question=f"Does it {does[:-2] if does == 'passes' else 'fail'} what people {did}?",
+        page="scores",
+        kind="scores",
+        limits=Limits("at_least", 0.60, 0.40, "A coin has .50; what teams want is .90 and above."),
+        more_limits={
+            f"{side}_gain": Limits(
+                "at_least", -0.10, -0.20, "Beside a left-out person.", unit="points"
+            )
+        },
+        needs=f"answers that people {did}",
+        more_of=f"that people {did}",
+        advice=f"Look at the answers that people {did} and it did not: its prompt misses {what}.",
+        estimate=lambda evidence: _rate(evidence, side),
+        sentence=lambda evidence, rate: _rate_sentence(evidence, rate, side),
+        compose=lambda check, evidence: _rate_result(check, evidence, side),
+        decisive=True,
+    )
+
+
+TPR = _rate_check("tpr", "passes", "what is good enough")
+TNR = _rate_check("tnr", "fails", "a fault")
+
+
+def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
+    effect = evidence.length
+    return effect.instrumented or effect.raw or Unknown(str(effect.reason))
+
+
+def _length_sentence(_: ScoreEvidence, slope: Estimate) -> str:
+    return (
+        "One standard deviation more of length adds "
+        f"{differs(slope.value, 'more', 'less')} of the scale than people give it "
+        f"({points_span(slope)})"
+    )
+
+
+def _length_result(check: Check, evidence: ScoreEvidence) -> CheckResult:
+    """With one person both slopes have to say so: neither alone is free of the person's noise."""
+    slope, effect = check.estimate(evidence), evidence.length
+    if isinstance(slope, Unknown):
+        return check.unknown(evidence, slope)
+    result = check.graded(evidence, slope)
+    if effect.instrumented is not None or effect.partial is None:
+        return result
+    partial = effect.partial
+    one_side = slope.excludes(0) and partial.excludes(0) and slope.value * partial.value > 0
+    caution = check.limits_of(evidence).caution
+    both_small = slope.within(caution) and partial.within(caution)
+    if (result.grade in ("warn", "fail") and not one_side) or (
+        result.grade == "ok" and not both_small
+    ):
+        sentence = (
+            f"{check.sentence(evidence, slope)}; at equal scores of the person "
+            f"{differs(partial.value, 'more', 'less')} ({points_span(partial)}): one person's "
+            "noise lets neither decide."
+        )
+        return replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
+    return result
+
+
+SCORE_LENGTH = Check(
+    name="score_length",
+    title="length",
+    subject="What length adds",
+    question="Does a longer answer score higher than people would have it?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "signed",
+        0.03,
+        0.08,
+        "Of the scale, per standard deviation of length.",
+        items=30,
+        unit="points",
+    ),
+    needs="the answers or their lengths, and scores by people",
+    more_of="with answers and people's scores",
+    advice="Compare answers of like length, or tell the judge that length is no merit.",
+    estimate=_length,
+    sentence=_length_sentence,
+    compose=_length_result,
+)
+
+
+def _worst_group(evidence: ScoreEvidence) -> Estimate | Unknown:
+    worst = evidence.drift.worst
+    if worst is None:
+        return Unknown(evidence.drift.reason or "it needs two categories with ten items each")
+    return worst.difference
+
+
+def _group_sentence(group: GroupDrift, groups: int) -> str:
+    higher = "higher" if group.difference.value >= 0 else "lower"
+    size = differs(group.difference.value, "", "").strip()
+    return (
+        f"Beside people it scores category {group.group} {size} {higher} than the other categories "
+        f"({points_span(group.difference)}, widened for {groups})"
+    )
+
+
+def _drift_sentence(evidence: ScoreEvidence, _: Estimate) -> str:
+    worst = evidence.drift.worst
+    return "" if worst is None else _group_sentence(worst, len(evidence.drift.groups))
+
+
+DRIFT = Check(
+    name="drift",
+    title="categories",
+    subject="Leniency by category",
+    question="Is it as strict in every category?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "signed",
+        0.05,
+        0.125,
+        "As leniency; its interval is Bonferroni's for the number of categories.",
+        unit="points",
+    ),
+    needs="a column category, and scores by people",
+    more_of="in its worst category",
+    advice="Do not compare categories by its scores.",
+    estimate=_worst_group,
+    sentence=_drift_sentence,
+)
+
+
+def _icc(evidence: ScoreEvidence) -> Estimate | Unknown:
+    repeats = evidence.repeatability
+    if repeats.icc_3_k is None:
+        return Unknown(str(repeats.reason))
+    return replace(repeats.icc_3_k, n=repeats.n_items)
+
+
+def _icc_sentence(evidence: ScoreEvidence, icc: Estimate) -> str:
+    k = evidence.repeatability.k
+    return f"The mean of {k} runs has ICC(3,k) {interval(icc)} on {count(icc.n, 'item')}"
+
+
+SCORE_REPEATABILITY = Check(
+    name="score_repeatability",
+    title="repeats",
+    subject="Repeatability",
+    question="Does it give the same score when asked again?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
+    ),
+    needs="repeated scores (column run)",
+    more_of="scored more than once",
+    advice="Ask several times and take the mean: one score is a draw of luck.",
+    estimate=_icc,
+    sentence=_icc_sentence,
+)
+
+
+def _missing(evidence: ScoreEvidence) -> Estimate | Unknown:
+    return evidence.missing or Unknown("it has no output")
+
+
+def _missing_sentence(evidence: ScoreEvidence, missing: Estimate) -> str:
+    lacking = int(evidence.scores.missing.sum())
+    total = int(evidence.scores.outputs.sum())
+    if not lacking:
+        return f"{count(total, 'score')}; every output has one"
+    return (
+        f"{lacking:,} of {count(total, 'output')} have no score: {percent(missing.value, 1)} "
+        f"({share_span(missing)})"
+    )
+
+
+def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
+    """The worse of outputs without a score and of rows of the files that were rejected."""
+    missing = check.estimate(evidence)
+    if isinstance(missing, Unknown):
+        return check.unknown(evidence, missing)
+    result = check.graded(evidence, missing)
+    if not evidence.scores.missing.any():
+        said = f"{check.sentence(evidence, missing)}."
+        result = replace(result, grade="ok", sentence=said, needed_items=None, more_items=None)
+    rejected = evidence.rejected
+    if rejected is None or not rejected.value:
+        return result
+    rows = check.graded(
+        evidence,
+        rejected,
+        figures=(
+            f"{percent(rejected.value, 1)} of {count(rejected.n, 'row')} of the files were "
+            "rejected, and what was kept is not a sample of them"
+        ),
+    )
+    return replace(worse(result, rows), sentence=f"{result.sentence} {rows.sentence}")
+
+
+SCORE_DATA = Check(
+    name="score_data",
+    title="data",
+    subject="What the data lack",
+    question="Does every output have a score, and was every row read?",
+    page="data",
+    kind="scores",
+    limits=Limits("at_most", 0.02, 0.10, "Outputs without a score are not missing at random."),
+    needs="scores",
+    more_of="with an output",
+    advice="Find out why outputs have no score, or rows were rejected, before you count the "
+    "others.",
+    estimate=_missing,
+    sentence=_missing_sentence,
+    compose=_data,
+    decisive=True,
+)
+
+CHECKS: tuple[Check, ...] = (
+    TNR,
+    TPR,
+    ASSOCIATION,
+    PEOPLE,
+    AUROC,
+    KAPPA,
+    LENIENCY,
+    SPREAD,
+    SCORE_LENGTH,
+    DRIFT,
+    SCORE_REPEATABILITY,
+    SCORE_DATA,
+)
