@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .bias.preference import OwnFamily, Verbosity
     from .checks.check import CheckResult
     from .checks.overall import Overall
+    from .checks.score_evidence import ScoreEvidence
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .confidence.th_scores import ThScore
     from .importers import ReadOptions
@@ -269,6 +270,23 @@ class JudgeAudit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ScoreAudit:
+    """Every result of one judge of single answers by one metric.
+
+    evidence : the results of the methods, each made when it is first asked for.
+    headline : what is said of it first.  figures : the line of figures below.
+    """
+
+    judge: str
+    metric: str
+    evidence: ScoreEvidence
+    checks: tuple[CheckResult, ...]
+    overall: Overall
+    headline: str
+    figures: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgedBoard:
     """A leaderboard and whose votes made it; `judge` None is a pooled board.
 
@@ -286,8 +304,9 @@ class JudgedBoard:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
-    anchor; `notes` say what could not be computed and why; `against` what moved since another
-    audit, if it was asked for.
+    anchor; `scores` of judges of single answers, one for each metric; `notes` say what could not be
+    computed and why; `against` what moved since another audit, if it was asked for. `checks` and
+    `overall` are those of votes.
     """
 
     selection: Selection
@@ -303,6 +322,7 @@ class Audit:
     overall: dict[str, Overall]
     notes: tuple[str, ...]
     against: Against | None = None
+    scores: tuple[ScoreAudit, ...] = ()
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

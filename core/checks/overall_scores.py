@@ -19,9 +19,8 @@ def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
 def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:
     """One verdict on a judge and metric, the first that holds.
 
-    - *do not trust*: data fails, TPR or TNR fails, or the check of likeness does: with two people or
-      more its place among them, else association, or AUROC where people say pass or fail of
-      levels;
+    - *do not trust*: data, TPR or TNR fails, or the check of likeness does: with two people or more
+      its place among them, else association, or AUROC where people say pass or fail of levels;
     - *cannot say*: the check of likeness (of pass/fail TPR or TNR) is unknown, or its interval
       reaches below the failure limit;
     - *trust*: it is ok, of pass/fail both rates shown above .60, and nothing warns or fails;

@@ -14,11 +14,13 @@ from xml.etree import ElementTree
 
 from ..agreement.against import MEASURES
 from ..audit_results import Audit
-from ..checks import BY_NAME, CHECKS
-from ..checks.check import GRADES, CheckResult
-from ..checks.overall import OVERALL_WORDS, SIGNS, answer, because
+from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
+from ..checks.check import GRADES, Check, CheckResult
+from ..checks.overall import OVERALL_WORDS, SIGNS, Overall, answer, because
+from ..checks.score_evidence import ScoreEvidence
 from ..errors import InvalidOption
 from ..interpretation.tables import field_of
+from ..stats.estimate import Estimate
 from ..wording import one_line, target
 from .text import METRICS
 
@@ -30,14 +32,35 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+SCORE_METRICS: dict[str, Callable[[ScoreEvidence], float | None]] = {
+    "tpr": lambda evidence: _value(evidence.passing.tpr),
+    "tnr": lambda evidence: _value(evidence.passing.tnr),
+    "association": lambda evidence: _value(evidence.agreement.association),
+    "kappa_weighted": lambda evidence: _value(evidence.agreement.kappa_weighted),
+    "auroc": lambda evidence: _value(evidence.agreement.auroc),
+    "bias": lambda evidence: _value(evidence.leniency.points),
+    "pass_rate.corrected": lambda evidence: _value(evidence.pass_rate.corrected),
+    "pass_rate.judge": lambda evidence: _value(evidence.pass_rate.judge),
+}
+"""What a gate can test of scores, each that of the JSON document."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """Fail when `metric` `sign` `limit` holds, of its size if `size`."""
+    """Fail when `metric` `sign` `limit` holds, of its size if `size`.
+
+    of : the metric that was scored, for a figure of scores; without it the worst has to pass.
+    """
 
     metric: str
     sign: str
     limit: float
     size: bool = False
+    of: str | None = None
 
     def __str__(self) -> str:
         return f"{self.named}{self.sign}{self.limit:g}"
@@ -45,19 +68,31 @@ class Gate:
     @property
     def named(self) -> str:
         """The metric as it was written: `ece` or `abs(bias_decided)`."""
-        return f"abs({self.metric})" if self.size else self.metric
+        metric = self.metric if self.of is None else f"{self.metric}[{self.of}]"
+        return f"abs({metric})" if self.size else metric
 
     def failures(self, audit: Audit) -> list[str]:
         """One sentence per judge that fails; an unknown value fails too, and is named."""
         found = []
-        for judge in audit.judges:
-            value = field_of(judge, METRICS[self.metric])
+        if self.metric in METRICS:
+            values = [
+                (judge.judge, field_of(judge, METRICS[self.metric])) for judge in audit.judges
+            ]
+        else:
+            values = [
+                (f"{scores.judge} ({scores.metric})", SCORE_METRICS[self.metric](scores.evidence))
+                for scores in audit.scores
+                if self.of in (None, scores.metric)
+            ]
+        if not values:
+            found.append(f"{self}: nothing in the audit has {self.named}.")
+        for judge, value in values:
             if value is None or math.isnan(value):
-                found.append(f"{self}: {judge.judge} has no {self.metric}.")
+                found.append(f"{self}: {judge} has no {self.metric}.")
                 continue
             value = abs(value) if self.size else value
             if OPERATORS[self.sign](value, self.limit):
-                found.append(f"{self}: {judge.judge} has {self.named} {value:.6g}.")
+                found.append(f"{self}: {judge} has {self.named} {value:.6g}.")
         return found
 
 
@@ -87,11 +122,15 @@ class VerdictGate:
             failing -= {"unclear", "unknown"} - {self.verdict}
         if self.exactly:
             failing = {self.verdict}
+        results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
         given: list[tuple[str, str]] = [
-            (result.judge, result.grade) for result in audit.checks if result.check == self.check
+            (f"{result.judge} ({result.metric})" if result.metric else result.judge, result.grade)
+            for result in results
+            if result.check == self.check
         ]
         if self.check == "overall":
             given = [(judge, overall.verdict) for judge, overall in audit.overall.items()]
+            given += [(f"{s.judge} ({s.metric})", s.overall.verdict) for s in audit.scores]
         return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
 
@@ -160,17 +199,25 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate | Shift
         if verdict not in allowed:
             raise InvalidOption(f"--fail-if {text!r}: {verdict!r} is none of {', '.join(allowed)}.")
         return VerdictGate(check=check, verdict=verdict, strict=strict)
-    match = re.fullmatch(r"\s*(abs\()?\s*(\w+)\s*(\))?\s*(<=|>=|<|>)\s*(\S+)\s*", text)
-    if match is None or bool(match[1]) != bool(match[3]):
+    match = re.fullmatch(
+        r"\s*(abs\()?\s*([\w.]+)(?:\[([^\]]+)\])?\s*(\))?\s*(<=|>=|<|>)\s*(\S+)\s*", text
+    )
+    if match is None or bool(match[1]) != bool(match[4]):
         raise InvalidOption(
             f"--fail-if {text!r}: write it as METRIC>NUMBER, with < <= > or >=, such as ece>0.1 or "
             "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or "
             "overall=do_not_trust, or, with --against, as accuracy falls."
         )
-    size, metric, _, sign, limit = match.groups()
-    if metric not in METRICS:
+    size, metric, of, _, sign, limit = match.groups()
+    if metric not in METRICS and metric not in SCORE_METRICS:
         raise InvalidOption(
-            f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}."
+            f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}, "
+            f"or of scores from {', '.join(SCORE_METRICS)}."
+        )
+    if of is not None and metric not in SCORE_METRICS:
+        raise InvalidOption(
+            f"--fail-if {text!r}: only figures of scores have a metric in brackets: "
+            f"{', '.join(SCORE_METRICS)}."
         )
     try:
         number = float(limit)
@@ -178,7 +225,7 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate | Shift
         number = math.nan
     if math.isnan(number):
         raise InvalidOption(f"--fail-if {text!r}: {limit!r} is not a number.")
-    return Gate(metric=metric, sign=sign, limit=number, size=bool(size))
+    return Gate(metric=metric, sign=sign, limit=number, size=bool(size), of=of)
 
 
 def strict_gates() -> list[VerdictGate]:
@@ -187,7 +234,10 @@ def strict_gates() -> list[VerdictGate]:
     """
     return [
         VerdictGate(check="overall", verdict="do_not_trust", strict=True),
-        *(VerdictGate(check=check.name, verdict="fail", strict=True) for check in CHECKS),
+        *(
+            VerdictGate(check=check.name, verdict="fail", strict=True)
+            for check in (*CHECKS, *SCORE_CHECKS)
+        ),
         VerdictGate(check="accuracy", verdict="unknown", exactly=True),
     ]
 
@@ -206,34 +256,45 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
     for judge in audit.judges:
-        sentence = because(judge.judge, judge.overall, judge.checks)
-        bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
-        cases = [("overall", "fail" if judge.overall.verdict in bad else "ok", sentence)]
-        cases += [
-            (r.check, "fail" if strict and _not_known(r) else r.grade, r.sentence)
-            for r in judge.checks
-        ]
-        failures = sum(grade == "fail" for _, grade, _ in cases)
-        skipped = sum(grade == "unknown" for _, grade, _ in cases)
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            name=one_line(judge.judge),
-            tests=str(len(cases)),
-            failures=str(failures),
-            errors="0",
-            skipped=str(skipped),
-        )
-        for check, grade, text in cases:
-            case = ElementTree.SubElement(
-                suite, "testcase", classname=one_line(judge.judge), name=check
-            )
-            if grade in ("fail", "unknown"):
-                kind = "failure" if grade == "fail" else "skipped"
-                ElementTree.SubElement(case, kind, message=one_line(text))
-            ElementTree.SubElement(case, "system-out").text = one_line(text)
+        _suite(root, judge.judge, judge.overall, judge.checks, strict=strict)
+    for scores in audit.scores:
+        name = f"{scores.judge} ({scores.metric})"
+        _suite(root, name, scores.overall, scores.checks, strict=strict)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(
+    root: ElementTree.Element,
+    name: str,
+    overall: Overall,
+    checks: Sequence[CheckResult],
+    *,
+    strict: bool,
+) -> None:
+    """The test suite of one judge."""
+    bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
+    verdict = "fail" if overall.verdict in bad else "ok"
+    cases = [("overall", verdict, because(name, overall, checks))]
+    cases += [
+        (result.check, "fail" if strict and _not_known(result) else result.grade, result.sentence)
+        for result in checks
+    ]
+    suite = ElementTree.SubElement(
+        root,
+        "testsuite",
+        name=one_line(name),
+        tests=str(len(cases)),
+        failures=str(sum(grade == "fail" for _, grade, _ in cases)),
+        errors="0",
+        skipped=str(sum(grade == "unknown" for _, grade, _ in cases)),
+    )
+    for check, grade, text in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=one_line(name), name=check)
+        if grade in ("fail", "unknown"):
+            kind = "failure" if grade == "fail" else "skipped"
+            ElementTree.SubElement(case, kind, message=one_line(text))
+        ElementTree.SubElement(case, "system-out").text = one_line(text)
 
 
 def _not_known(result: CheckResult) -> bool:
@@ -245,30 +306,44 @@ def to_markdown(audit: Audit) -> str:
     """A summary for a pull request: the answer, a row per judge with a sign per check, and every
     finding.
     """
-    lines = ["## Audit of judges", "", _escaped(answer(audit.checks, audit.overall)), ""]
-    lines.append(
-        "| judge | verdict | " + " | ".join(check.name.replace("_", " ") for check in CHECKS) + " |"
-    )
-    lines.append("|---|---|" + ":-:|" * len(CHECKS))
-    for judge in audit.judges:
-        cells = " | ".join(SIGNS[result.grade] for result in judge.checks)
-        verdict = judge.overall.verdict.replace("_", " ")
-        lines.append(f"| {_escaped(judge.judge)} | {verdict} | {cells} |")
+    lines = ["## Audit of judges", ""]
+    if audit.judges:
+        lines += [_escaped(answer(audit.checks, audit.overall)), ""]
+        lines += _matrix(
+            CHECKS, [(judge.judge, judge.overall, judge.checks) for judge in audit.judges]
+        )
+    if audit.scores:
+        lines += [_escaped(f"{s.judge} ({s.metric}): {s.headline}") for s in audit.scores]
+        lines += [""]
+        lines += _matrix(
+            SCORE_CHECKS, [(f"{s.judge} ({s.metric})", s.overall, s.checks) for s in audit.scores]
+        )
     signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
     if audit.against is not None:
-        lines += ["", *(f"- {_escaped(each)}" for each in audit.against.sentences())]
-    lines += ["", f"{signs} · intervals: {target(audit.options.level)}", ""]
+        lines += [*(f"- {_escaped(each)}" for each in audit.against.sentences()), ""]
+    lines += [f"{signs} · intervals: {target(audit.options.level)}", ""]
+    results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
     for grade in ("fail", "warn"):
-        lines += [_finding(result) for result in audit.checks if result.grade == grade]
+        lines += [_finding(result) for result in results if result.grade == grade]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _matrix(
+    checks: Sequence[Check], judges: Sequence[tuple[str, Overall, Sequence[CheckResult]]]
+) -> list[str]:
+    """A table with a row per judge and a sign per check."""
+    heads = " | ".join(check.name.replace("_", " ") for check in checks)
+    lines = [f"| judge | verdict | {heads} |", "|---|---|" + ":-:|" * len(checks)]
+    for judge, overall, results in judges:
+        cells = " | ".join(SIGNS[result.grade] for result in results)
+        lines.append(f"| {_escaped(judge)} | {overall.verdict.replace('_', ' ')} | {cells} |")
+    return [*lines, ""]
 
 
 def _finding(result: CheckResult) -> str:
     check = result.check.replace("_", " ")
-    return (
-        f"- {SIGNS[result.grade]} **{_escaped(result.judge)}**, {check}: "
-        f"{_escaped(result.sentence)}"
-    )
+    judge = f"{result.judge} ({result.metric})" if result.metric else result.judge
+    return f"- {SIGNS[result.grade]} **{_escaped(judge)}**, {check}: {_escaped(result.sentence)}"
 
 
 _REFERENCES = re.compile(r"(?<=[@#!$&%~])(?=\w)|(?<=://)|(?<=www\.)|(?<=\bGH-)", re.IGNORECASE)

@@ -17,10 +17,12 @@ import numpy as np
 
 from ..accuracy import BlindRule, Direction
 from ..against import document_of
-from ..audit_results import Audit, JudgeAudit, JudgedBoard
+from ..audit_results import Audit, JudgeAudit, JudgedBoard, ScoreAudit
 from ..bias.changes import Change
 from ..bias.preference import Verbosity
 from ..checks.check import CheckResult
+from ..checks.overall import OVERALL_WORDS
+from ..checks.score_evidence import ScoreEvidence
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow
 from ..stats.estimate import Estimate, flat
@@ -51,6 +53,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
+        "scores": _scores(audit.scores),
         "agreement": [
             _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
             for pair in audit.agreement.pairs
@@ -67,8 +70,11 @@ def to_document(audit: Audit) -> dict[str, Any]:
             }
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
-        "verdicts": [_check(result) for result in audit.checks],
-        "overall": {judge: asdict(overall) for judge, overall in audit.overall.items()},
+        "verdicts": [
+            *(_check(result) for result in audit.checks),
+            *(_check(result) for scores in audit.scores for result in scores.checks),
+        ],
+        "overall": _overall(audit),
         "notes": list(audit.notes),
     }
     if audit.against is not None:
@@ -94,6 +100,8 @@ def _input(audit: Audit) -> dict[str, Any]:
         "items": found.items,
         "comparisons": found.comparisons,
         "judges": len(found.judges),
+        "scores": sum(rater.n for rater in found.scores),
+        "metrics": sorted({scores.metric for scores in audit.scores}),
         "models": len(found.models),
         "unparsed": found.unparsed,
         "duplicates": sum(reading.duplicates for reading in audit.readings),
@@ -120,6 +128,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
     return {
         "judge": result.judge,
         "check": result.check,
+        "metric": result.metric,
         "verdict": result.grade,
         "applicable": result.applicable,
         "sentence": result.sentence,
@@ -130,6 +139,79 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "caution": limits and limits.caution,
         "failure": limits and limits.failure,
         "needed_items": result.needed_items,
+    }
+
+
+def _overall(audit: Audit) -> dict[str, Any]:
+    """Of each judge the verdict on its votes; with scores that of each metric, and the worst."""
+    overall: dict[str, Any] = {judge: asdict(verdict) for judge, verdict in audit.overall.items()}
+    order = list(OVERALL_WORDS)
+    for scores in audit.scores:
+        own = asdict(scores.overall)
+        of_judge = overall.setdefault(scores.judge, dict(own))
+        of_judge.setdefault("metrics", {})[scores.metric] = own
+        if order.index(own["verdict"]) > order.index(of_judge["verdict"]):
+            of_judge |= own
+    return overall
+
+
+def _scores(scores: Sequence[ScoreAudit]) -> dict[str, dict[str, Any]]:
+    """Judge → metric → its figures, each estimate as value, low, high and n_items."""
+    of_judge: dict[str, dict[str, Any]] = {}
+    for audit in scores:
+        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence)
+    return of_judge
+
+
+def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
+    table, agreement, passing = evidence.table, evidence.agreement, evidence.passing
+    rates, effect = evidence.pass_rate, evidence.length
+    return {
+        "n": len(table),
+        "scale": {"low": table.low, "high": table.high, "kind": table.kind},
+        "association": _estimate(agreement.association),
+        "kappa_weighted": _estimate(agreement.kappa_weighted),
+        "tau": _estimate(agreement.tau),
+        "auroc": _estimate(agreement.auroc),
+        "bias": _estimate(evidence.leniency.points),
+        "bias_share": _estimate(evidence.leniency.bias),
+        "bias_by_level": [
+            {"score": level.score, **_estimated(level.bias)} for level in evidence.leniency.by_level
+        ],
+        "sd_ratio": _estimate(evidence.spread.ratio),
+        "tpr": _estimate(passing.tpr),
+        "tnr": _estimate(passing.tnr),
+        "right": _estimate(passing.right),
+        "always_pass": passing.always_pass,
+        "people": _estimate(evidence.people.difference),
+        "ceiling": {
+            "people": _estimate(evidence.ceiling.people_association),
+            "judge": _estimate(evidence.ceiling.judge_association),
+        },
+        "repeatability": _estimate(evidence.repeatability.icc_3_k),
+        "length": _estimate(effect.instrumented or effect.raw),
+        "drift": [
+            {"group": group.group, **_estimated(group.difference)}
+            for group in evidence.drift.groups
+        ],
+        "pass_rate": {
+            "judge": _estimate(rates.judge),
+            "labels": _estimate(rates.labels),
+            "corrected": _estimate(rates.corrected),
+        },
+    }
+
+
+def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
+    return None if estimate is None else _estimated(estimate)
+
+
+def _estimated(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n_items": estimate.n,
     }
 
 

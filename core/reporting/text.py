@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..audit_results import Audit, JudgeAudit
+from ..audit_results import Audit, JudgeAudit, ScoreAudit
 from ..checks.overall import because, confidence_line
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
@@ -79,8 +79,21 @@ def to_text(audit: Audit) -> str:
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
         f"Intervals: {target(audit.options.level)}."
     ]
+    if audit.scores and not found.votes:
+        lines = [_scores_read(audit)]
     if audit.against is not None:
         lines += ["", *audit.against.sentences()]
+    for scores in audit.scores:
+        lines += ["", _score_headline(scores)]
+        lines += [f"  {part}" for part in (scores.headline, scores.figures) if part]
+        lines += [
+            f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
+            for result in scores.checks
+        ]
+    if audit.scores and not found.votes:
+        if audit.notes:
+            lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
+        return "\n".join(one_line(line) for line in lines)
     for judge in audit.judges:
         verdict = because(judge.judge, judge.overall, judge.checks)
         lines += ["", f"{verdict} {confidence_line(judge.checks)}"]
@@ -111,6 +124,23 @@ def to_text(audit: Audit) -> str:
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)
+
+
+def _scores_read(audit: Audit) -> str:
+    people = sorted({name for scores in audit.scores for name in scores.evidence.table.names})
+    said = f"; people: {', '.join(people)}" if people else ""
+    return (
+        f"Judges of single answers: {len({scores.judge for scores in audit.scores})}; metrics: "
+        f"{', '.join(sorted({scores.metric for scores in audit.scores}))}; scores: "
+        f"{sum(rater.n for rater in audit.summary.scores):,}{said}; rejected rows: "
+        f"{sum(reading.n_rejected for reading in audit.readings):,}. "
+        f"Intervals: {target(audit.options.level)}."
+    )
+
+
+def _score_headline(scores: ScoreAudit) -> str:
+    """Judge, metric and verdict, with what was not checked."""
+    return because(f"{scores.judge} ({scores.metric})", scores.overall, scores.checks)
 
 
 def shortened(audit: Audit, most: int) -> str:

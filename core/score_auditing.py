@@ -1,0 +1,77 @@
+"""Judges of single answers: the scores of a selection in, every check of every judge out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .audit_results import AuditOptions, ScoreAudit
+from .checks.overall import OVERALL_WORDS
+from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
+from .checks.score_evidence import JudgedScores, ScoreEvidence
+from .stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+REFERENCE_LEVEL = 0.95
+"""Level of the intervals from which p-values are reckoned, whatever the options' is."""
+
+
+def audit_scores(
+    judged: Iterable[JudgedScores], options: AuditOptions, *, rejected: Estimate | None = None
+) -> tuple[ScoreAudit, ...]:
+    """Audit every judge by every metric that it scored, the best first.
+
+    rejected : share of the rows of the files that were rejected.
+    """
+    audits = [_audit(scores, options, rejected) for scores in judged]
+    return tuple(sorted(audits, key=_place))
+
+
+def _audit(scores: JudgedScores, options: AuditOptions, rejected: Estimate | None) -> ScoreAudit:
+    limits = options.rules.limits
+    evidence = ScoreEvidence(scores, limits, level=options.level, rejected=rejected)
+    results = check_scores(evidence)
+    if options.level != REFERENCE_LEVEL:
+        reference = check_scores(ScoreEvidence(scores, limits, rejected=rejected))
+        results = tuple(
+            replace(result, p_value=other.p_value)
+            for result, other in zip(results, reference, strict=True)
+        )
+    overall = overall_of_scores(evidence, results)
+    return ScoreAudit(
+        judge=scores.judge,
+        metric=scores.metric,
+        evidence=evidence,
+        checks=results,
+        overall=overall,
+        headline=headline(evidence, overall, results),
+        figures=figures_line(evidence),
+    )
+
+
+def _place(audit: ScoreAudit) -> tuple[int, float, int, str, str]:
+    """By overall verdict, the least low end of the checks of merit, and how many checks are ok."""
+    lows = [
+        result.interval.low
+        for result in audit.checks
+        if result.check in audit.evidence.merit
+        and result.interval is not None
+        and result.interval.has_interval
+    ]
+    ok = sum(result.grade == "ok" for result in audit.checks)
+    verdict = list(OVERALL_WORDS).index(audit.overall.verdict)
+    return verdict, -min(lows, default=-1.0), -ok, audit.judge, audit.metric
+
+
+def worst_overall(scores: Sequence[ScoreAudit]) -> dict[str, ScoreAudit]:
+    """Judge → its worst metric, the first of equals."""
+    worst: dict[str, ScoreAudit] = {}
+    order = list(OVERALL_WORDS)
+    for audit in scores:
+        other = worst.get(audit.judge)
+        if other is None or order.index(audit.overall.verdict) > order.index(other.overall.verdict):
+            worst[audit.judge] = audit
+    return worst
