@@ -224,7 +224,6 @@ def _audited(options: argparse.Namespace) -> Audit:
             for reading in readings:
                 for note in reading.notes:
                     _complain(f"{reading.name}: {note}")
-        refuse_scores(readings)
     with Store.open() as store:
         with shown_progress() as progress:
             for k, reading in enumerate(readings):

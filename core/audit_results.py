@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .checks import Rules, limits_with
+from .checks.check import rater_of
 from .errors import InvalidOption
 from .options import flag, pair
 from .schema import UNNAMED, CorrectnessRule, Selection
@@ -284,6 +285,11 @@ class ScoreAudit:
     overall: Overall
     headline: str
     figures: str
+
+    @property
+    def whose(self) -> str:
+        """The judge, and what was scored."""
+        return rater_of(self.judge, self.metric)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -18,6 +18,7 @@ from .aggregation.btd import MINIMUM_LABELS, BTDFit, BTDOptions, fit
 from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
+from .agreement.kappa import agreement_matrix
 from .audit_results import Audit, AuditOptions, JudgeAudit, JudgedBoard, unknown_of_judges
 from .bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from .checks import CHECKS
@@ -25,7 +26,7 @@ from .checks.check import CheckResult
 from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict, ranked
 from .confidence.th_scores import th_scores
-from .errors import TooFewLabels
+from .errors import NoUsableVotes, TooFewLabels
 from .interpretation.calibration import several_kinds
 from .interpretation.leaderboard import judged_unequally
 from .leaderboard.anchored import board, met
@@ -34,8 +35,9 @@ from .leaderboard.anchors import anchors as models_that_anchor
 from .leaderboard.panels import panels, unequal
 from .records import PairScores, Panel
 from .schema import Selection
+from .score_auditing import audit_scores
 from .store import vote_queries as queries
-from .store.browse import summary
+from .store.browse import Summary, summary
 
 if TYPE_CHECKING:
     from .importers import ReadOptions
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from .warehouse.relations import TableRead
 
 
+MOST_NAMED = 5
+"""Raters that a message names."""
 REFERENCE_LEVEL = 0.95
 """Level of the intervals from which p-values are reckoned, whatever the options' is."""
 
@@ -66,6 +70,8 @@ def audit(
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         about = summary(moment, selection)
+        if not about.judges and about.scores:
+            return _scores_alone(moment, selection, options, about, readings, reading_options)
         counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
         others = ((each.name, each.n) for each in (*about.scores, *about.rankings))
         within, too_many = within_judges(selection, counted_judges, others=others)
@@ -100,6 +106,7 @@ def audit(
             )
         judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
         agreed = counted.agreement
+        scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
         [result for judge in judge_of.values() for result in judge.checks],
@@ -142,6 +149,41 @@ def audit(
         checks=tuple(result for judge in judges for result in judge.checks),
         overall={judge.judge: judge.overall for judge in judges},
         notes=tuple(notes),
+        scores=scores,
+    )
+
+
+def _scores_alone(
+    moment: Snapshot,
+    selection: Selection,
+    options: AuditOptions,
+    about: Summary,
+    readings: Sequence[ImportResult | TableRead],
+    reading_options: ReadOptions | None,
+) -> Audit:
+    """The audit of a selection without votes."""
+    counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
+    scores = audit_scores(moment, selection, options, counted.rejected)
+    if not scores:
+        people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
+        raise NoUsableVotes(
+            f"All scores are people's ({people}), and no judge scored an answer. Name the judge's "
+            "column, or say with a column rater_type which raters are people."
+        )
+    return Audit(
+        selection=selection,
+        options=replace(options, anchors=()),
+        readings=tuple(readings),
+        reading_options=reading_options,
+        summary=about,
+        judges=(),
+        agreement=agreement_matrix({}, level=options.level),
+        boards={},
+        anchor_swap=None,
+        checks=(),
+        overall={},
+        notes=(),
+        scores=scores,
     )
 
 

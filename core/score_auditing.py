@@ -10,24 +10,49 @@ from .audit_results import AuditOptions, ScoreAudit
 from .checks.overall import OVERALL_WORDS
 from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from .checks.score_evidence import JudgedScores, ScoreEvidence
+from .scores.table import ScoreTable
 from .stats.estimate import Estimate
+from .store.score_queries import score_answers, score_runs, scored_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from .schema import Selection
+    from .store.connection import Database, Snapshot
+    from .store.score_queries import ScoredMetric
 
 REFERENCE_LEVEL = 0.95
 """Level of the intervals from which p-values are reckoned, whatever the options' is."""
 
 
 def audit_scores(
-    judged: Iterable[JudgedScores], options: AuditOptions, *, rejected: Estimate | None = None
+    store: Database | Snapshot,
+    selection: Selection,
+    options: AuditOptions,
+    rejected: Estimate | None = None,
 ) -> tuple[ScoreAudit, ...]:
-    """Audit every judge by every metric that it scored, the best first.
+    """Audit every judge by every metric that it scored, the best first; people are what it is
+    measured by.
 
     rejected : share of the rows of the files that were rejected.
     """
-    audits = [_audit(scores, options, rejected) for scores in judged]
+    audits = [
+        _audit(judged(store, selection, about), options, rejected)
+        for about in scored_metrics(store, selection)
+        if about.rater_type != "human" and about.n
+    ]
     return tuple(sorted(audits, key=_place))
+
+
+def judged(store: Database | Snapshot, selection: Selection, about: ScoredMetric) -> JudgedScores:
+    """The scores of one judge by one metric, with people's beside."""
+    answers = score_answers(store, selection, about.judge, about.metric)
+    return JudgedScores(
+        judge=about.judge,
+        metric=about.metric,
+        table=ScoreTable(**answers.table | ({} if answers.categories else {"category": None})),
+        runs=score_runs(store, selection, about.judge, about.metric),
+        outputs=about.n + about.failed,
+        missing=about.failed,
+    )
 
 
 def _audit(scores: JudgedScores, options: AuditOptions, rejected: Estimate | None) -> ScoreAudit:

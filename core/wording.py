@@ -42,8 +42,8 @@ def percent_span(found: Estimate, digits: int = 0) -> str:
 
 def interval(found: Estimate, form: str = ".2f") -> str:
     """The value with its interval in brackets, if it has one."""
-    ends = f" ({found.low:{form}} to {found.high:{form}})" if found.has_interval else ""
-    return f"{found.value:{form}}{ends}"
+    ends = f" ({number(found.low, form)} to {number(found.high, form)})"
+    return f"{number(found.value, form)}{ends if found.has_interval else ''}"
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:

@@ -98,10 +98,24 @@ class CheckResult:
     metric: str | None = None
 
     @property
+    def whose(self) -> str:
+        """The judge, and of scores what was scored."""
+        return rater_of(self.judge, self.metric)
+
+    @property
     def interval(self) -> Estimate | None:
         """The estimate if it is a number."""
         known = self.estimate is not None and not math.isnan(self.estimate.value)
         return self.estimate if known else None
+
+
+ONE_METRIC = "score"
+"""What a metric is called that has no name of its own."""
+
+
+def rater_of(judge: str, metric: str | None) -> str:
+    """`judge`, or `judge (metric)` where scores have a metric with a name of its own."""
+    return judge if metric in (None, ONE_METRIC) else f"{judge} ({metric})"
 
 
 class AnyEvidence(Protocol):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..scores.agreement import Leniency, ScoreAgreement, Spread, leniency, score_agreement, spread
 from ..scores.drift import Drift, drift
 from ..scores.length import LengthEffect, length_effect
@@ -19,7 +21,7 @@ from ..stats.intervals import wilson_by_item
 
 if TYPE_CHECKING:
     from ..agreement.reliability import Repeatability
-    from ..records import FloatArray, IntArray
+    from ..records import FloatArray
     from ..scores.table import ScoreTable
     from .check import Limits
 
@@ -29,16 +31,15 @@ class JudgedScores:
     """What one judge gave by one metric, beside people.
 
     runs : (n, runs) scores of each run, NaN where there is none.
-    missing, outputs, output_item : outputs without a score, all, and their item, per answer.
+    outputs, missing : outputs of the judge, and those without a score.
     """
 
     judge: str
     metric: str
     table: ScoreTable
     runs: FloatArray
-    output_item: IntArray
-    outputs: IntArray
-    missing: IntArray
+    outputs: int
+    missing: int
 
 
 class ScoreEvidence:
@@ -110,13 +111,12 @@ class ScoreEvidence:
 
     @cached_property
     def missing(self) -> Estimate | None:
-        """Share of its outputs without a score."""
-        outputs = self.scores
-        if not outputs.outputs.sum():
+        """Share of its outputs without a score, each output one item."""
+        total, missing = self.scores.outputs, self.scores.missing
+        if not total:
             return None
-        return wilson_by_item(
-            outputs.output_item, outputs.outputs, outputs.missing, level=self.level
-        )
+        every = np.arange(total)
+        return wilson_by_item(every, np.ones(total, np.int64), every < missing, level=self.level)
 
     @property
     def likeness(self) -> str:

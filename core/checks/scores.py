@@ -487,8 +487,7 @@ def _missing(evidence: ScoreEvidence) -> Estimate | Unknown:
 
 
 def _missing_sentence(evidence: ScoreEvidence, missing: Estimate) -> str:
-    lacking = int(evidence.scores.missing.sum())
-    total = int(evidence.scores.outputs.sum())
+    lacking, total = evidence.scores.missing, evidence.scores.outputs
     if not lacking:
         return f"{count(total, 'score')}; every output has one"
     return (
@@ -503,7 +502,7 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
     if isinstance(missing, Unknown):
         return check.unknown(evidence, missing)
     result = check.graded(evidence, missing)
-    if not evidence.scores.missing.any():
+    if not evidence.scores.missing:
         said = f"{check.sentence(evidence, missing)}."
         result = replace(result, grade="ok", sentence=said, needed_items=None, more_items=None)
     rejected = evidence.rejected

@@ -80,7 +80,7 @@ class Gate:
             ]
         else:
             values = [
-                (f"{scores.judge} ({scores.metric})", SCORE_METRICS[self.metric](scores.evidence))
+                (scores.whose, SCORE_METRICS[self.metric](scores.evidence))
                 for scores in audit.scores
                 if self.of in (None, scores.metric)
             ]
@@ -124,13 +124,11 @@ class VerdictGate:
             failing = {self.verdict}
         results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
         given: list[tuple[str, str]] = [
-            (f"{result.judge} ({result.metric})" if result.metric else result.judge, result.grade)
-            for result in results
-            if result.check == self.check
+            (result.whose, result.grade) for result in results if result.check == self.check
         ]
         if self.check == "overall":
             given = [(judge, overall.verdict) for judge, overall in audit.overall.items()]
-            given += [(f"{s.judge} ({s.metric})", s.overall.verdict) for s in audit.scores]
+            given += [(s.whose, s.overall.verdict) for s in audit.scores]
         return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
 
@@ -258,8 +256,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
     for judge in audit.judges:
         _suite(root, judge.judge, judge.overall, judge.checks, strict=strict)
     for scores in audit.scores:
-        name = f"{scores.judge} ({scores.metric})"
-        _suite(root, name, scores.overall, scores.checks, strict=strict)
+        _suite(root, scores.whose, scores.overall, scores.checks, strict=strict)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -313,11 +310,9 @@ def to_markdown(audit: Audit) -> str:
             CHECKS, [(judge.judge, judge.overall, judge.checks) for judge in audit.judges]
         )
     if audit.scores:
-        lines += [_escaped(f"{s.judge} ({s.metric}): {s.headline}") for s in audit.scores]
+        lines += [_escaped(f"{s.whose}: {s.headline}") for s in audit.scores]
         lines += [""]
-        lines += _matrix(
-            SCORE_CHECKS, [(f"{s.judge} ({s.metric})", s.overall, s.checks) for s in audit.scores]
-        )
+        lines += _matrix(SCORE_CHECKS, [(s.whose, s.overall, s.checks) for s in audit.scores])
     signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
     if audit.against is not None:
         lines += [*(f"- {_escaped(each)}" for each in audit.against.sentences()), ""]
@@ -342,8 +337,8 @@ def _matrix(
 
 def _finding(result: CheckResult) -> str:
     check = result.check.replace("_", " ")
-    judge = f"{result.judge} ({result.metric})" if result.metric else result.judge
-    return f"- {SIGNS[result.grade]} **{_escaped(judge)}**, {check}: {_escaped(result.sentence)}"
+    who = _escaped(result.whose)
+    return f"- {SIGNS[result.grade]} **{who}**, {check}: {_escaped(result.sentence)}"
 
 
 _REFERENCES = re.compile(r"(?<=[@#!$&%~])(?=\w)|(?<=://)|(?<=www\.)|(?<=\bGH-)", re.IGNORECASE)

@@ -140,7 +140,7 @@ def _scores_read(audit: Audit) -> str:
 
 def _score_headline(scores: ScoreAudit) -> str:
     """Judge, metric and verdict, with what was not checked."""
-    return because(f"{scores.judge} ({scores.metric})", scores.overall, scores.checks)
+    return because(scores.whose, scores.overall, scores.checks)
 
 
 def shortened(audit: Audit, most: int) -> str:

@@ -4,7 +4,7 @@ import os
 
 from places import REPOSITORY
 
-from core.checks import CHECKS
+from core.checks import CHECKS, SCORE_CHECKS
 from core.checks.check import Limits
 
 DOCUMENT = REPOSITORY / "docs" / "verdicts.md"
@@ -26,7 +26,7 @@ def row(name: str, question: str, limits: Limits, page: str) -> str:
 def table() -> str:
     """A row per check, and one per part of a check that has limits of its own."""
     rows = []
-    for check in CHECKS:
+    for check in (*CHECKS, *SCORE_CHECKS):
         page = check.page.replace("_", " ")
         rows.append(row(check.name.replace("_", " "), check.question, check.limits, page))
         rows += [

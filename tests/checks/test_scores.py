@@ -1,0 +1,184 @@
+"""Judges of single answers: planted judges get the verdict that they deserve, in every output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.checks import LIMITS, SCORE_CHECKS
+from core.checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
+from core.checks.score_evidence import JudgedScores, ScoreEvidence
+from core.scores.table import ScoreTable
+
+WORDS = np.array(["fail", "pass"])
+N = 300
+
+
+def people_of(rng, passes=0.87):
+    return (rng.random(N) < passes).astype(int)
+
+
+def planted(kind, gold, rng):
+    """What a judge says of answers that people pass or fail."""
+    if kind == "always":
+        return np.ones(N, dtype=int)
+    if kind == "coin":
+        return rng.integers(0, 2, N)
+    right = np.where(gold == 1, rng.random(N) < 0.95, rng.random(N) < 0.85)
+    return np.where(right, gold, 1 - gold)
+
+
+def evidence_of(judge, people, **more):
+    table = ScoreTable.of(judge, people, **more)
+    runs = np.asarray(judge, dtype=float)[:, None]
+    scores = JudgedScores(
+        judge="j", metric="score", table=table, runs=runs, outputs=len(table), missing=0
+    )
+    return ScoreEvidence(scores, LIMITS)
+
+
+def verdict_of(evidence):
+    results = check_scores(evidence)
+    return overall_of_scores(evidence, results), {result.check: result for result in results}
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed"),
+    [
+        ("always", {"do_not_trust"}),
+        ("coin", {"do_not_trust"}),
+        ("fair", {"trust", "trust_with_limits"}),
+    ],
+)
+def test_pass_and_fail_of_300_answers(kind, allowed):
+    rng = np.random.default_rng(3)
+    verdicts = []
+    for _ in range(20):
+        gold = people_of(rng)
+        verdicts.append(verdict_of(evidence_of(planted(kind, gold, rng), gold))[0].verdict)
+    assert sum(verdict in allowed for verdict in verdicts) >= 19, verdicts
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two columns of words, as a spreadsheet has them."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("passed")
+    gold = people_of(rng)
+    for kind in ("always", "coin", "fair"):
+        said = WORDS[planted(kind, gold, rng)]
+        lines = ["case_id,judge_passed,human_passed"]
+        lines += [f"{k},{one},{two}" for k, (one, two) in enumerate(zip(said, WORDS[gold]))]
+        (folder / f"{kind}.csv").write_text("\n".join(lines), encoding="utf-8")
+    return folder, gold
+
+
+def test_a_spreadsheet_is_answered_and_asks_nothing(files, capsys):
+    folder, gold = files
+    assert main(["audit", str(folder / "always.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "judge should not be trusted" in said
+    assert "It passes 100 % of the answers that people failed; always passing would be" in said
+    assert f"passes 100 % of what people passed (98 % to 100 %, {gold.sum()} items)" in said
+    assert main(["audit", str(folder / "fair.csv"), "--strict"]) in (0, 1)
+
+
+@pytest.mark.parametrize(("kind", "code"), [("always", 1), ("coin", 1), ("fair", 0)])
+def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
+    folder, gold = files
+    out = [folder / f"{kind}.{suffix}" for suffix in ("json", "xml", "md")]
+    arguments = [("--json", out[0]), ("--junit", out[1]), ("--markdown", out[2])]
+    flat = [str(part) for pair in arguments for part in pair]
+    gates = ["--fail-if", "overall=do_not_trust", "--fail-if", "tnr[score]<0.4"]
+    assert main(["audit", str(folder / f"{kind}.csv"), *flat, *gates]) == code
+    capsys.readouterr()
+    document = json.loads(out[0].read_text(encoding="utf-8"))
+    scored = document["scores"]["judge"]["score"]
+    judged = [line.split(",")[1] for line in (folder / f"{kind}.csv").read_text().splitlines()[1:]]
+    failed = np.array(judged) == "fail"
+    assert scored["tnr"]["value"] == pytest.approx(failed[gold == 0].mean(), abs=1e-12)
+    assert scored["tnr"]["n_items"] == (gold == 0).sum()
+    assert scored["scale"] == {"low": 0.0, "high": 1.0, "kind": "pass_fail"}
+    overall = document["overall"]["judge"]
+    assert overall["metrics"]["score"]["verdict"] == overall["verdict"]
+    made = [check for check in document["verdicts"] if check["metric"] == "score"]
+    assert [check["check"] for check in made] == [check.name for check in SCORE_CHECKS]
+    (suite,) = ElementTree.parse(out[1]).iter("testsuite")
+    assert suite.get("name") == "judge"
+    assert len(suite.findall("testcase")) == 1 + len(SCORE_CHECKS)
+    assert f"| judge | {overall['verdict'].replace('_', ' ')} |" in out[2].read_text("utf-8")
+
+
+def test_an_unknown_figure_of_scores_fails_its_gate_and_a_wrong_name_is_refused(files, capsys):
+    file = str(files[0] / "fair.csv")
+    assert main(["audit", file, "--fail-if", "auroc<0.5"]) == 0
+    assert main(["audit", file, "--fail-if", "tnr[other]<0.5"]) == 1
+    assert "nothing in the audit has tnr[other]" in capsys.readouterr().err
+    assert main(["audit", file, "--fail-if", "beauty<0.5"]) == 2
+    assert "or of scores from tpr, tnr" in capsys.readouterr().err
+    assert main(["audit", file, "--fail-if", "ece[score]<0.5"]) == 2
+
+
+def levels(values):
+    return np.clip(np.round(values + 3), 1, 5)
+
+
+def test_levels_lenient_compressed_and_inverted():
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=N)
+    person = levels(quality + 0.5 * rng.normal(size=N))
+    fair = quality + 0.4 * rng.normal(size=N)
+    overall, of = verdict_of(evidence_of(levels(fair + 1), person))
+    assert (overall.verdict, of["leniency"].grade) == ("trust_with_limits", "fail")
+    assert "higher than people on a scale of 1 to 5" in of["leniency"].sentence
+    _, of = verdict_of(evidence_of(np.round(3 + 0.5 * fair), person))
+    assert of["spread"].grade == "warn"
+    overall, of = verdict_of(evidence_of(6 - levels(fair), person))
+    assert (overall.verdict, of["association"].grade) == ("do_not_trust", "fail")
+    assert verdict_of(evidence_of(levels(fair), person))[0].verdict == "trust"
+
+
+def test_several_people_take_the_place_of_association():
+    rng = np.random.default_rng(2)
+    quality = rng.normal(size=N)
+    people = np.stack([levels(quality + 0.6 * rng.normal(size=N)) for _ in range(3)], axis=1)
+    evidence = evidence_of(levels(quality + 0.5 * rng.normal(size=N)), people)
+    overall, of = verdict_of(evidence)
+    assert overall.verdict in ("trust", "trust_with_limits")
+    assert not of["association"].applicable
+    assert of["people"].sentence.startswith("Two people agree r 0.")
+    coin, of = verdict_of(evidence_of(rng.permutation(people[:, 0]), people))
+    assert (coin.verdict, coin.because) == ("do_not_trust", ("people",))
+
+
+def test_the_headline_names_the_worse_class():
+    gold = np.repeat([1, 0], [200, 100])
+    judge = np.where(np.arange(300) % 10 < 3, 0, 1)
+    judge[200:] = 0
+    evidence = evidence_of(judge, gold)
+    overall, of = verdict_of(evidence)
+    said = headline(evidence, overall, list(of.values()))
+    assert said.startswith("It fails 30 % of the answers that people passed")
+    line = figures_line(evidence)
+    assert line.startswith("fails 100 % of what people failed")
+    assert "true pass rate 67 %" in line
+
+
+def test_one_score_to_all_is_unknown_and_never_ok():
+    rng = np.random.default_rng(4)
+    overall, of = verdict_of(evidence_of(np.full(N, 4.0), levels(rng.normal(size=N)), high=5.0))
+    assert of["association"].grade == "unknown"
+    assert "gives one score to all (4)" in of["association"].sentence
+    assert overall.verdict == "cannot_say"
+
+
+def test_people_alone_are_no_judge(tmp_path: Path, capsys):
+    file = tmp_path / "people.csv"
+    rows = [f"{k},anna,{k % 5 + 1},human" for k in range(20)]
+    file.write_text("item_id,judge,score,rater_type\n" + "\n".join(rows), encoding="utf-8")
+    assert main(["audit", str(file)]) == 2
+    assert "All scores are people's (anna)" in capsys.readouterr().err
