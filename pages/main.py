@@ -18,7 +18,7 @@ from pages.shared import cached, first_picture, folds, numbers, people, start, w
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
-    "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py"),
+    "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py", "scores.py"),
     "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py"),
     "Models": ("leaderboard.py",),
 }
@@ -34,6 +34,7 @@ ICONS = {
     "errors.py": "error",
     "position_bias.py": "swap_horiz",
     "agreement.py": "handshake",
+    "scores.py": "grading",
     "votes_to_labels.py": "how_to_vote",
     "juries.py": "groups",
     "listwise.py": "format_list_numbered",
@@ -295,7 +296,7 @@ if role is None:
     st.text(f"{st.user.get('email') or 'You'} may not come in. Ask who runs this server.")
     st.button("Sign out", on_click=st.logout)
     st.stop()
-page = st.navigation(navigation(role))
+page = st.navigation(navigation(role), expanded=True)
 st.session_state.pop(numbers.MENU, None)
 st.session_state.pop(folds.WHOLE, None)
 store = cached.get_store()

@@ -2,14 +2,22 @@
 numbers.
 """
 
+import streamlit as st
+
 from pages.sections.overview import first_screen, numbers
+from pages.sections.overview.scores import scores_section
 from pages.shared import cards, widgets
 from pages.shared.limits import limits_section
 
 state = first_screen.bar()
+if not state.found.judges:
+    scores_section(state)
+    st.stop()
 judge = first_screen.decision_card(state)
 rows = first_screen.evidence(state, judge)
 first_screen.matrix(state, judge, rows)
+if state.found.scores:
+    scores_section(state)
 numbers.every_check(state, judge)
 numbers.categories(state, judge)
 cards.error_cards(judge)

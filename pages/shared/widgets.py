@@ -62,10 +62,7 @@ PLOTLY_CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d"],
     "responsive": True,
 }
-ELSEWHERE = {
-    "scores": ("the Leaderboard", "leaderboard.py"),
-    "rankings": ("Listwise", "listwise.py"),
-}
+ELSEWHERE = {"scores": ("Scores", "scores.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
 
 

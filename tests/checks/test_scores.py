@@ -72,7 +72,9 @@ def files(tmp_path_factory):
     for kind in ("always", "coin", "fair"):
         said = WORDS[planted(kind, gold, rng)]
         lines = ["case_id,judge_passed,human_passed"]
-        lines += [f"{k},{one},{two}" for k, (one, two) in enumerate(zip(said, WORDS[gold]))]
+        lines += [
+            f"{k},{one},{two}" for k, (one, two) in enumerate(zip(said, WORDS[gold], strict=True))
+        ]
         (folder / f"{kind}.csv").write_text("\n".join(lines), encoding="utf-8")
     return folder, gold
 

@@ -127,6 +127,10 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
     """What the data set holds; grey is missing, and a click says how to add it."""
     about = found.summary
     held = holdings(about, by_people=by_people)
+    if not about.judges:
+        scores = sum(rater.n for rater in about.scores)
+        st.text(f"{count(len(about.scores), 'rater')} · {count(scores, 'score')}")
+        return
     size = (
         f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} "
         f"· {count(about.votes, 'vote')}"

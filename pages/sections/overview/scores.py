@@ -1,0 +1,56 @@
+"""Judges of single answers on the first screen: the verdict on the best, and a row for each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.audit_results import ScoreAudit
+from core.checks import BY_NAME, SCORE_CHECKS
+from core.checks.overall import GRADE_OF, SIGNS, checks_made
+from core.interpretation.card import WORDS
+from core.plots.overview import check_matrix
+from pages.sections.overview.first_screen import LEGEND, Screen
+from pages.shared import widgets
+
+MOST_ROWS = 12
+"""Judges and metrics in the matrix; the page Scores has all."""
+
+
+def scores_section(state: Screen) -> None:
+    """The card of the best judge of single answers, every one with its checks, and the way on."""
+    audits = state.found.scores
+    _card(audits[0])
+    shown = audits[:MOST_ROWS]
+    names = [audit.whose for audit in shown]
+    results = [replace(result, judge=audit.whose) for audit in shown for result in audit.checks]
+    signs = {audit.whose: GRADE_OF[audit.overall.verdict] for audit in shown}
+    checks = [check.name for check in SCORE_CHECKS]
+    with st.container(key="wide-score-matrix"):
+        st.plotly_chart(
+            check_matrix(results, names, checks, signs=signs, theme=state.look),
+            key="score-matrix-figure",
+            theme=None,
+            config=widgets.PLOTLY_CONFIG,
+            alt="Grade of each check for each judge of single answers",
+        )
+        st.caption(LEGEND.partition(" A cell")[0])
+    for audit in shown[1:]:
+        sign = SIGNS[GRADE_OF[audit.overall.verdict]]
+        st.text(f"{sign} {audit.whose}: {audit.headline}")
+    widgets.goto("To Scores", "scores.py", key="to-scores")
+
+
+def _card(audit: ScoreAudit) -> None:
+    grade = GRADE_OF[audit.overall.verdict]
+    with st.container(border=True, key="score-card", gap="xsmall"):
+        with st.container(key=f"word-{grade}-scores"):
+            word = WORDS[audit.overall.verdict]
+            st.text(f"{SIGNS[grade]} {word}: {audit.whose} · {checks_made(audit.checks)}")
+        with st.container(key="found-scores"):
+            st.text(audit.headline)
+        if audit.figures:
+            st.text(audit.figures)
+        if audit.overall.verdict != "trust" and audit.overall.because:
+            st.text(f"What to do: {BY_NAME[audit.overall.because[0]].advice}")
