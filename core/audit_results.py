@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .checks import Rules, limits_with
 from .checks.check import rater_of
+from .checks.overall import NAMED, answer
 from .errors import InvalidOption
 from .options import flag, pair
 from .schema import UNNAMED, CorrectnessRule, Selection
@@ -329,6 +330,17 @@ class Audit:
     notes: tuple[str, ...]
     against: Against | None = None
     scores: tuple[ScoreAudit, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """Can they be trusted? Of votes in a sentence or two; of scores what is said first of each
+        of the best judges.
+        """
+        parts = [answer(self.checks, self.overall)] if self.overall else []
+        parts += [f"{scores.whose}: {scores.headline}" for scores in self.scores[:NAMED]]
+        if len(self.scores) > NAMED:
+            parts.append(f"{len(self.scores) - NAMED} more by scores.")
+        return " ".join(parts)
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

@@ -94,9 +94,7 @@ class ShownAudit(Audit):
     @property
     def headline(self) -> str:
         """Whether the judges can be trusted, in a sentence or two."""
-        from .checks.overall import answer
-
-        return one_line(answer(self.checks, self.overall))
+        return one_line(self.answer)
 
     def __str__(self) -> str:
         """The text of the command line in at most `MOST_LINES` lines; `to_text` gives all."""
@@ -106,8 +104,10 @@ class ShownAudit(Audit):
 
     def __repr__(self) -> str:
         """What was audited and the answer, in at most `MOST_CHARACTERS` characters."""
-        judges, votes = count(len(self.judges), "judge"), count(self.summary.votes, "vote")
-        text = f"<Audit of {judges}, {votes}: {self.headline}"
+        judges = len(self.judges) or len({scores.judge for scores in self.scores})
+        scores = sum(rater.n for rater in self.summary.scores)
+        held = count(self.summary.votes, "vote") if self.judges else count(scores, "score")
+        text = f"<Audit of {count(judges, 'judge')}, {held}: {self.headline}"
         most = MOST_CHARACTERS - 1
         return f"{text if len(text) <= most else text[: most - 1] + '…'}>"
 
@@ -122,10 +122,13 @@ class ShownAudit(Audit):
         """
         import pyarrow as pa
 
+        results = [(self.overall[result.judge], result) for result in self.checks]
+        results += [(each.overall, result) for each in self.scores for result in each.checks]
         rows = [
             {
                 "judge": result.judge,
-                "overall": self.overall[result.judge].verdict,
+                "metric": result.metric,
+                "overall": overall.verdict,
                 "check": result.check,
                 "grade": result.grade,
                 **{
@@ -137,7 +140,7 @@ class ShownAudit(Audit):
                 "applicable": result.applicable,
                 "sentence": result.sentence,
             }
-            for result in self.checks
+            for overall, result in results
         ]
         kinds = {
             **dict.fromkeys(("value", "low", "high", "level"), pa.float64()),
@@ -145,7 +148,7 @@ class ShownAudit(Audit):
             "applicable": pa.bool_(),
         }
         names = [
-            *("judge", "overall", "check", "grade"),
+            *("judge", "metric", "overall", "check", "grade"),
             *("value", "low", "high", "n", "level"),
             *("needed_items", "more_items", "applicable", "sentence"),
         ]

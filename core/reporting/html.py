@@ -29,7 +29,7 @@ from ..aggregation.rules import RULES
 from ..audit_results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..checks.check import Grade
-from ..checks.overall import GRADE_OF, SIGNS, answer, because, confidence_line, missing
+from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
 from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
@@ -67,6 +67,7 @@ def report(audit: Audit) -> str:
     )
     made = [
         ("first", "The answer", _first),
+        ("scores", "Judges of single answers", _scores),
         ("against", "Since the last audit", _against),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
@@ -183,11 +184,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [
-        (answer(audit.checks, audit.overall), "answer"),
-        *(simulated if found.simulated else []),
-        (counted,),
-    ]
+    return [(audit.answer, "answer"), *(simulated if found.simulated else []), (counted,)]
 
 
 JUDGE = Column("judge", "judge", TEXT)
@@ -214,6 +211,8 @@ def _first(audit: Audit) -> Iterator[Part]:
     """The decision card of the best judge, the evidence as a picture, and a row per judge on one
     page.
     """
+    if not audit.judges:
+        return
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
     order = [judge.judge for judge in audit.judges]
     cards = [card_of(judge) for judge in audit.judges]
@@ -250,6 +249,18 @@ def _verdicts(audit: Audit) -> Iterator[Part]:
         words = f"{verdict} {confidence_line(judge.checks)}"
         yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
         yield "table", "", VERDICTS, judge.checks
+
+
+def _scores(audit: Audit) -> Iterator[Part]:
+    """The best first: the verdict, what was found, and every check."""
+    for scores in audit.scores:
+        grade = GRADE_OF[scores.overall.verdict]
+        words = because(scores.whose, scores.overall, scores.checks)
+        yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
+        yield "words", "p", scores.headline
+        if scores.figures:
+            yield "words", "p", scores.figures
+        yield "table", "", VERDICTS, scores.checks
 
 
 RATERS = (

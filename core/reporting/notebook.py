@@ -5,11 +5,13 @@ Plain HTML with inline SVG: no script, no library, and every text of the file es
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from ..audit_results import Audit, JudgeAudit
-from ..checks import CHECKS
-from ..checks.overall import GRADE_OF, SIGNS, answer
+from ..audit_results import Audit, JudgeAudit, ScoreAudit
+from ..checks import CHECKS, SCORE_CHECKS
+from ..checks.check import Check
+from ..checks.overall import GRADE_OF, SIGNS
 from ..stats.estimate import Estimate
 from ..wording import one_line, percent, target
 
@@ -44,12 +46,14 @@ def to_html(audit: Audit) -> str:
 
 
 def _page(audit: Audit, judges: tuple[JudgeAudit, ...], length: int) -> str:
+    scores = audit.scores[: max(MOST_JUDGES - len(judges), 0)]
     left_out = len(audit.judges) - len(judges)
     more = f"<p>… and {left_out:,} more judges; to_frame() has all.</p>" if left_out else ""
     signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
     return (
-        f"<div><p><b>{_text(answer(audit.checks, audit.overall), HEADLINE)}</b></p>"
-        f"{_picture(judges)}{_table(judges, length)}{more}"
+        f"<div><p><b>{_text(audit.answer, HEADLINE)}</b></p>"
+        f"{_picture(judges)}{_table(CHECKS, judges, length) if judges else ''}{more}"
+        f"{_table(SCORE_CHECKS, scores, length) if scores else ''}"
         f"<p>{signs} · intervals: {target(audit.options.level)}</p></div>"
     )
 
@@ -97,9 +101,9 @@ def _bar(judge: JudgeAudit, accuracy: Estimate, y: int) -> str:
     )
 
 
-def _table(judges: tuple[JudgeAudit, ...], length: int) -> str:
+def _table(checks: Sequence[Check], judges: Sequence[JudgeAudit | ScoreAudit], length: int) -> str:
     """A row per check and a column per judge would be wide: a row per judge, a sign per check."""
-    names = "".join(f"<th>{check.name.replace('_', ' ')}</th>" for check in CHECKS)
+    names = "".join(f"<th>{check.name.replace('_', ' ')}</th>" for check in checks)
     return (
         f"<table><thead><tr><th>judge</th><th>verdict</th>{names}</tr></thead><tbody>"
         + "".join(_row(judge, length) for judge in judges)
@@ -107,7 +111,7 @@ def _table(judges: tuple[JudgeAudit, ...], length: int) -> str:
     )
 
 
-def _row(judge: JudgeAudit, length: int) -> str:
+def _row(judge: JudgeAudit | ScoreAudit, length: int) -> str:
     cells = "".join(
         "<td"
         + (f' title="{_text(result.sentence, length)}"' if length else "")
@@ -115,4 +119,5 @@ def _row(judge: JudgeAudit, length: int) -> str:
         for result in judge.checks
     )
     verdict = judge.overall.verdict.replace("_", " ")
-    return f"<tr><td>{_text(judge.judge, NAME)}</td><td>{verdict}</td>{cells}</tr>"
+    name = judge.whose if isinstance(judge, ScoreAudit) else judge.judge
+    return f"<tr><td>{_text(name, NAME)}</td><td>{verdict}</td>{cells}</tr>"
