@@ -205,7 +205,7 @@ def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files, or the table of another engine, that are named, as the options say."""
     from .audit_results import AuditOptions
     from .auditing import audit
-    from .one_call import refuse_scores, refuse_unusable
+    from .one_call import refuse_unusable
     from .store import Store
 
     settings = from_flags(AuditOptions, options)

@@ -243,7 +243,6 @@ def audit(
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
         refuse_unusable(results)
-        refuse_scores(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
     with Store.open() as store:
@@ -282,32 +281,6 @@ def refuse_unusable(readings: Sequence[ImportResult]) -> None:
     for reading in readings:
         if problem := mostly_rejected(reading):
             raise problem
-
-
-def refuse_scores(readings: Sequence[ImportResult]) -> None:
-    """Raise NoUsableVotes where files hold scores of single answers and nothing else."""
-    if {reading.kind for reading in readings} == {"scores"}:
-        raise NoUsableVotes(_only_scores(readings))
-
-
-def _only_scores(readings: Sequence[ImportResult]) -> str:
-    """What files of scores hold, and that their checks are still to come."""
-    import pyarrow.compute as pc
-
-    def names(column: str) -> set[str | None]:
-        return {name for reading in readings for name in reading.votes[column].unique().to_pylist()}
-
-    rows = [reading.votes for reading in readings]
-    metrics = ", ".join(sorted(filter(None, names("metric")))[:10])
-    total = sum(table.num_rows for table in rows)
-    gold = sum(table.num_rows - table["gold"].null_count for table in rows)
-    human = sum(pc.sum(pc.equal(table["rater_type"], "human")).as_py() or 0 for table in rows)
-    board = "; the page Leaderboard shows the models by them" if names("model") - {None} else ""
-    return (
-        f"{total:,} direct scores of single answers were read (raters: {len(names('judge')):,}, "
-        f"metrics: {metrics}; with gold: {gold:,}, people's: {human:,}), and checks of scores are "
-        f"not made yet; a store keeps them{board}."
-    )
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:

@@ -273,7 +273,10 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
             f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
             for check in overall.because
         )
-        sentence = f"{judge} {OVERALL_WORDS[overall.verdict]} ({checks_made(results)})"
+        words = OVERALL_WORDS[overall.verdict]
+        if any(result.metric is not None for result in results):
+            words = words.replace("votes", "scores")
+        sentence = f"{judge} {words} ({checks_made(results)})"
         sentence += f": {decided_by}." if decided_by else "."
     if overall.unchecked:
         named = ", ".join(check.replace("_", " ") for check in overall.unchecked)

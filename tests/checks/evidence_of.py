@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.audit_results import AuditOptions
-from core.checks import BY_NAME
+from core.checks import BY_NAME, CHECKS
 from core.checks.check import CheckResult
 from core.checks.evidence import Counted, Evidence
 from core.checks.overall import Overall, overall_verdict
@@ -143,7 +143,7 @@ def confidence_results(outcomes: OutcomeCounts | None) -> list[CheckResult]:
 
 def overall(evidence: Evidence) -> Overall:
     """The overall verdict from all checks."""
-    return overall_verdict(evidence, [check.result(evidence) for check in BY_NAME.values()])
+    return overall_verdict(evidence, [check.result(evidence) for check in CHECKS])
 
 
 def votes_of(vote: Any, gold: Any, *, item: Any = None) -> VoteCounts:

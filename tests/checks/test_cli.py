@@ -156,7 +156,7 @@ def check_judgeconf_is_calibrated_and_not_biased(
 
 def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
     assert list(audited) == [
-        *("schema", "input", "options", "judges", "agreement", "leaderboards"),
+        *("schema", "input", "options", "judges", "scores", "agreement", "leaderboards"),
         *("anchor_swap", "verdicts", "overall", "notes"),
     ]
     found = judge(audited, "sim-judge-decisive")
@@ -179,7 +179,7 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
         "unknown",
     }
     assert list(audited["verdicts"][0]) == [
-        *("judge", "check", "verdict", "applicable", "sentence"),
+        *("judge", "check", "metric", "verdict", "applicable", "sentence"),
         *("estimate", "low", "high", "n_items", "caution", "failure", "needed_items"),
     ]
     assert set(audited["overall"]) == set(audited["judges"])

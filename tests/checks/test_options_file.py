@@ -14,7 +14,7 @@ from core.__main__ import _parser, main
 from core.errors import AppellateError
 from core.simulate.votes import write_demo
 
-NEVER = {"json", "junit", "markdown", "html", "warehouse", "table", "store", "dataset"}
+NEVER = {"json", "junit", "markdown", "html", "warehouse", "table", "store", "dataset", "against"}
 NEVER |= {"on_conflict", "files", "isolated", "help"}
 """Values of flags that no file may set: outputs, stores, hosts, and what the command is about."""
 FILE = """

@@ -125,8 +125,10 @@ def test_an_audit_of_single_answers_says_what_they_are(tmp_path, capsys):
     file.write_text(
         table("item_id,judge,vote", ((i, "j", ("pass", "fail")[i % 2]) for i in range(40)))
     )
-    assert main(["audit", str(file), "--splits", "0"]) == 2
-    assert "'fail' and 'pass' judge single answers" in capsys.readouterr().err
+    assert main(["audit", str(file), "--splits", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert "'fail' and 'pass' judge single answers" in err
+    assert "j cannot be judged on these scores" in out
 
 
 @pytest.mark.parametrize("label", ["0", "tie", "Same", "0.0"])

@@ -43,6 +43,7 @@ TIERS = (
     # What is said and drawn of results.
     ("interpretation",),
     ("plots",),
+    ("score_auditing",),
     ("auditing", "against"),
     ("reporting",),
     ("options_file", "one_call"),

@@ -15,6 +15,7 @@ TITLES = {
     "errors": "Errors",
     "position_bias": "Position bias",
     "agreement": "Agreement",
+    "scores": "Scores",
     "listwise": "Listwise",
     "juries": "Juries",
     "planning": "Planning",
