@@ -40,7 +40,7 @@ GRADES = {
 between. C, P, I and N are Inspect's: correct, partial, incorrect, and no answer, which is none that
 is right.
 """
-NOT_GRADED = {
+UNGRADED = {
     **dict.fromkeys(("n/a", "na", "not_applicable", "none", "null", "-"), "unparsed"),
     **dict.fromkeys(("unsure", "unknown", "undecided", "not_graded", "skipped"), "unparsed"),
     **dict.fromkeys(("refused", "refusal", "refuses"), "refused"),
@@ -51,7 +51,7 @@ NOT_GRADED = {
 
 
 def grade_word(label: str) -> str:
-    """Label as `GRADES` and `NOT_GRADED` have it."""
+    """Label as `GRADES` and `UNGRADED` have it."""
     word = normalise(label).replace("\ufe0f", "")
     return word if word == "-" else word.replace(" ", "_").replace("-", "_")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AmbiguousLabels, UnknownName
-from ..labels import GRADES, NOT_GRADED, grade_word, normalise, shown
+from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
 from ..schema import SCORES, ImportResult
 from .checks import TypedRows, finish, reject_gold_conflicts
 from .columns import (
@@ -208,7 +208,7 @@ def _is_scored(table: TextTable, column: str) -> bool:
 
 
 def _is_word(label: str) -> bool:
-    return grade_word(label) in GRADES or grade_word(label) in NOT_GRADED
+    return grade_word(label) in GRADES or grade_word(label) in UNGRADED
 
 
 def _is_number(label: str) -> bool:
@@ -379,7 +379,7 @@ def read_scores(
     numbers["score"] = parser.settle_status("score", parser.scores())
     if "gold" in parser.cells:
         gold = map_cells(
-            parser.cells["gold"], lambda text: None if grade_word(text) in NOT_GRADED else text
+            parser.cells["gold"], lambda text: None if grade_word(text) in UNGRADED else text
         )
         parser.cells["gold"] = gold
         numbers["gold"] = parser.number("gold", _reader(gold))
@@ -527,12 +527,12 @@ def _name_by_texts(parser: RowParser) -> None:
 def _take_ungraded(parser: RowParser) -> None:
     """Words that say that there is no score become a status, unless the file gives one."""
     words = parser.cells["score"]
-    status = map_cells(words, lambda text: NOT_GRADED.get(grade_word(text)))
+    status = map_cells(words, lambda text: UNGRADED.get(grade_word(text)))
     n = len(status) - status.null_count
     if not n:
         return
     parser.cells["score"] = map_cells(
-        words, lambda text: None if grade_word(text) in NOT_GRADED else text
+        words, lambda text: None if grade_word(text) in UNGRADED else text
     )
     given = parser.cells.get("status")
     if given is not None:
@@ -543,9 +543,7 @@ def _take_ungraded(parser: RowParser) -> None:
             status, coded_cells((cell_codes(parser.cells["score"]) < 0) * 1, ["ok", "unparsed"])
         )
     parser.cells["status"] = status
-    said = ", ".join(
-        shown(label) for label in label_counts(words) if grade_word(label) in NOT_GRADED
-    )
+    said = ", ".join(shown(label) for label in label_counts(words) if grade_word(label) in UNGRADED)
     parser.notes.append(f"Scores not graded, which is no fail: {n:,} ({said}).")
 
 
@@ -553,7 +551,7 @@ def _reader(cells: Cells) -> Callable[[str], float]:
     """How the cells of a column are read: as words where its only numbers are 0, ½ and 1, else as
     numbers.
     """
-    labels = [label for label in label_counts(cells) if grade_word(label) not in NOT_GRADED]
+    labels = [label for label in label_counts(cells) if grade_word(label) not in UNGRADED]
     words = any(grade_word(label) in GRADES for label in labels)
     if words and all(
         not _is_number(label) or parse_float(label) in (0, 0.5, 1) for label in labels
