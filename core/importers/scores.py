@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AmbiguousLabels, UnknownName
+from ..errors import AmbiguousLabels, UnknownName, UnreadableFile
 from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
 from ..schema import SCORES, ImportResult
 from .checks import TypedRows, finish, reject_gold_conflicts
@@ -71,6 +71,8 @@ JUDGE = re.compile(
 _NAMES_WHO = re.compile(r"annotator|reviewer|labell?er|rater|assessor|participant|worker|crowd")
 """Columns that rather hold names of people, if they are numbered by nothing."""
 _HALF = 0.5
+MOST_REPEATED = 50_000_000
+"""Cells of other columns that are repeated for each rater of a row."""
 
 parse_score = within(
     parse_float,
@@ -464,6 +466,13 @@ def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:
         for name, column in zip(raters, cells, strict=True)
     ]
     take = np.concatenate(there)
+    others = len(table.columns) - len(raters)
+    if len(take) * others > MOST_REPEATED:
+        raise UnreadableFile(
+            f"{how.stem}: {len(raters):,} columns of raters beside {others:,} others come to more "
+            f"than {MOST_REPEATED:,} cells, one row per score. Leave out columns, or write one row "
+            "per score."
+        )
     rater = np.repeat(np.arange(len(raters)), [len(rows) for rows in there])
     order = np.lexsort((rater, take))
     parts = [column.take(pa.array(rows)) for column, rows in zip(cells, there, strict=True)]

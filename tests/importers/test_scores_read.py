@@ -10,7 +10,7 @@ import pytest
 
 import core
 from core.__main__ import main
-from core.errors import AmbiguousLabels, UnknownName
+from core.errors import AmbiguousLabels, UnknownName, UnreadableFile
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.scores import scale_of
 from core.store import Store
@@ -318,6 +318,13 @@ def test_many_columns_of_people_cost_what_their_cells_do():
     ]
     reading = read_one(table(",".join(["item", "llm", *people]), rows))
     assert reading.n_read == 60 + 60 * 3
+
+
+def test_columns_repeated_for_each_of_many_raters_are_refused_before_they_are():
+    people, others = [f"human_{k}" for k in range(900)], [f"c{k}" for k in range(900)]
+    rows = [(i, 3, *[4] * 900, *["x"] * 900) for i in range(70)]
+    with pytest.raises(UnreadableFile, match="901 columns of raters beside 901 others"):
+        read_one(table(",".join(["item", "llm", *people, *others]), rows))
 
 
 # from end to end ----------------------------------------------------------------------------
