@@ -258,12 +258,13 @@ def intervals() -> tuple[Interval, ...]:
         Interval(name="AUROC", least=30, worlds=of("auroc", confident),
                  measure=_only(lambda drawn: auroc(OutcomeCounts(**drawn)))),
         *(
-            Interval(name=f"ICC(3,{k})", measure=_only(_icc), votes=(Votes(least=k, most=k),),
+            Interval(name=f"ICC(3,{k})", least=30, measure=_only(_icc),
+                     votes=(Votes(least=k, most=k),),
                      worlds=tuple(worlds.repeats(Rates(mean=mean, alike=alike), k)
                                   for mean, alike in ((0.5, 0.4), (0.5, 0.8), (0.8, 0.4))))
             for k in (2, 4, 40)
         ),
-        Interval(name="coin share", least=30, worlds=steady, votes=FOUR,
+        Interval(name="coin share", least=40, worlds=steady, votes=FOUR,
                  measure=_only(lambda drawn: coin_share(VoteCounts(**drawn)))),
         Interval(name="κ", worlds=(
             worlds.kappa((0.85, 0.8), 0.3, 0.5), worlds.kappa((0.9, 0.85), 0.3, 0.85)),

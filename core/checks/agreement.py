@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..agreement.steadiness import LEAST_ITEMS
 from ..stats.estimate import Estimate
 from ..wording import count, interval, percent
 from .check import Check, Grade, Limits, Unknown, differs, points_span, share_span
@@ -50,7 +51,12 @@ REPEATABILITY = Check(
     question="Does it say the same when asked again?",
     page="agreement",
     limits=Limits(
-        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
+        "at_least",
+        0.75,
+        0.50,
+        "Koo & Li (2016): good from .75, poor below .50, from 30 items.",
+        items=30,
+        unit="number",
     ),
     needs="repeated votes (column run)",
     more_of="asked more than once",
@@ -63,8 +69,8 @@ REPEATABILITY = Check(
 
 def _coin(evidence: Evidence) -> Estimate | Unknown:
     return evidence.coin_share or Unknown(
-        "it needs 30 items with four votes in one order, or two in each, and a judge that is "
-        "steady on most"
+        f"it needs {LEAST_ITEMS} items with four votes in one order, or two in each, and a judge "
+        "that is steady on most"
     )
 
 
@@ -83,7 +89,7 @@ COIN_SHARE = Check(
         0.05,
         None,
         "Never a failure: more votes per comparison, or a person, settle those comparisons.",
-        items=30,
+        items=LEAST_ITEMS,
     ),
     needs="four votes per comparison in one order, or two in each",
     more_of="asked four times",

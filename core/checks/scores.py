@@ -472,7 +472,12 @@ SCORE_REPEATABILITY = Check(
     page="scores",
     kind="scores",
     limits=Limits(
-        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
+        "at_least",
+        0.75,
+        0.50,
+        "Koo & Li (2016): good from .75, poor below .50, from 30 items.",
+        items=30,
+        unit="number",
     ),
     needs="repeated scores (column run)",
     more_of="scored more than once",

@@ -79,7 +79,7 @@ def test_it_never_fails_and_never_distrusts() -> None:
 
 def test_with_few_items_or_votes_it_is_unknown_and_says_what_to_add() -> None:
     rng = np.random.default_rng(2)
-    for items, votes in ((29, 4), (300, 3)):
+    for items, votes in ((39, 4), (300, 3)):
         found = result("coin_share", votes_of(planted(rng, items, votes, coins=0.2), NO_GOLD))
         assert found.grade == "unknown"
         assert found.applicable

@@ -22,7 +22,7 @@ from benchmarks.coverage import cells, intervals
         ("κ", "right on 90% and 85%, A right in 85%", 10, "1 each"),
         ("κ", "right on 90% and 85%, A right in 85%", 100, "1 or 40"),
         # Without a coin beside the items seen: .81.
-        ("coin share", "coin on 5%, else 90% for one side", 30, "40 each"),
+        ("coin share", "coin on 5%, else 90% for one side", 40, "40 each"),
     ],
 )
 def test_an_interval_holds_where_few_items_decide(
