@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Leaderboard", "rankings": "Listwise"}
+PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Scores", "rankings": "Listwise"}
 """Where each kind of judgement is shown."""
 
 PLURALS = {"category": "categories", "model": "models", "candidate": "candidates"}

@@ -507,7 +507,7 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
         here = Selection(datasets=("rows",))
         said = (
             "No usable vote with data set rows. There are 4 direct scores, "
-            "which the page Leaderboard shows."
+            "which the page Scores shows."
         )
         with pytest.raises(NoUsableVotes) as error:
             queries.vote_counts(store, here)
@@ -552,8 +552,8 @@ def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):
         assert len(pd.read_csv(out)) == rows
     assert main(["export", str(tmp_path / "v.csv"), "--store", store]) == 2
     assert "No usable vote" in capsys.readouterr().err
-    assert main(["audit", files[0]]) == 2
-    assert "the page Leaderboard shows the models by them" in capsys.readouterr().err
+    assert main(["audit", files[0]]) == 0
+    assert "Judges of single answers: 1" in capsys.readouterr().out
 
 
 def test_every_column_of_a_ranking_goes_through_the_store():

@@ -222,17 +222,19 @@ def test_sign_flip_test_keeps_its_level():
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_a_change_has_the_t_interval_of_a_clustered_mean(alike):
+def test_a_change_has_the_t_interval_of_a_jackknife(alike):
     rng = np.random.default_rng(12)
     loss = rng.random((25, 1))
     items = rng.integers(2, 40, 25) if alike else np.ones(25, dtype=np.int64)
     size = rng.integers(1, 7, 25).astype(np.float64)
     losses = ItemLosses(loss=loss, items=items, size=size)
     found = change_intervals(losses, [0.4], of_labels=False, level=0.9)
-    weight, n = items * size, int(items.sum())
-    mean = weight @ loss[:, 0] / weight.sum()
-    error = np.sqrt(n / (n - 1) * (items * (size * (loss[:, 0] - mean)) ** 2).sum()) / weight.sum()
-    half = stats.t.ppf(0.95, n - 1) * error
+    value, each = np.repeat(loss[:, 0], items), np.repeat(size, items)
+    mean, n = (each @ value) / each.sum(), len(value)
+    left_out = (mean * each.sum() - each * value) / (each.sum() - each)
+    error = np.sqrt((n - 1) / n * ((left_out - mean) ** 2).sum())
+    # Items as many as weigh alike (Kish): (Σw)²/Σw².
+    half = stats.t.ppf(0.95, each.sum() ** 2 / (each**2).sum() - 1) * error
     assert (found.low[0], found.high[0]) == (pytest.approx(0.4 - half), pytest.approx(0.4 + half))
 
 

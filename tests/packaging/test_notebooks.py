@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ def ran(path: Path) -> list[dict[str, Any]]:
     client = nbclient.NotebookClient(
         notebook, timeout=LONG, kernel_name="python3", resources={"metadata": {"path": path.parent}}
     )
-    asyncio.run(client.async_execute())
+    # A browser test leaves a loop in this thread.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(client.async_execute())).result()
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 

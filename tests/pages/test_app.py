@@ -433,8 +433,10 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
         scores = f"item_id,model,judge,score\n{rows}".encode()
         store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])
     page = new_app().run()
-    page.button(key="elsewhere-scores").click().run()
+    page.button(key="to-scores").click().run()
     assert not page.exception
+    assert page.title[0].value == "Scores"
+    page.switch_page("leaderboard.py").run()
     assert page.title[0].value == "Leaderboard"
     # Against the best model nobody wins, so the middling one is the anchor to start from.
     assert page.selectbox(key="scores_anchor").value == "y"

@@ -47,7 +47,8 @@ def test_a_page_about_votes_says_what_the_data_set_holds_instead(app, page):
         app.switch_page(f"{page}.py")
     app.run()
     app.selectbox(key="dataset").set_value("scores").run()
-    assert "There are 72 direct scores, which the page Leaderboard shows." in all_text(app)
+    there = "There are 72 direct scores, which the page Scores shows."
+    assert ("2 raters · 72 scores" if page == "overview" else there) in all_text(app)
     assert app.title[0].value
     assert app.multiselect(key="judges").options == ["j", "k"]
     app.selectbox(key="dataset").set_value("lists").run()
@@ -81,7 +82,7 @@ def test_scores_are_dropped_read_back_loaded_and_listed(app):
     )
     app.button(key="load").click().run()
     assert "72 direct scores loaded into mine." in all_text(app)
-    assert "72 direct scores of 2 raters are in: see the page Leaderboard." in all_text(app)
+    assert "72 direct scores of 2 raters are in: see the page Scores." in all_text(app)
     (frame,) = [each.value for each in app.dataframe if each.value.columns[0] == "data set"]
     assert frame.set_index("data set")[["scores", "rankings"]].to_dict("index") == {
         "lists": {"scores": 0, "rankings": 1},

@@ -84,4 +84,4 @@ def test_the_first_screen_has_the_verdict(app, scored, dataset):
 def test_a_selection_of_votes_says_what_to_load(store_path, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))
     page = opened(new_app(), "scores")
-    assert "no judge of single answers" in all_text(page) or page.selectbox(key="judge").value
+    assert "no judge of single answers" in all_text(page) or page.selectbox(key="scored").value

@@ -36,7 +36,7 @@ def read_controls() -> PageState | None:
         return None
     judges = list(dict.fromkeys(audit.judge for audit in audits))
     left, right = st.columns(2)
-    judge = widgets.select("Judge", judges, start=judges[0], key="judge", place=left)
+    judge = widgets.select("Judge", judges, start=judges[0], key="scored", place=left)
     of_judge = {audit.metric: audit for audit in audits if audit.judge == judge}
     metrics = list(of_judge)
     metric = metrics[0]
