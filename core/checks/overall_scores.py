@@ -67,15 +67,19 @@ def headline(evidence: ScoreEvidence, overall: Overall, results: Sequence[CheckR
     worse_side = "fail" if passing.tnr.value <= passing.tpr.value else "pass"
     if worse_side == "fail":
         said = f"It passes {percent(1 - passing.tnr.value)} of the answers that people failed"
-        blind, what = passing.always_pass, "always passing"
     else:
         said = f"It fails {percent(1 - passing.tpr.value)} of the answers that people passed"
-        blind, what = passing.always_fail, "always failing"
-    best = max(passing.always_pass or 0.0, passing.always_fail or 0.0)
-    if blind is not None and passing.right is not None and passing.right.low <= best:
-        blind, what = best, ("always passing" if best == passing.always_pass else "always failing")
-        much = "as often" if passing.right.high >= best else "more often"
-        said += f"; {what} would be right {much}"
+    blind = {"always passing": passing.always_pass, "always failing": passing.always_fail}
+    what, best = max(
+        ((name, share or 0.0) for name, share in blind.items()), key=lambda one: one[1]
+    )
+    right = passing.right
+    if right is not None and right.high < best:
+        said += f"; {what} would be right more often"
+    elif right is not None and right.value <= best:
+        said += f"; {what} would be right as often"
+    elif right is not None and right.low <= best:
+        said += f"; it is not shown to be right more often than {what}"
     return f"{said}."
 
 

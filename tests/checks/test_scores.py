@@ -170,6 +170,27 @@ def test_the_headline_names_the_worse_class():
     assert "true pass rate 67 %" in line
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (60, "; always passing would be right more often."),
+        (24, "; always passing would be right as often."),
+        (18, "; it is not shown to be right more often than always passing."),
+        (4, "people failed."),
+    ],
+)
+def test_the_headline_compares_with_passing_everything(wrong, said):
+    """People pass 176 of 200 answers; the judge errs on so many, at least a quarter of them good."""
+    gold = np.repeat([1, 0], [176, 24])
+    judge = gold.copy()
+    judge[: wrong // 4] = 0
+    judge[200 - min(wrong - wrong // 4, 24) :] = 1
+    judge[wrong // 4 : max(wrong - 24, wrong // 4)] = 0
+    evidence = evidence_of(judge, gold)
+    overall, of = verdict_of(evidence)
+    assert headline(evidence, overall, list(of.values())).endswith(said)
+
+
 def test_one_score_to_all_is_unknown_and_never_ok():
     rng = np.random.default_rng(4)
     overall, of = verdict_of(evidence_of(np.full(N, 4.0), levels(rng.normal(size=N)), high=5.0))
