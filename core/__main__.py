@@ -35,7 +35,7 @@ from .files import (
     write_report,
     written_whole,
 )
-from .installation import INSTALLED, PROGRAM, leave_out, serve
+from .installation import INSTALLED, PROGRAM, leave_out, leave_out_fortran, serve
 from .options import Adds, add_flags, from_flags, pair
 from .schema import FORMS, Selection
 from .validate import DRAWS, validate
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
             and not _elsewhere(options)
         ):
             leave_out("pandas")
+            leave_out_fortran()
         _check_text(options)
         code = int(options.command(options))
         if sys.stdout is not None:

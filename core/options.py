@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import partial
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -134,7 +134,7 @@ def add_flags(group: Group, kind: type, *names: str, unset: bool = False, **text
         dataclass checks the values; else it has the default of the field.
     texts : further texts for places in the help of fields.
     """
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     for field in _flagged(kind):
         if names and field.name not in names:
             continue
@@ -224,8 +224,14 @@ def _choices(kind: type, field: Field[Any]) -> tuple[Any, ...]:
     taken = field.metadata.get("flag")
     if taken is not None and taken.choices:
         return tuple(taken.choices)
-    hint = _given(get_type_hints(kind)[field.name])
+    hint = _given(_hints(kind)[field.name])
     return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """Types of a dataclass's fields; they are asked for at every one of a hundred flags."""
+    return get_type_hints(kind)
 
 
 def _given(hint: Any) -> Any:

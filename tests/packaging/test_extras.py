@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tomllib
@@ -35,7 +36,7 @@ sys.addaudithook(lambda event, given: event in ("socket.connect", "socket.getadd
                  and reached.append(str(given[-1])))
 from core.__main__ import main
 code = main(sys.argv[2:], alone=True)
-named = [*json.loads(sys.argv[1]), "core.judging"]
+named = json.loads(sys.argv[1])
 print(json.dumps([code, [name for name in named if name in sys.modules], reached]), file=sys.stderr)
 """
 PAGES = """
@@ -166,6 +167,35 @@ def test_without_extras_files_are_audited_and_stores_kept(
 
 
 @pytest.mark.thorough
+def test_without_extras_every_other_command_answers(
+    light: Environment, votes: Path, tmp_path: Path
+) -> None:
+    """Each as a process of its own; what it says is tested where it runs in process."""
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    for path in (old, new):
+        path.write_bytes(votes.read_bytes())
+    (tmp_path / "appellate.toml").write_text("splits = 0\n", encoding="utf-8")
+    one_call = "import appellate; print(appellate.audit('new.csv', splits=0))"
+    python = [str(light.scripts / "python"), "-c", one_call]
+    called = subprocess.run(
+        python, cwd=tmp_path, env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert (called.returncode, called.stdout[:6]) == (0, "Judges"), called.stderr
+    for arguments, said in (
+        (["audit", "new.csv", "--against", "old.csv"], "Against"),
+        (["audit", "new.csv", "--against", "old.csv", "--json", "-"], '"against"'),
+        (["demo"], "Simulated votes"),
+        (["doctor", "new.csv"], "audit"),
+        (["validate", "--draws", "2"], "prefers the first answer"),
+        (["simulate", "made.csv.gz", "--items", "4"], "rows of simulated"),
+        (["audit", "made.csv.gz", "--strict", "--fail-if", "accuracy<0"], "Judges"),
+    ):
+        done = run(light, tmp_path, *arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
+        assert said in done.stdout, (arguments, done.stdout)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "extra"),
     [
@@ -209,10 +239,13 @@ def test_require_names_the_first_that_is_absent(monkeypatch: pytest.MonkeyPatch)
         require("evalica", "glicko2", purpose="Ratings")
 
 
-def watched(folder: Path, *arguments: str) -> list[object]:
-    """Exit code of a command, packages of extras that it imported, and hosts that it looked for."""
+def watched(folder: Path, *arguments: str, named: tuple[str, ...] = ()) -> list[object]:
+    """Exit code of a command, what it imported of the packages of extras, of collecting and of
+    what is named, and hosts that it looked for.
+    """
+    modules = json.dumps([*EXTRA_OF, "core.judging", *named])
     done = subprocess.run(
-        [sys.executable, "-c", WATCHED, json.dumps([*EXTRA_OF]), *arguments],
+        [sys.executable, "-c", WATCHED, modules, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
@@ -232,6 +265,50 @@ def test_commands_import_no_more_than_they_need(votes: Path, tmp_path: Path) -> 
     assert watched(tmp_path, "export", "out.csv.gz", "--store", "own.duckdb") == [0, [], []]
     report = ["report", *audit[1:-2], "--html", "a.html"]
     assert watched(tmp_path, *report) == [0, ["plotly"], []]
+
+
+@pytest.fixture(scope="module")
+def sixty_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Votes of two judges on thirty items, with gold and confidence."""
+    path = tmp_path_factory.mktemp("sixty") / "votes.csv"
+    rows = [
+        f"q{item},x,y,{judge},{'AB'[(item + k) % 3 == 0]},0.{60 + item},A"
+        for item in range(30)
+        for k, judge in enumerate(("one", "two"))
+    ]
+    path.write_text(
+        "\n".join(["item_id,model_a,model_b,judge,vote,confidence,gold", *rows]), encoding="utf-8"
+    )
+    return path
+
+
+def test_a_small_audit_imports_what_it_needs(sixty_rows: Path, tmp_path: Path) -> None:
+    """Its time is that of its imports: each of these is a tenth of it or more."""
+    heavy = ("scipy.stats", "scipy.optimize", "pyarrow.dataset", "numpy.f2py.f2py2e")
+    assert watched(tmp_path, "audit", str(sixty_rows), named=heavy) == [0, [], []]
+
+
+@pytest.mark.thorough
+def test_a_small_audit_takes_little_more_than_its_imports(sixty_rows: Path) -> None:
+    """At most three times the processor time of numpy, scipy.special, pyarrow and DuckDB."""
+
+    def seconds(*arguments: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *arguments],
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            stdout=subprocess.DEVNULL,
+            timeout=LONG,
+            check=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    libraries = "import numpy, scipy.special, pyarrow.compute, duckdb"
+    bare = min(seconds("-c", libraries) for _ in range(3))
+    assert min(seconds("-m", "core", "audit", str(sixty_rows)) for _ in range(3)) < 3 * bare
+    # `import appellate` itself loads nothing of them.
+    assert min(seconds("-c", "import core") for _ in range(3)) < bare
 
 
 @pytest.mark.thorough
