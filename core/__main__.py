@@ -218,7 +218,7 @@ def _audited(options: argparse.Namespace) -> Audit:
     if options.warehouse is not None:
         return _audited_there(options, selection, settings)
     with shown_progress() as progress:
-        readings = _readings(options, part_of(progress, 0, 0.4))
+        readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
         refuse_unusable(readings)
         if not any(reading.kind == "votes" for reading in readings):
             # Nothing can be audited, and why may be how the file was read.
@@ -285,6 +285,7 @@ def _import(options: argparse.Namespace) -> int:
     with shown_progress() as progress:
         half = part_of(progress, 0, 0.5)
         readings = _readings(options, half) if options.files or not stores else []
+        readings = _with_labels(readings, options)
         _refuse_mostly_rejected(readings)
     told: list[str] = []
     with _open(target) as store:
@@ -434,6 +435,20 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
             f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …"
         )
     return read(_files(options.files), _read_options(options), progress=progress)
+
+
+def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> list[ImportResult]:
+    """The readings, with people's labels out of another file beside."""
+    if options.labels_from is None:
+        if options.key is not None:
+            raise InvalidOption("--key: names a column of the sheet; name it with --labels-from.")
+        return readings
+    from .importers.join import join_labels
+
+    (sheet,) = _files([options.labels_from])
+    joined = join_labels(readings, sheet, _read_options(options), key=options.key)
+    _complain(f"{sheet[0]}: {joined.sentence}")
+    return [*readings, *joined.readings]
 
 
 def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:
@@ -625,6 +640,14 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     from .importers import ReadOptions, formats
 
     add_flags(parser, ReadOptions, formats=", ".join(formats()))
+    parser.add_argument(
+        "--labels-from", metavar="SHEET", help="a file of people's labels of the same answers"
+    )
+    parser.add_argument(
+        "--key",
+        metavar="COLUMN",
+        help="column of that file that names the answers (else their ids, or their texts)",
+    )
     parser.add_argument(
         "--isolated",
         action="store_true",

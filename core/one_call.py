@@ -27,6 +27,7 @@ from .errors import (
 from .extras import require
 from .files import shown_name, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow
+from .importers.join import join_labels
 from .schema import Selection
 from .stats.estimate import DataFrame, data_frame
 from .store import Store
@@ -187,6 +188,8 @@ def audit(
     readings: Sequence[ImportResult | TableRead] = (),
     reading_options: ReadOptions | None = None,
     against: str | Path | bytes | Sequence[str | Path] | None = None,
+    labels_from: str | Path | bytes | None = None,
+    key: str | None = None,
     **given: Any,
 ) -> ShownAudit:
     """Audit the judges in a file, a table or a store.
@@ -199,6 +202,8 @@ def audit(
     name : of a table or of bytes, which have no file name.
     readings : what was loaded into a store, where its counts shall be said.
     against : files of votes, or an audit's JSON, of the last audit: what moved since then.
+    labels_from, key : a sheet of people's labels of the same answers, and its column that names
+        them: see `core.importers.join.join_labels`.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
         names that they have there or on the command line: `map={"judge": "grader"}`,
         `labels="arena"`, `level=0.9`, `gold="humans"`.
@@ -242,6 +247,8 @@ def audit(
             return ShownAudit.of(_against(found, against, store, ReadOptions(), name))
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
+        if labels_from is not None:
+            results += join_labels(results, _sheet(labels_from), how, key=key).readings
         refuse_unusable(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
@@ -270,6 +277,13 @@ def _against(
         for each in several
     ]
     return with_files(found, files, store, options)
+
+
+def _sheet(labels: str | Path | bytes) -> tuple[str, bytes | Path]:
+    """Name and content of a file of labels."""
+    if isinstance(labels, bytes):
+        return "labels", labels
+    return shown_name(Path(labels).name), Path(labels)
 
 
 def refuse_unusable(readings: Sequence[ImportResult]) -> None:

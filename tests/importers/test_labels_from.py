@@ -1,0 +1,164 @@
+"""Labels of people in another file, joined to a log of judges."""
+
+import random
+
+import pytest
+
+from core import audit
+from core.__main__ import main
+from core.errors import AmbiguousLabels, UnknownName, UnreadableFile
+from core.importers import ReadOptions, read
+from core.importers.join import answer_key, join_labels
+
+N = 60
+
+
+def scores(metrics=("score",), models=("m1", "m2")):
+    """A log of two models' answers to each question, with an id of its own per answer."""
+    rows = ["item_id,result,model,judge,metric,score,prompt,response"]
+    rows += [
+        f"q{i},r{i}{model},{model},gpt,{metric},{i % 2},question {i},answer {i} of {model}"
+        for i in range(N)
+        for model in models
+        for metric in metrics
+    ]
+    return "\n".join(rows)
+
+
+def pairs():
+    rows = ["item_id,model_a,model_b,judge,position,vote,prompt,response_a,response_b"]
+    rows += [
+        f"q{i},x,y,gpt,{order},{1 if i % 3 else -1},question {i},long {i},short {i}"
+        for i in range(N)
+        for order in ("ab", "ba")
+    ]
+    return "\n".join(rows)
+
+
+def log(text):
+    return read([("log.csv", text.encode())])
+
+
+def joined(text, sheet, key=None, **options):
+    return join_labels(log(text), ("sheet.csv", sheet.encode()), ReadOptions(**options), key=key)
+
+
+def people(reading):
+    columns = ("item_id", "model", "judge", "metric", "score")
+    return [tuple(row[name] for name in columns) for row in reading.votes.to_pylist()]
+
+
+def test_by_the_logs_own_ids_in_any_order_with_what_is_missing_named():
+    labels = [f"r{i}m1,{'pass' if i % 2 else 'fail'}" for i in range(40)] + ["r999,pass", ",pass"]
+    random.Random(1).shuffle(labels)
+    found = joined(scores(), "\n".join(["result,human", *labels]), key="result")
+    assert (found.labels, found.found, found.by) == (42, 40, "result")
+    assert found.sentence.startswith("40 of 42 labels found their answer by column 'result'; 2 did")
+    assert "'r999'" in found.sentence
+    (reading,) = found.readings
+    assert set(people(reading)) == {
+        (f"q{i}", "m1", "human", "score", float(i % 2)) for i in range(40)
+    }
+    assert reading.votes["rater_type"].unique().to_pylist() == ["human"]
+
+
+def test_by_item_and_model_and_rows_that_are_not_filled_are_no_labels():
+    sheet = "item_id,model,label\nq1,m1,pass\nq1,m2,fail\nq2,m1,\n"
+    found = joined(scores(), sheet)
+    assert (found.labels, found.found) == (2, 2)
+    assert set(people(found.readings[0])) == {
+        ("q1", "m1", "human", "score", 1.0),
+        ("q1", "m2", "human", "score", 0.0),
+    }
+
+
+def test_by_exact_texts():
+    rows = [f'"question {i}","answer {i} of m2",1' for i in range(N)]
+    found = joined(scores(), "\n".join(["question,answer,human_score", *rows]))
+    assert (found.by, found.found) == ("texts", N)
+    assert {row[1] for row in people(found.readings[0])} == {"m2"}
+
+
+def test_by_blind_keys():
+    (reading,) = log(scores())
+    keys = [answer_key("log", "q3", "m1"), answer_key("log", "q4", "m2")]
+    sheet = f"id,label\n{keys[0]},pass\n{keys[1]},fail\n"
+    (made,) = join_labels([reading], ("s.csv", sheet.encode())).readings
+    assert [row[:2] for row in people(made)] == [("q3", "m1"), ("q4", "m2")]
+
+
+def test_a_key_that_repeats_in_the_log_or_in_the_sheet_is_refused():
+    with pytest.raises(UnreadableFile, match="'q1' stands for 2 answers of the log.*--key COLUMN"):
+        joined(scores(), "item_id,label\nq1,pass\n")
+    with pytest.raises(
+        UnreadableFile, match="rows 1 and 3, column 'result': 'r1m1' has two labels"
+    ):
+        joined(scores(), "result,label\nr1m1,pass\nr2m1,pass\nr1m1,fail\n", key="result")
+    with pytest.raises(UnreadableFile, match="no label finds its answer by column 'id': 'a'"):
+        joined(scores(), "id,label\na,pass\n")
+    with pytest.raises(UnknownName, match="'nowhere': sheet.csv has no such column"):
+        joined(scores(), "id,label\nr1m1,pass\n", key="nowhere")
+    with pytest.raises(UnreadableFile, match="row 1, column 'label': 'perhaps' is no grade"):
+        joined(scores(), "result,label\nr1m1,perhaps\n", key="result")
+    with pytest.raises(UnreadableFile, match="no column of labels"):
+        joined(scores(), "result,thoughts\nr1m1,perhaps\n", key="result")
+    with pytest.raises(UnreadableFile, match="no row has a label yet"):
+        joined(scores(), "result,label\nr1m1,\nr2m1,\n", key="result")
+
+
+def test_several_people_and_several_metrics():
+    text = scores(metrics=("correct", "polite"), models=("m1",))
+    each = joined(text, "item_id,correct,polite\nq1,pass,fail\nq2,,pass\n").readings[0]
+    assert people(each) == [
+        ("q1", "m1", "human", "correct", 1.0),
+        ("q1", "m1", "human", "polite", 0.0),
+        ("q2", "m1", "human", "polite", 1.0),
+    ]
+    both = joined(text, "item_id,human_1,human_2\nq1,1,0\n").readings[0]
+    assert {row[2:] for row in people(both)} == {
+        (who, metric, value)
+        for who, value in (("human_1", 1.0), ("human_2", 0.0))
+        for metric in ("correct", "polite")
+    }
+    assert "labels are those of 2 metrics" in both.notes[0]
+    named = joined(text, "item_id,person,label\nq1,Ann,1\nq1,Bo,0\n").readings[0]
+    assert {row[2] for row in people(named)} == {"Ann", "Bo"}
+
+
+def test_labels_of_comparisons_are_gold_whichever_side_the_sheet_shows_first():
+    turned = [f"question {i},short {i},long {i},{'A' if i % 2 else 'B'}" for i in range(N)]
+    sheet = "\n".join(["prompt,response_a,response_b,label", *turned])
+    (gold,) = joined(pairs(), sheet).readings
+    assert gold.gold_only
+    assert {row["item_id"]: row["gold"] for row in gold.votes.to_pylist()} == {
+        f"q{i}": -1 if i % 2 else 1 for i in range(N)
+    }
+    found = audit(pairs().encode(), labels_from=sheet.encode())
+    assert found.judges["gpt"].accuracy.value == pytest.approx(
+        sum((1 if i % 3 else -1) == (-1 if i % 2 else 1) for i in range(N)) / N
+    )
+
+
+def test_two_people_on_comparisons_and_labels_that_are_open():
+    sheet = "item_id,human_1,human_2\nq1,A,A\nq2,A,B\nq3,B,\n"
+    votes, gold = joined(pairs(), sheet).readings
+    assert votes.votes.num_rows == 5
+    assert gold.votes["gold"].to_pylist() == [1, 0, -1]
+    with pytest.raises(AmbiguousLabels, match="--gold-labels"):
+        joined(pairs(), "item_id,label\nq1,1\nq2,0\n")
+    assert joined(pairs(), "item_id,label\nq1,1\nq2,0\n", gold_labels="1/0").found == 2
+
+
+def test_the_command_line_says_what_was_joined(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text(scores())
+    labels = [f"r{i}m1,{i % 2}" for i in range(40)] + ["x,1"]
+    (tmp_path / "sheet.csv").write_text("\n".join(["result,human", *labels]))
+    files = [str(tmp_path / "log.csv"), "--labels-from", str(tmp_path / "sheet.csv")]
+    assert main(["audit", *files, "--key", "result", "--isolated"]) == 0
+    out, err = capsys.readouterr()
+    assert "40 of 41 labels found their answer by column 'result'; 1 did not: row 41 ('x')" in err
+    assert "people: human" in out
+    assert main(["audit", *files, "--key", "missing", "--isolated"]) == 2
+    assert main(["audit", files[0], "--key", "result", "--isolated"]) == 2
+    assert main(["import", *files, "--key", "result", "--store", str(tmp_path / "s.duckdb")]) == 0
+    assert "40 direct scores loaded" in capsys.readouterr().out
