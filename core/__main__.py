@@ -536,6 +536,7 @@ def _parser(
         "files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store"
     )
     _add_reading_options(load)
+    _add_labels(load)
     load.add_argument(
         "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
     )
@@ -621,6 +622,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
     _add_reading_options(parser)
+    _add_labels(parser)
     parser.add_argument(
         "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
     )
@@ -636,10 +638,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, AuditOptions)
 
 
-def _add_reading_options(parser: argparse.ArgumentParser) -> None:
-    from .importers import ReadOptions, formats
-
-    add_flags(parser, ReadOptions, formats=", ".join(formats()))
+def _add_labels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels-from", metavar="SHEET", help="a file of people's labels of the same answers"
     )
@@ -648,6 +647,12 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="column of that file that names the answers (else their ids, or their texts)",
     )
+
+
+def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+    from .importers import ReadOptions, formats
+
+    add_flags(parser, ReadOptions, formats=", ".join(formats()))
     parser.add_argument(
         "--isolated",
         action="store_true",
