@@ -88,15 +88,15 @@ def test_by_blind_keys():
 
 
 def test_a_key_that_repeats_in_the_log_or_in_the_sheet_is_refused():
-    with pytest.raises(UnreadableFile, match="'q1' stands for 2 answers of the log.*--key COLUMN"):
+    with pytest.raises(UnreadableFile, match=r"'q1' stands for 2 answers of the log.*--key COLUMN"):
         joined(scores(), "item_id,label\nq1,pass\n")
     with pytest.raises(
         UnreadableFile, match="rows 1 and 3, column 'result': 'r1m1' has two labels"
     ):
         joined(scores(), "result,label\nr1m1,pass\nr2m1,pass\nr1m1,fail\n", key="result")
-    with pytest.raises(UnreadableFile, match="no label finds its answer by column 'id': 'a'"):
+    with pytest.raises(UnreadableFile, match=r"no label finds its answer by column 'id': 'a'"):
         joined(scores(), "id,label\na,pass\n")
-    with pytest.raises(UnknownName, match="'nowhere': sheet.csv has no such column"):
+    with pytest.raises(UnknownName, match=r"'nowhere': sheet.csv has no such column"):
         joined(scores(), "id,label\nr1m1,pass\n", key="nowhere")
     with pytest.raises(UnreadableFile, match="row 1, column 'label': 'perhaps' is no grade"):
         joined(scores(), "result,label\nr1m1,perhaps\n", key="result")

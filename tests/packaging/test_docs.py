@@ -114,6 +114,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("votes.csv", "last.csv"):
         (made / name).write_text(votes, encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
+    item = votes.splitlines()[1].split(",")[0]
+    (made / "sheet.csv").write_text(f"item_id,label\n{item},A\n", encoding="utf-8")
     (made / "data").mkdir()
     # A process of its own, as a user starts it; the commands of the tests run in this one.
     done = subprocess.run(
