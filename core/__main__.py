@@ -411,12 +411,16 @@ def _store(options: argparse.Namespace) -> Path:
 
 
 def _simulate(options: argparse.Namespace) -> int:
+    from .simulate.answers import write_demo_answers
     from .simulate.tables import write_demo_rankings, write_demo_scores
     from .simulate.votes import write_demo
 
-    write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[
-        options.what
-    ]
+    write = {
+        "votes": write_demo,
+        "answers": write_demo_answers,
+        "scores": write_demo_scores,
+        "rankings": write_demo_rankings,
+    }[options.what]
     rows = write(
         Path(options.out),
         seed=options.seed,
@@ -566,9 +570,9 @@ def _parser(
     simulate.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
     simulate.add_argument(
         "--what",
-        choices=("votes", "scores", "rankings"),
+        choices=("votes", "answers", "scores", "rankings"),
         default="votes",
-        help="kind of judgement (votes)",
+        help="kind of judgement (votes); answers are judged singly, with people's labels",
     )
     simulate.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
     simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
     from .schema import ImportResult
+    from .scores.people import AltTest
     from .stats.estimate import Estimate
     from .store.browse import JudgeSummary, Summary
     from .warehouse.relations import TableRead
@@ -82,12 +83,34 @@ def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return families
 
 
+def named_cuts(texts: Iterable[str]) -> dict[str, float]:
+    """Scores from which answers pass as they are written, each `METRIC=SCORE`; raises InvalidOption
+    otherwise.
+
+    >>> named_cuts(["helpfulness=4"])
+    {'helpfulness': 4.0}
+    """
+    cuts: dict[str, float] = {}
+    for text in texts:
+        metric, score = pair(text, "--pass-from")
+        try:
+            cuts[metric] = float(score)
+        except ValueError:
+            raise InvalidOption(f"--pass-from {text!r}: {score!r} is not a number.") from None
+        if not math.isfinite(cuts[metric]):
+            raise InvalidOption(f"--pass-from {text!r}: {score!r} is not a score.")
+    return cuts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
 
     limits : check → (caution, failure) in place of those of `checks.LIMITS`.
     families : family → beginnings of the names of its judges and models.
+    pass_from : metric → the score from which an answer passes, of judges and people.
+    wrong_pass : price of passing an answer that people fail, where failing one that they pass
+        costs 1.
     """
 
     bins: int = field(default=10, metadata=flag("bins of the reliability diagram ({default})"))
@@ -141,6 +164,21 @@ class AuditOptions:
             read=named_families,
         ),
     )
+    pass_from: Mapping[str, float] = field(
+        default_factory=dict,
+        metadata=flag(
+            "score of single answers from which one passes, e.g. helpfulness=4",
+            metavar="METRIC=SCORE",
+            read=named_cuts,
+        ),
+    )
+    wrong_pass: float = field(
+        default=1.0,
+        metadata=flag(
+            "what passing an answer that people fail costs, where failing one that they pass costs "
+            "1: decides the cut of scores ({default})"
+        ),
+    )
 
     def __post_init__(self) -> None:
         # Methods check what they get, but a judge without such votes never reaches them.
@@ -171,6 +209,10 @@ class AuditOptions:
             (
                 self.pool is None or self.pool > 0,
                 f"pool {self.pool}: use the number of prompts in the pool.",
+            ),
+            (
+                0 < self.wrong_pass < math.inf,
+                f"wrong pass {self.wrong_pass:g}: a price is above 0.",
             ),
             (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
         ):
@@ -261,6 +303,7 @@ class JudgeAudit:
     length: Verbosity | None
     own_family: OwnFamily | None
     robustness: tuple[Change, ...]
+    alternative: AltTest | None
     checks: tuple[CheckResult, ...]
     overall: Overall
     notes: tuple[str, ...]

@@ -240,6 +240,7 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         length=evidence.length,
         own_family=evidence.own_family,
         robustness=evidence.changes,
+        alternative=evidence.alternative,
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),

@@ -35,20 +35,39 @@ def audit_scores(
     rejected : share of the rows of the files that were rejected.
     """
     audits = [
-        _audit(judged(store, selection, about), options, rejected)
+        _audit(judged(store, selection, about, options), options, rejected)
         for about in scored_metrics(store, selection)
         if about.rater_type != "human" and about.n
     ]
     return tuple(sorted(audits, key=_place))
 
 
-def judged(store: Database | Snapshot, selection: Selection, about: ScoredMetric) -> JudgedScores:
-    """The scores of one judge by one metric, with people's beside."""
+def judged(
+    store: Database | Snapshot,
+    selection: Selection,
+    about: ScoredMetric,
+    options: AuditOptions | None = None,
+) -> JudgedScores:
+    """The scores of one judge by one metric, with people's beside; levels pass from the score that
+    the options say.
+    """
+    options = options or AuditOptions()
     answers = score_answers(store, selection, about.judge, about.metric)
+    table = ScoreTable(**answers.table | ({} if answers.categories else {"category": None}))
+    cut = options.pass_from.get(about.metric)
+    if cut is not None and table.kind == "levels":
+        # Turned around, where less is better: what is said in the file's units is too.
+        cut = table.low + table.high - cut if answers.turned else cut
+        people = cut if table.same_scale else table.people_passing
+        table = replace(table, passing=cut, people_passing=people)
     return JudgedScores(
         judge=about.judge,
         metric=about.metric,
-        table=ScoreTable(**answers.table | ({} if answers.categories else {"category": None})),
+        table=table,
+        item=answers.item,
+        model=answers.model,
+        models=answers.models,
+        wrong_pass=options.wrong_pass,
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
         missing=about.failed,

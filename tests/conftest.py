@@ -26,7 +26,10 @@ settings.register_profile("appellate", deadline=None, suppress_health_check=[Hea
 settings.register_profile("ci", settings.get_profile("appellate"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate")
 
-DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")]
+DEMO = [
+    REPOSITORY / "data" / f"demo_{kind}.csv.gz"
+    for kind in ("votes", "answers", "scores", "rankings")
+]
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,7 @@ from ..confidence.calibration_error import (
 )
 from ..confidence.selective import auroc
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
+from ..scores.people import EPSILON, AltTest, alttest_of_votes
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
@@ -345,6 +346,22 @@ class Evidence:
             if category and self.judge in of_judge
         }
         return by_category(own, level=self.level)
+
+    @cached_property
+    def alternative(self) -> AltTest | None:
+        """The Alternative Annotator Test beside the people who voted, taken for experts."""
+        return self.alternative_of("experts")
+
+    def alternative_of(self, kind: str) -> AltTest | None:
+        """The same for people of a kind of `EPSILON`; None without two, or for one of them."""
+        people = {
+            name: self.counted.votes[name]
+            for name in sorted(self.counted.people)
+            if name in self.counted.votes
+        }
+        if self.votes is None or self.is_person or len(people) < 2:
+            return None
+        return alttest_of_votes(self.votes, people, epsilon=EPSILON[kind])
 
     @cached_property
     def tie_gap(self) -> Estimate | None:

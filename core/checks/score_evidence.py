@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import InvalidOption, TooFewLabels, UnknownName
 from ..scores.agreement import Leniency, ScoreAgreement, Spread, leniency, score_agreement, spread
+from ..scores.cut import Cut, best_cut
 from ..scores.drift import Drift, drift
 from ..scores.length import LengthEffect, length_effect
 from ..scores.pass_rate import PassRate, pass_rate
 from ..scores.passing import PassFail, pass_fail
-from ..scores.people import Ceiling, PeopleCheck, ceiling, people_check
+from ..scores.people import (
+    EPSILON,
+    AltTest,
+    Ceiling,
+    Closeness,
+    PeopleCheck,
+    alttest,
+    ceiling,
+    people_check,
+)
+from ..scores.raters import RaterPair, rater_pairs
+from ..scores.recalibration import ScoreRecalibration, recalibrate_scores
 from ..scores.repeatability import repeatability
+from ..scores.table import ScoreKind, ScoreTable
+from ..scores.versions import VersionDifference, compare_versions
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
+from .check import Unknown
 
 if TYPE_CHECKING:
     from ..agreement.reliability import Repeatability
-    from ..records import FloatArray
-    from ..scores.table import ScoreTable
+    from ..records import FloatArray, IntArray
     from .check import Limits
+
+MOST_VERSIONS = 4
+"""More models than this are a leaderboard, and two of them are compared on request."""
+CLOSENESS: dict[ScoreKind, Closeness] = {"levels": "rmse", "pass_fail": "equal", "labels": "equal"}
+
+
+def _seeded() -> np.random.Generator:
+    return np.random.default_rng(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -32,6 +56,9 @@ class JudgedScores:
 
     runs : (n, runs) scores of each run, NaN where there is none.
     outputs, missing : outputs of the judge, and those without a score.
+    item : (n,) number of each answer's item, None where no model is known.
+    model : (n,) codes into `models`, −1 for none: who wrote it.
+    wrong_pass : price of passing an answer that people fail, where the other error costs 1.
     """
 
     judge: str
@@ -40,6 +67,27 @@ class JudgedScores:
     runs: FloatArray
     outputs: int
     missing: int
+    item: IntArray | None = None
+    model: IntArray | None = None
+    models: tuple[str, ...] = ()
+    wrong_pass: float = 1.0
+
+    def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
+        """The answers of two models to the same items, in the same order.
+
+        Raises UnknownName for a model that wrote none.
+        """
+        if self.item is None or self.model is None or not {a, b} <= {*self.models}:
+            raise UnknownName(
+                f"{a!r} and {b!r} did not both write answers that {self.judge!r} scored; "
+                f"{', '.join(self.models) or 'nobody'} did."
+            )
+        first, second = (np.flatnonzero(self.model == self.models.index(name)) for name in (a, b))
+        _, left, right = np.intersect1d(
+            self.item[first], self.item[second], assume_unique=True, return_indices=True
+        )
+        one, other = self.table.rows(first[left]), self.table.rows(second[right])
+        return one, replace(other, unit=one.unit)
 
 
 class ScoreEvidence:
@@ -108,6 +156,71 @@ class ScoreEvidence:
     def repeatability(self) -> Repeatability:
         """Whether it gives the same score again."""
         return repeatability(self.scores.runs, unit=self.table.unit, level=self.level)
+
+    @cached_property
+    def cut(self) -> Cut | Unknown:
+        """The score from which an answer should pass, by the price of both errors."""
+        return self.cut_at(self.scores.wrong_pass)
+
+    def cut_at(self, wrong_pass: float) -> Cut | Unknown:
+        """The same at another price of passing what people fail."""
+        try:
+            return best_cut(self.table, rng=_seeded(), price_fp=wrong_pass, level=self.level)
+        except TooFewLabels as error:
+            return Unknown(str(error))
+
+    @cached_property
+    def cut_pass_rate(self) -> PassRate | None:
+        """The true pass rate by the cut, which other answers chose; None without a cut."""
+        if isinstance(self.cut, Unknown):
+            return None
+        table = self.table
+        said = np.where(self.cut.passed < 0, np.nan, self.cut.passed)
+        truth = np.where(table.people_verdict < 0, np.nan, table.people_verdict)
+        cut = ScoreTable.of(said, truth, unit=table.unit, low=0, high=1, kind="pass_fail")
+        return pass_rate(cut, level=self.level)
+
+    @cached_property
+    def alternative(self) -> AltTest:
+        """The Alternative Annotator Test, people taken for experts."""
+        return self.alternative_of("experts")
+
+    def alternative_of(self, kind: str) -> AltTest:
+        """The same for people of a kind of `EPSILON`."""
+        table = self.table
+        judge, people, closeness = table.judge, table.people, CLOSENESS[table.kind]
+        if not table.same_scale:
+            people = np.full((len(table), 1), np.nan)
+        elif table.says_pass:
+            judge = np.where(table.verdict < 0, np.nan, table.verdict)
+            people = table.person_passed
+        return alttest(judge, people, closeness=closeness, epsilon=EPSILON[kind], names=table.names)
+
+    @cached_property
+    def recalibration(self) -> ScoreRecalibration | Unknown:
+        """Whether a map of its scores brings them nearer to people's, held out."""
+        try:
+            return recalibrate_scores(self.table, rng=_seeded(), level=self.level)
+        except (TooFewLabels, InvalidOption) as error:
+            return Unknown(str(error))
+
+    @cached_property
+    def versions(self) -> dict[tuple[str, str], VersionDifference]:
+        """Every two of at most `MOST_VERSIONS` models that wrote the answers, on shared items."""
+        models = self.scores.models
+        if len(models) > MOST_VERSIONS:
+            return {}
+        found = {pair: self.compared(*pair) for pair in combinations(models, 2)}
+        return {pair: one for pair, one in found.items() if one.n}
+
+    def compared(self, a: str, b: str) -> VersionDifference:
+        """How much better the answers of model `b` are than those of `a`."""
+        return compare_versions(*self.scores.of_models(a, b), level=self.level)
+
+    @cached_property
+    def pairs(self) -> tuple[RaterPair, ...]:
+        """It beside each person, and every two people."""
+        return rater_pairs(self.table, judge=self.judge, level=self.level)
 
     @cached_property
     def missing(self) -> Estimate | None:

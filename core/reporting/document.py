@@ -20,11 +20,13 @@ from ..against import document_of
 from ..audit_results import Audit, JudgeAudit, JudgedBoard, ScoreAudit
 from ..bias.changes import Change
 from ..bias.preference import Verbosity
-from ..checks.check import CheckResult
+from ..checks.check import CheckResult, Unknown
 from ..checks.overall import OVERALL_WORDS
 from ..checks.score_evidence import ScoreEvidence
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow
+from ..scores.cut import Cut
+from ..scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
 
 SCHEMA = "appellate.audit/3"
@@ -199,7 +201,40 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             "labels": _estimate(rates.labels),
             "corrected": _estimate(rates.corrected),
         },
+        "cut": _cut(evidence.cut),
+        "omega": evidence.alternative.omega,
+        "rho": evidence.alternative.rho,
+        "epsilon": evidence.alternative.epsilon,
+        "versions": [
+            {"a": a, "b": b, "of": one.of}
+            | {name: _estimate(getattr(one, name)) for name in VERSION_FIELDS}
+            for (a, b), one in evidence.versions.items()
+        ],
+        "recalibration": _recalibration(evidence.recalibration),
     }
+
+
+VERSION_FIELDS = ("difference", "labels", "judge", "bias")
+
+
+def _cut(cut: Cut | Unknown) -> dict[str, Any] | None:
+    if isinstance(cut, Unknown):
+        return None
+    estimates = ("cost", "tpr", "tnr", "pass_all", "fail_all")
+    return {
+        "score": cut.cut if math.isfinite(cut.cut) else None,
+        "price": cut.price_fp,
+        "better": cut.better,
+        "n": cut.n,
+        **{name: _estimated(getattr(cut, name)) for name in estimates},
+    }
+
+
+def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None:
+    if isinstance(found, Unknown):
+        return None
+    names = ("error_before", "error_after", "bias_before", "bias_after", "n")
+    return {name: getattr(found, name) for name in names} | {"change": _estimate(found.change)}
 
 
 def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
@@ -235,6 +270,8 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         and _ends(judge.own_family.difference, "difference")
         | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
+        "alternative": judge.alternative
+        and _fields(judge.alternative, ("omega", "rho", "epsilon")),
     }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import BoolArray, FloatArray, IntArray
-from ..stats.estimate import Estimate, OneRow
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import check_level, wilson_by_item
 from .passing import NO_PEOPLE
 from .table import SAME, UNDECIDED, ScoreTable
@@ -25,7 +25,7 @@ without it in .86 to .96."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Cut(OneRow):
+class Cut:
     """The cut that costs least, and what it costs on answers that did not choose it.
 
     cut : pass from this score on, in the judge's units; infinite where failing all is cheapest.
@@ -34,6 +34,8 @@ class Cut(OneRow):
     better : whether the whole interval of `cost` is below the cheaper trivial cut.
     price_fp, price_fn : of passing an answer that people fail, of failing one that they pass.
     candidates : cuts that were tried.  n, units : labelled answers and their units.
+    passed : (all answers) 1 where an answer passes, 0 where not, −1 without a score: a labelled one
+        by the cut that other answers chose, any other by `cut`.
     """
 
     cut: float
@@ -48,6 +50,11 @@ class Cut(OneRow):
     candidates: int
     n: int
     units: int
+    passed: IntArray = field(repr=False)
+
+    def to_frame(self) -> DataFrame:
+        """One row, without `passed`."""
+        return data_frame([flat(self, without=("passed",))])
 
 
 def best_cut(
@@ -80,8 +87,8 @@ def best_cut(
             raise InvalidOption(f"{name}: {price:g} is not above 0")
     if folds < 2:
         raise InvalidOption(f"folds: {folds} is below 2; a cut must be judged on other answers")
-    verdict = table.people_verdict
-    known = table.rows((verdict != UNDECIDED) & ~np.isnan(table.judge))
+    labelled = (table.people_verdict != UNDECIDED) & ~np.isnan(table.judge)
+    known = table.rows(labelled)
     passes = known.people_verdict == 1
     code, units = known.unit_codes()
     _check_labels(table, passes, units, folds)
@@ -116,8 +123,11 @@ def best_cut(
 
     pass_all, fail_all = cost(np.where(passes, 0.0, price_fp)), cost(np.where(passes, price_fn, 0))
     found = _widened(cost(errors), most)
+    cut = float(scores[chosen]) if chosen < size else math.inf
+    verdicts = np.where(np.isnan(table.judge), UNDECIDED, table.judge >= cut - SAME)
+    verdicts[labelled] = passed
     return Cut(
-        cut=float(scores[chosen]) if chosen < size else math.inf,
+        cut=cut,
         cost=found,
         tpr=rate(passes, passed),
         tnr=rate(~passes, ~passed),
@@ -129,6 +139,7 @@ def best_cut(
         candidates=size + 1,
         n=len(known),
         units=units,
+        passed=verdicts.astype(np.int64),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption
-from ..records import BoolArray, FloatArray
+from ..records import BoolArray, FloatArray, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, OneRow, rows_frame
 from ..stats.intervals import check_level, mean_interval
 from ..stats.jackknife import PairMoments, jackknife_interval
@@ -323,6 +323,24 @@ def alttest(
         people=people_left_out,
         few=len(people_left_out) < LEAST_PEOPLE,
         reason=None,
+    )
+
+
+def alttest_of_votes(
+    judge: VoteCounts, people: Mapping[str, VoteCounts], *, epsilon: float = 0.2
+) -> AltTest:
+    """The test on pairwise votes: the majority of a rater's own votes is its label.
+
+    judge, people : votes per comparison, of one selection.
+
+    Raises and source as `alttest`.
+    """
+    size = 1 + max(int(one.comparison.max(initial=-1)) for one in (judge, *people.values()))
+    labels = np.full((size, 1 + len(people)), np.nan)
+    for column, counts in enumerate((judge, *people.values())):
+        labels[counts.comparison, column] = counts.label
+    return alttest(
+        labels[:, 0], labels[:, 1:], closeness="equal", epsilon=epsilon, names=tuple(people)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def compare_versions(a: ScoreTable, b: ScoreTable, *, level: float = 0.95) -> Ve
         if n_distinct(unit[~labelled]) < 2:
             weight = 0.0
         size = int(unit.max()) + 1
-        difference = rectified_mean(
+        rectified = rectified_mean(
             sums_by_item(unit[labelled], said[labelled] - weight * judged[labelled], size),
             sums_by_item(unit[~labelled], judged[~labelled], size),
             weight,
@@ -102,6 +102,7 @@ def compare_versions(a: ScoreTable, b: ScoreTable, *, level: float = 0.95) -> Ve
             within=(-1.0, 1.0),
             level=level,
         )
+        difference = replace(rectified, n=with_label)
     return VersionDifference(
         of="pass" if by_pass else "score",
         difference=difference,

@@ -51,7 +51,7 @@ DEMO_ITEMS = 70
 DEMO_DATASET = "demo (simulated)"
 
 _STATUSES = ("ok", "refused", "unparsed")
-_FILLERS = (
+FILLERS = (
     " It restates the question first.",
     " It gives one example.",
     " It lists the steps in order.",
@@ -357,10 +357,10 @@ def _responses(
     models: list[str], items: int, rng: np.random.Generator
 ) -> tuple[list[list[str]], IntArray]:
     """Text of each model's answer to each item, and its length in characters: (items, models)."""
-    extra = (rng.random((items, len(models))) * (len(_FILLERS) + 1)).astype(np.int64)
+    extra = (rng.random((items, len(models))) * (len(FILLERS) + 1)).astype(np.int64)
     texts = [
         [
-            f"Simulated answer {k + 1} of {model}." + "".join(_FILLERS[: extra[k, m]])
+            f"Simulated answer {k + 1} of {model}." + "".join(FILLERS[: extra[k, m]])
             for m, model in enumerate(models)
         ]
         for k in range(items)

@@ -11,6 +11,14 @@ from core.consensus.listwise_orders import order_sensitivity
 from core.errors import InvalidOption
 from core.importers import read
 from core.schema import Selection
+from core.simulate.answers import (
+    BOTS,
+    GAIN,
+    PEOPLE,
+    ScoreJudge,
+    simulate_answers,
+    write_demo_answers,
+)
 from core.simulate.tables import write_demo_rankings, write_demo_scores
 from core.simulate.votes import demo_world
 from core.store import Store
@@ -27,7 +35,11 @@ def loaded(path):
 
 
 def test_the_demo_is_what_the_simulation_writes(tmp_path):
-    for name, write in (("demo_rankings", write_demo_rankings), ("demo_scores", write_demo_scores)):
+    for name, write in (
+        ("demo_rankings", write_demo_rankings),
+        ("demo_scores", write_demo_scores),
+        ("demo_answers", write_demo_answers),
+    ):
         write(tmp_path / f"{name}.csv.gz", seed=0)
         assert (tmp_path / f"{name}.csv.gz").read_bytes() == (DATA / f"{name}.csv.gz").read_bytes()
 
@@ -83,6 +95,33 @@ def test_bad_options_are_named(tmp_path):
         write_demo_scores(tmp_path / "x.csv", seed=-1)
     with pytest.raises(InvalidOption, match=r"\.csv"):
         write_demo_rankings(tmp_path / "x.parquet", seed=0)
-    for write in (write_demo_scores, write_demo_rankings):
+    for write in (write_demo_scores, write_demo_rankings, write_demo_answers):
         with pytest.raises(InvalidOption, match="items 0"):
             write(tmp_path / "x.csv", seed=0, items=0)
+
+
+def test_planted_faults_of_the_judge_of_single_answers_are_found():
+    """Of 3,000 items: a judge without faults has none of them, the demo's has each."""
+    honest = ScoreJudge(name="honest", leniency=0, length=0, favour=0, category=0)
+    found = {}
+    for judge in (honest, ScoreJudge()):
+        table = simulate_answers(items=3000, rng=np.random.default_rng(1), judge=judge)
+        frame = table.to_pandas()
+        assert set(frame.judge) == {judge.name, *PEOPLE}
+        found[judge.name] = frame[frame.metric == "helpfulness"]
+    apart = {}
+    for name, frame in found.items():
+        keys = ["item_id", "category", "model", "response"]
+        mean = frame.assign(own=frame.judge == name).groupby([*keys, "own"]).score.mean().unstack()
+        apart[name] = (mean[True] - mean[False]).dropna().reset_index(name="apart")
+    mean = {name: frame.apart.mean() for name, frame in apart.items()}
+    assert abs(mean["honest"]) < 0.03 < 0.4 < mean["sim-scorer-generous"]
+    for name, planted in (("honest", False), ("sim-scorer-generous", True)):
+        frame = apart[name]
+        by_bot, by_category = (frame.groupby(k).apart.mean() for k in ("model", "category"))
+        slope = np.polyfit(frame.response.str.len(), frame.apart, 1)[0]
+        assert (by_bot[BOTS[1]] - by_bot[BOTS[0]] > 0.1) == planted
+        assert (by_category["Returns"] - by_category["Billing"] > 0.1) == planted
+        assert (slope > 5e-4) == planted
+    people = found["honest"][found["honest"].judge != "honest"].groupby("model").score.mean()
+    assert people[BOTS[1]] - people[BOTS[0]] == pytest.approx(GAIN * 1.15, abs=0.06)

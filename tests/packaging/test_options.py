@@ -96,6 +96,7 @@ def test_flags_of_a_job_say_nothing_unless_they_are_given() -> None:
             {"limits": {"position": (0.05, 0.1), "ties": (0.2, None)}},
         ),
         (["--family", "X=a,b", "Y=c"], {"families": {"X": ("a", "b"), "Y": ("c",)}}),
+        (["--pass-from", "tone=4", "a=.5"], {"pass_from": {"tone": 4.0, "a": 0.5}}),
         (["--pool", "300", "--calibration-share", ".2"], {"pool": 300, "calibration_share": 0.2}),
         (
             ["--correctness", "both_orders", "--seed", "4"],
