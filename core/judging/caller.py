@@ -17,9 +17,9 @@ from .client import Answer, CallFailed
 from .endpoint import Destination
 from .job import Judge, Terms
 from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
-from .parsing import LONG_REPLY
 from .plan import Plan, Progress, most
 from .prompts import THOUGHTS, Request, new_fence
+from .reader import LONG_REPLY
 
 ATTEMPTS = 6
 """Calls for one request before it is kept as a failed one, to be sent again by the next run."""

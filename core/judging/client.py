@@ -30,7 +30,7 @@ from typing import Any
 import httpx
 
 from .endpoint import NO_KEY, Destination
-from .parsing import storable
+from .reader import storable
 
 OPTIONAL = (
     "temperature",

@@ -16,9 +16,9 @@ from ..options import described, flag
 from ..schema import Kind, perturbed_name
 from .items import Item, alone, listed, paired
 from .own_verdicts import OwnVerdicts
-from .parsing import LETTERS
 from .perturbations import NAMES as CHANGES
 from .perturbations import changed
+from .reader import LETTERS
 
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]

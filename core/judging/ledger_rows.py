@@ -20,9 +20,9 @@ from ..store.ledger import COMPARISON, Call, Ledger, Reply
 from .items import Item, alone, digest_of
 from .job import Job
 from .limits import InFlight, Signal
-from .parsing import FLAGS
 from .prompts import Request
 from .protocols import orderings
+from .reader import FLAGS
 
 if TYPE_CHECKING:
     from ..store import Store

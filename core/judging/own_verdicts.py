@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import InvalidOption
-from .verdict_words import VERDICT
+from .forms import VERDICT
 
 SECONDS = 0.25
 """Longest search of one reply; one that takes longer is unparsed."""

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
+from .forms import CONDITION, CRITERION, GOES_ON, LOWER, NEGATED, OWN, POSSIBLE, REPORTED, WORSE
+
 END_TOKENS = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text|return|eom_id|END_OF_TURN_TOKEN|assistant|"
     r"user)\|>|</?s>|<(?:end|start)_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
@@ -35,45 +37,11 @@ MARKS = re.compile(
     rf"|(?<!`)`([^`\n]{{1,{LONGEST_QUOTATION}}})`(?!`)"
     rf"|(?<!\w)'(?=\S)([^'\n]{{1,{LONGEST_QUOTATION}}}?)'(?!\w)"
 )
-OWN = re.compile(
-    r"(?:verdict|decision|choice|answer|winner|judge?ment|urteil|veredicto|结论|判定)\W{0,6}(?:\bis\b\W{0,6})?\Z",
-    re.IGNORECASE,
-)
 BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
 SHORT_BLOCK = 24
 """Characters of a block of code that may hold nothing but a verdict."""
-
-SPEAKER = (
-    r"(?:responses?|assistant|answer|candidate|output|text|prompt|user|author|instructions?|comment|line|"
-    r"message|first|second|former|latter|[AB]|antwort|sie|respuesta|réponse|回答|回复)"
-)
-SPEECH = (
-    r"(?:says?|said|saying|claims?|claimed|contains?|containing|writes?|wrote|asks?|asked|tells?|told|instructs?|"
-    r"instructed|demands?|includes?|including|inserts?|ends|begins|starts|reads|adds?|states|repeats|requests?|orders|"
-    r"announces|declares|injects?|tries|attempts|wants|insists|urges|commands|with the "
-    r"(?:line|words?|text)|"
-    r"sagt|schreibt|behauptet|verlangt|fordert|enthält|endet|dice|escribe|afirma|pide|contiene|dit|écrit|prétend|"
-    r"demande|contient|声称|写道|要求|包含|说)"
-)
-REPORTED = re.compile(
-    rf"(?<![\w]){SPEAKER}(?![\w-])[^.!?\n]{{0,80}}?(?<!\w){SPEECH}(?![\w])"
-    rf"|\b(?:it|es|elle?|sie) {SPEECH}(?![\w])|回[答复][ＡＢAB]?(?:声称|写道|要求|包含|说)"
-    rf"|\bis what (?:it|they|he|she|the|response|answer)\b|\b(?:injection|manipulat|adversarial|jailbreak)",
-    re.IGNORECASE,
-)
-NEGATED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bcannot|\bneither|\bnor|\binstead of|\brather "
-    r"than|\bnicht|\bkein\w*|"
-    r"\bno es|\bne\b[^.]{0,20}\bpas|不是|并非)[^.,;:!?\n\0]{0,40}\Z",
-    re.IGNORECASE,
-)
-UNSURE = re.compile(
-    r"\b(?:if(?! (?:i|we) (?:must|have to|had "
-    r"to))|unless|might|could|perhaps|maybe|possibly|would have|"
-    r"wenn|falls|vielleicht|si|quizás?|peut-être)\b|如果|也许|可能",
-    re.IGNORECASE,
-)
 SENTENCE = re.compile(r"[.!?。！？](?=[\s*_\"'”)]|\Z)|[。！？]|\n[ \t]*\n")
 LEAD = 200
 """Characters before a statement that are looked at."""
@@ -170,7 +138,7 @@ def without_quotations(text: str) -> str:
             return f" {found.group()[1:-1]} "
         return strike(found)
 
-    text_now = QUOTED_LINE.sub(strike, BLOCK.sub(block, text))
+    text_now = STRUCK_OUT.sub(strike, QUOTED_LINE.sub(strike, BLOCK.sub(block, text)))
     return MARKS.sub(mark, text_now)
 
 
@@ -189,15 +157,20 @@ class Quotations:
         return [_plain(text) for text in self._shown]
 
     def reported(self, begin: int, end: int) -> bool:
-        """Whether a statement is another's, or is denied."""
+        """Whether a statement is another's, of one criterion, or denied."""
         lead, trail = self._around(begin, end)
-        if REPORTED.search(f"{lead} {trail}") is not None or NEGATED.search(lead) is not None:
+        spoken = REPORTED.search(f"{lead} {trail}") or NEGATED.search(lead) or WORSE.search(lead)
+        if spoken is not None or CRITERION.search(lead) is not None:
             return True
         return self.repeated(begin, end)
 
     def unsure(self, begin: int, end: int) -> bool:
         """Whether a statement is made under a condition or as a possibility."""
-        return UNSURE.search(self._around(begin, end)[0]) is not None
+        lead, trail = self._around(begin, end)
+        behind = self.answer[end : end + LEAD]
+        if GOES_ON.match(behind) is not None or LOWER.match(behind) is not None:
+            return True
+        return any(map(CONDITION.search, (lead, trail))) or POSSIBLE.search(lead) is not None
 
     def _around(self, begin: int, end: int) -> tuple[str, str]:
         """The sentence before and after a place; a colon goes on over a line."""

@@ -16,11 +16,11 @@ from typing import Any
 from ..errors import InvalidOption, UnreadableFile
 from ..schema import POSITIONS
 from ..store.ledger import Reply, Task
-from . import parsing
+from . import reader
 from .items import Item, digest_of
 from .job import Judge
 from .own_verdicts import OwnVerdicts
-from .parsing import LETTERS, Parsed
+from .reader import LETTERS, Parsed
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
@@ -295,17 +295,17 @@ class Request:
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
         if self.confidence == "logprob" and self.task == "vote":
             # One token is all that was asked for.
-            return parsing.token(text, alternatives, ties=self.ties, refused=refused)
+            return reader.token(text, alternatives, ties=self.ties, refused=refused)
         if self.prompt.name == "key":
-            return parsing.answer_key(text, **end)
+            return reader.answer_key(text, **end)
         end["shown"] = self.shown
         if self.task == "score":
-            return parsing.direct_score(text, high=5 if self.five else 10, **end)
+            return reader.direct_score(text, high=5 if self.five else 10, **end)
         if self.task == "rank":
-            return parsing.ranking(text, len(self.order), **end)
+            return reader.ranking(text, len(self.order), **end)
         if self.own_verdicts is not None:
-            return parsing.own_verdict(text, self.own_verdicts, ties=self.ties, **end)
-        return parsing.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
+            return reader.own_verdict(text, self.own_verdicts, ties=self.ties, **end)
+        return reader.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
 
     def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:
         """The ledger's row; a slot verdict becomes a canonical one."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 from places import REPOSITORY
+
+from core.judging.forms import text_of
 
 FOLDER = REPOSITORY / "tests" / "data" / "replies"
 HEADING = "=== "
@@ -12,17 +15,24 @@ HEADING = "=== "
 
 @dataclass(slots=True)
 class JudgeReply:
-    """truth : A, B, C, none or refused.  shown : the responses that the reply speaks of."""
+    """truth : A, B, C, none or refused.  shown : the responses that the reply speaks of.
+
+    structured : the server kept it to a schema.  message : the lines are a message of OpenAI's
+    chat format, not its text.
+    """
 
     truth: str
     kind: str
     ties: bool
+    structured: bool = False
+    message: bool = False
     lines: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines).rstrip("\n")
+        written = "\n".join(self.lines).rstrip("\n")
+        return text_of(json.loads(written)) if self.message else written
 
     @property
     def clear(self) -> bool:
@@ -34,7 +44,8 @@ def replies(name: str) -> list[JudgeReply]:
     for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n"):
         if line.startswith(HEADING):
             truth, kind, *options = (part.strip() for part in line.removeprefix(HEADING).split("|"))
-            found.append(JudgeReply(truth, kind, "no ties" not in options))
+            marks = [mark in options for mark in ("structured", "message")]
+            found.append(JudgeReply(truth, kind, "no ties" not in options, *marks))
         elif found and line.startswith(("@a: ", "@b: ")):
             found[-1].shown.append(line[4:])
         elif found:

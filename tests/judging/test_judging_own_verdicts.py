@@ -18,8 +18,8 @@ from core.__main__ import main
 from core.errors import InvalidOption
 from core.judging.job import Job
 from core.judging.own_verdicts import OwnVerdicts, too_large
-from core.judging.parsing import own_verdict
 from core.judging.protocols import stages
+from core.judging.reader import own_verdict
 from core.store import Store
 
 PROMPT = "{{prompt}}\nReference: {{reference}}\nOne: {{first}}\nTwo: {{second}}\n"

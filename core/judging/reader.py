@@ -1,10 +1,9 @@
-"""Read what a model replied: lenient in form, strict in content.
+"""Read what a model replied: lenient in form, strict in content, and nothing on a guess.
 
-A verdict is taken when exactly one is stated outside quotations of the responses, whatever
-surrounds it: a JSON object with its damage, a tag such as [[A]], a line such as `Verdict: A`, an
-element, a box, a lone letter at the end. Two that differ, a value that is none of those asked for,
-one that the judge only reports or denies: the reply is `unparsed`, kept with its text. A refusal
-without a verdict is `refused`. Neither is a vote.
+A verdict is taken when exactly one is stated in a form of `forms`, in the model's own words: not in
+its thoughts, not in a quotation, not of a criterion or of another judge, not under a condition, not
+taken back behind it. In doubt the reply is `unparsed`, kept with its text, and settled by hand or
+asked for again. A refusal without a verdict is `refused`. Neither is a vote.
 """
 
 from __future__ import annotations
@@ -19,10 +18,24 @@ from functools import cached_property, wraps
 from typing import Any, Literal
 
 from . import loose_json
+from .forms import (
+    ALIKE,
+    CORRECTED,
+    CRITERION_KEYS,
+    KEY_OF_VERDICT,
+    NAME,
+    ONLY_OTHER,
+    REFUSAL,
+    REMARK_KEYS,
+    TAG,
+    VERDICT,
+    Form,
+    score_form,
+    step,
+)
 from .loose_json import Found, Pairs
 from .own_verdicts import OwnVerdicts
-from .own_words import BLOCK, STRUCK, Quotations, answer_of, without_quotations
-from .verdict_words import TAG, VERDICT, Form, score_form, step
+from .own_words import BLOCK, LEAD, SENTENCE, STRUCK, Quotations, answer_of, without_quotations
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONG_REPLY = 200_000
@@ -34,15 +47,8 @@ OBJECT = re.compile(
 )
 """Where an object begins or might; another brace is one of code or a formula."""
 WRAPPERS = (
-    "result",
-    "output",
-    "answer",
-    "response",
-    "evaluation",
-    "judgement",
-    "judgment",
-    "final",
-    "decision",
+    *("result", "output", "answer", "response", "evaluation", "judgement", "judgment", "final"),
+    *("decision", "arguments", "parameters"),
 )
 """Keys under which some models put the whole object."""
 REASONS = (
@@ -62,31 +68,12 @@ SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
 FLAGS = ("calibrated_uncertainty", "major_error", "unsupported")
 BEGINS = 400
 """Characters of a reply in which a refusal is stated."""
-REFUSAL = re.compile(
-    r"(?:unfortunately,?\s+|apologies,?\s+(?:but\s+)?|no[,.]\s+)*"
-    r"(?:(?:i['’]?m|i am|we are|we['’]re)?\s*(?:very\s+|so\s+|truly\s+)?(?:sorry|afraid)\b.{0,80}?"
-    r"\b(?:can(?:no|['’])t|unable|not able|won['’]t|not comfortable|must decline)\b"
-    r"|i\s+(?:can(?:no|['’])t|can not|won['’]t|will not|must(?: respectfully)? (?:decline|refuse)|"
-    r"(?:respectfully )?decline|refuse|am unable|am not able|['’]m unable|am not comfortable|"
-    r"do(?:n['’]t| not) feel comfortable|have to decline|need to decline)\b"
-    r"|i['’]m (?:unable|not able|not comfortable|going to have to decline|not going to)\b"
-    r"|as an ai\b.{0,80}?\b(?:can(?:no|['’])t|unable|not able)\b"
-    r"|(?:this|the|your) "
-    r"(?:request|content|material|conversation|prompt|text)\b.{0,60}?\b(?:violates?|"
-    r"goes against|is against|was flagged|has been flagged|conflicts with)\b"
-    r"|(?:es )?tut mir (?:sehr |wirklich )?leid\b.{0,80}?\b(?:nicht|kein\w*)\b"
-    r"|(?:leider )?(?:kann|darf|möchte|werde) ich\b.{0,60}?\b(?:nicht|kein\w*)\b|ich "
-    r"(?:kann|darf|möchte|"
-    r"werde)\b.{0,60}?\b(?:nicht|kein\w*)\b"
-    r"|(?:lo siento|lo lamento|disculpa)\b.{0,80}?\bno\b|no puedo\b|lamento no poder\b"
-    r"|(?:je suis (?:vraiment )?d[ée]sol[ée]e?|d[ée]sol[ée]e?)\b.{0,80}?\b(?:ne|n['’])|je ne "
-    r"(?:peux|"
-    r"suis) pas\b|(?:抱歉|对不起|很抱歉|非常抱歉).{0,30}?(?:无法|不能|不便|不可以)|我(?:无法|不能))",
-    re.IGNORECASE | re.DOTALL,
-)
-"""How a reply declines to judge, in several languages; the provider's own word counts apart from
-this.
-"""
+MOST_BEHIND = 2_000
+"""Characters behind the last statement that are looked at for one that takes it back."""
+EDGE_MARKS = " \t*_\"'`“”()[]>#→-"
+PICTURES = re.compile(r"[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
+"""Emoji, which say nothing."""
+OTHER = {1: "B", -1: "A"}
 
 Status = Literal["ok", "unparsed", "refused", "cut_off"]
 
@@ -281,31 +268,56 @@ class _Stated:
         for each in found:
             begin, end = each.span
             masked = masked[:begin] + STRUCK * (end - begin) + masked[end:]
-        self.rest = without_quotations(masked)
+        self.rest = PICTURES.sub(" ", without_quotations(masked))
 
     def value(self) -> int:
-        """The one thing that is stated. Raises _Unreadable if nothing is, or two things that
-        differ.
+        """The one thing that is stated. Raises _Unreadable if nothing is, two things that differ,
+        or one of which something around it makes it doubtful.
         """
-        firm = {value for each in self.objects for value in self._of_object(each)}
-        unsure: set[int] = set()
-        lines = self._outer_lines()
-        whole = filter(None, map(self.form.alone.fullmatch, lines))
-        last = (
-            found
-            for pattern in self.form.last
-            for line in lines
-            for found in pattern.finditer(line)
+        firm: dict[int, int] = {}
+        for each in self.objects:
+            for value in self._of_object(each):
+                firm[value] = max(firm.get(value, 0), each.span[1])
+        for words, begin, end in (*self._inline, *self._outer):
+            read = self.form.read(words)
+            if read is not None and not self.quotations.reported(begin, end):
+                _need(not self.quotations.unsure(begin, end))
+                _need(not self._assessed_alike(words, begin, end))
+                firm[read] = max(firm.get(read, 0), end)
+        _need(len(firm) == 1)
+        ((value, end),) = firm.items()
+        _need(not self._taken_back(value, end))
+        may_be = (
+            self.form.read(found["v"])
+            for pattern in self.form.loose
+            for found in pattern.finditer(self.rest)
+            if not self.quotations.reported(*found.span())
         )
-        outer = (self.form.read(found["v"]) for found in (*whole, *last))
-        firm |= {value for value in outer if value is not None}
-        prose = (found for pattern in self.form.prose for found in pattern.finditer(self.rest))
-        for words, begin, end in (*self._inline, *((found["v"], *found.span()) for found in prose)):
-            value = self.form.read(words)
-            if value is not None and not self.quotations.reported(begin, end):
-                (unsure if self.quotations.unsure(begin, end) else firm).add(value)
-        _need(len(firm) == 1 and not unsure - firm)
-        return firm.pop()
+        _need(all(other in (None, value) for other in may_be))
+        _need(all(self.form.read(line) in (None, value) for _, line in self._lines_alone))
+        return value
+
+    def _assessed_alike(self, words: str, begin: int, end: int) -> bool:
+        """Whether a letter has a mark behind it and the other one too, in the same line or the
+        next.
+        """
+        other = OTHER.get(self.form.read(words) or 0)
+        behind = self.rest[end : end + 2 * LEAD].lstrip(EDGE_MARKS)
+        if self.form is not VERDICT or other is None or not behind or behind[0] in "\n\0":
+            return False
+        near = "\n".join([line for line in behind.split("\n") if line.strip()][:2])
+        alike = ALIKE.format(name=f"(?i:{NAME})", other=other)
+        return re.search(alike, near) is not None
+
+    def _taken_back(self, value: int, end: int) -> bool:
+        """Whether what stands behind a statement takes it back, or names the other in its place."""
+        behind = self.rest[end : end + MOST_BEHIND]
+        if CORRECTED.search(behind) is not None:
+            return True
+        others = [letter for vote, letter in OTHER.items() if vote == value] or list("AB")
+        return self.form is VERDICT and any(
+            re.search(ONLY_OTHER.format(other=other), behind, re.IGNORECASE) for other in others
+        )
 
     def steps(self) -> int | None:
         """How far apart a five-level verdict puts the two."""
@@ -343,19 +355,50 @@ class _Stated:
                 )
                 # A letter that is none of those asked for may be the verdict that was meant.
                 _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
-                stated.append((words, *match.span()))
+                blank = len(match.group()) - len(match.group().lstrip())
+                stated.append((words, match.start() + blank, match.end()))
         return stated
 
-    def _outer_lines(self) -> list[str]:
-        """The first and the last line of the text."""
-        lines = [line for line in self.rest.split("\n") if line.strip(f"{STRUCK} \t`[],;")]
-        if not lines or STRUCK in lines[-1]:
+    @cached_property
+    def _outer(self) -> list[tuple[str, int, int]]:
+        """Statements that count on the first and the last line only, or as the last sentence."""
+        lines = [(at, line) for at, line in _lines(self.rest) if line.strip(f"{STRUCK} \t`[],;")]
+        if not lines or STRUCK in lines[-1][1]:
             return []
-        return [lines[0], lines[-1]] if STRUCK not in lines[0] else [lines[-1]]
+        told = re.search(r"[.!?:。：！？\0]", self.rest[: lines[-1][0]]) is not None
+        if len(lines) > 1 and not told and self.form.alone.fullmatch(lines[-1][1]):
+            # Nothing is said before it: a letter of a list.
+            return []
+        outer = lines[-1:] if STRUCK in lines[0][1] or len(lines) == 1 else [lines[0], lines[-1]]
+        stated = [
+            (found["v"], at + found.start("v"), at + found.end("v"))
+            for at, line in outer
+            for pattern in (self.form.alone, *self.form.last)
+            for found in pattern.finditer(line)
+            if pattern is not self.form.alone or not found.start()
+        ]
+        at, line = lines[-1]
+        cut = [mark.end() for mark in SENTENCE.finditer(line.rstrip(" *_.!。"))]
+        begin = cut[-1] if cut else 0
+        begin += len(line[begin:]) - len(line[begin:].lstrip(EDGE_MARKS))
+        for pattern in self.form.sentence:
+            if found := pattern.match(line[begin:].rstrip()):
+                place = at + begin
+                stated.append((found["v"], place + found.start("v"), place + found.end()))
+        return stated
+
+    @property
+    def _lines_alone(self) -> Iterator[tuple[int, str]]:
+        """Lines that hold nothing but what may be a verdict."""
+        return ((at, line) for at, line in _lines(self.rest) if self.form.alone.fullmatch(line))
 
     def _of_object(self, object_: Found) -> Iterator[int]:
         """What an object states; a mended one may not say anything else anywhere."""
         pairs, read = object_, self.form.read
+        _need(not self._doubtful(object_.pairs))
+        _need(not any(object_.values(key) for key in CRITERION_KEYS))
+        remarks = (str(value) for key in REMARK_KEYS for value in object_.values(key))
+        _need(not any(map(CORRECTED.search, remarks)))
         values = [value for key in self.form.keys for value in pairs.values(key)]
         if not values and not object_.mended:
             inner = [
@@ -381,6 +424,18 @@ class _Stated:
                 continue
             _need(not object_.mended or self._agrees(object_, stated))
             yield stated
+
+    def _doubtful(self, pairs: Sequence[tuple[str, Any]]) -> bool:
+        """Whether the keys of an object state two verdicts; those of objects within it decide
+        nothing.
+        """
+        stated = {
+            value
+            for key, given in pairs
+            if KEY_OF_VERDICT.search(key) or key.strip().lower() in self.form.keys
+            if isinstance(given, str) and (value := self.form.read(given)) is not None
+        }
+        return self.form is VERDICT and len(stated) > 1
 
     def _agrees(self, object_: Found, stated: int) -> bool:
         """Whether all mentions of the keys from a mended object on, but for quotations, say the
@@ -409,7 +464,10 @@ class _Stated:
             return True
         for block in BLOCK.finditer(self.answer):
             if block.start() < begin < block.end():
-                return not block.group(2).lstrip(" \t\n[/*#").startswith(("{", "json"))
+                inside = block.group(2).lstrip(" \t\n[/*#")
+                if not inside.startswith(("{", "json")):
+                    return True
+                begin, end = block.span()
         return self.quotations.reported(begin, end)
 
 
@@ -472,3 +530,11 @@ def _candidate(entry: Any, labels: str) -> dict[str, Any]:
 def declined(words: str) -> bool:
     """Whether a text begins with a refusal."""
     return REFUSAL.match(words[:BEGINS].lstrip(" \t\r\n\"'*>#")) is not None
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their places."""
+    at = 0
+    for line in text.split("\n"):
+        yield at, line
+        at += len(line) + 1
