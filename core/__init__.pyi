@@ -42,6 +42,7 @@ from .consensus.listwise import Weights
 from .consensus.listwise import consensus as consensus_ranking
 from .consensus.listwise import improvement as listwise_improvement
 from .consensus.listwise_orders import order_sensitivity, order_sweep
+from .consensus.slots import slot_corrected
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
 from .experiments.budget import trial as trial_budget
@@ -139,6 +140,7 @@ __all__ += [
     "listwise_improvement",
     "order_sensitivity",
     "order_sweep",
+    "slot_corrected",
 ]
 __all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts"]
 # Experiments

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
+from ..consensus.slots import SlotCorrected
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import p_value, percent, percent_span, points, points_ends
@@ -226,6 +227,22 @@ def slots(found: OrderSensitivity) -> str:
     if bonferroni_interval(pull, len(used)).excludes(0):
         return f"{sentence} The slot has an effect of its own."
     return f"{sentence} That is within chance: no slot effect is shown."
+
+
+def without_slots(corrected: SlotCorrected) -> str:
+    """What taking the slots out of the picks does to the winners, as far as labels tell."""
+    if corrected.gain is None:
+        return "Too few items have picks that differ between orders to take slots out."
+    if not corrected.slots.any():
+        return "Slots do not predict its picks beyond chance, so the most picks decide."
+    if corrected.right is None or corrected.plurality is None or corrected.change is None:
+        return "Winners without the slots' pull are below; no item says which is the best."
+    return (
+        f"With the slots' pull taken out, which uses no label, the winner is right on "
+        f"{percent(corrected.right.value, 1)} of {corrected.right.n:,} items, by most picks on "
+        f"{percent(corrected.plurality.value, 1)}: {points(corrected.change.value)} points "
+        f"{_known_ends(corrected.change)}."
+    )
 
 
 def _known_ends(gap: Estimate) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.consensus.listwise import Improvements, Weights, improvement
 from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
+from core.consensus.slots import SlotCorrected, slot_corrected
 from core.errors import NoUsableVotes
 from core.records import ListRankings
 from pages.shared import cached, widgets
@@ -78,6 +79,12 @@ def improvements(state: PageState) -> dict[str, Improvements]:
 def sensitivities(state: PageState) -> dict[str, OrderSensitivity]:
     """What order does to every judge that saw an item in two orders."""
     return possible(state, "sensitivities", order_sensitivity)
+
+
+def without_slots(state: PageState) -> SlotCorrected:
+    """Winners of the chosen judge without the slots' pull."""
+    key = (state.selection, state.judge)
+    return cached.computed("slots out", key, lambda: slot_corrected(state.shown))
 
 
 def possible(

@@ -20,7 +20,7 @@ from core.plots.consensus import (
     slots_figure,
     sweep_figure,
 )
-from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
+from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without_slots
 from pages.shared import cached, many, numbers, widgets
 
 DECIMALS = [
@@ -156,7 +156,8 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
     if found is None:
         widgets.not_applicable("no item was judged in two orders.")
         return
-    st.text(sentences.slots(found))
+    corrected = without_slots(state)
+    st.text(f"{sentences.slots(found)} {sentences.without_slots(corrected)}")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
@@ -178,7 +179,14 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         )
     with measured:
         frame = tables.frame(sentences.SLOTS, found.slots)
+        frame["log-odds of a pick"] = corrected.slots
         numbers.table(frame, "listwise-slots", alt="First places by slot")
+        winners = corrected.to_frame()
+        winners["item"] = np.array(cached.ranked_items(state.selection), dtype=object)[
+            winners["item"]
+        ]
+        st.caption("Winners of all items without the slots' pull")
+        numbers.downloads(winners, "slot-corrected")
 
 
 def judges_tab(
