@@ -177,10 +177,10 @@ class _Picks:
         for _ in range(MOST_STEPS):
             chance = self.chances(utility, slots)
             slope = (chance - self.pick).sum(axis=1) + ridge * utility
-            curve = -np.einsum("irc,ird->icd", chance, chance)
-            diagonal = np.arange(utility.shape[1])
-            curve[:, diagonal, diagonal] += chance.sum(axis=1) + ridge
-            step = np.squeeze(np.linalg.solve(curve, np.expand_dims(slope, 2)), axis=2)
+            own = np.expand_dims(chance.sum(axis=1) + ridge, 2) * np.eye(self.real.shape[1])
+            curve: FloatArray = own - np.einsum("irc,ird->icd", chance, chance)
+            columns: FloatArray = np.linalg.solve(curve, np.expand_dims(slope, 2))
+            step = columns.reshape(slope.shape)
             utility -= np.clip(step, -1.0, 1.0)
             if np.abs(step).max() < UTILITY_TOLERANCE / 10:
                 break
