@@ -36,7 +36,7 @@ TIERS = (
     ("aggregation",),
     ("agreement", "confidence", "experiments"),
     ("accuracy", "bias", "leaderboard"),
-    ("consensus", "scores"),
+    ("consensus", "scores", "labelling"),
     # Numbers become grades and sentences.
     ("checks",),
     ("audit_results",),
