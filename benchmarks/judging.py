@@ -25,8 +25,9 @@ from pathlib import Path
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
 from core.judging import client
-from core.judging.client import PERMIT, Permit, origin
+from core.judging.client import MOST_REPLY
 from core.judging.endpoint import destination
+from core.judging.gateway import PERMIT, Permit, origin
 from core.judging.items import Item
 from core.judging.job import Job, Judge
 from core.judging.prompts import new_fence
@@ -174,7 +175,7 @@ def _bare(job: Job, in_flight: int) -> Spent:
 
         async def worker() -> None:
             for messages, parameters in waiting:
-                PERMIT.set(Permit(origin=origin(where.address), local=True))
+                PERMIT.set(Permit(origin(where.address), local=True, most=MOST_REPLY))
                 await litellm.acompletion(
                     model=job.judges[0].model,
                     messages=messages,

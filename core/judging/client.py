@@ -1,11 +1,5 @@
 """Calls to models through litellm, on one event loop of the process. Only this module imports
 litellm.
-
-The one way out for calls: to the server that was agreed to, once a call, and to nobody else.
-
-Clients of providers follow redirects, read base URLs and proxies from the environment, and send
-again what they think was lost. None of it gets past this transport, whichever provider's client
-sits on it.
 """
 
 from __future__ import annotations
@@ -17,11 +11,9 @@ import re
 import sys
 import threading
 import time
-import urllib.request
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -30,6 +22,7 @@ from typing import Any
 import httpx
 
 from .endpoint import NO_KEY, Destination
+from .gateway import PERMIT, Gate, Permit, TooMuch, origin
 from .reader import storable
 
 OPTIONAL = (
@@ -62,16 +55,15 @@ LONGEST_WAIT = 300.0
 ANYTHING = [{"role": "user", "content": "."}]
 UNSENT = 60.0
 """Messages and timeout of a call that is not sent."""
+MOST_REPLY, MOST_RESULTS = 32 * 1024**2, 1024**3
+"""Bytes, unpacked, of a reply to a call, and of what comes beside the calls, as a batch's results:
+a server that sends more is not listened to any longer.
+"""
 MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
 KINDS = {429: "rate limit", 408: "timeout"}
 REFUSED = "refused by the provider"
 REMOVED = "[key]"
-PROXY_SETTINGS = tuple(
-    name
-    for kind in ("http", "https", "all", "no")
-    for name in (f"{kind}_proxy", f"{kind}_proxy".upper())
-)
 SHORT = 6
 """Characters below which a secret may be part of other words."""
 SECRET_ENDINGS = (
@@ -238,7 +230,8 @@ async def ask(
     Raises CallFailed.
     """
     litellm = library()
-    with _permitted(where, parameters if named is None else named, instead) as permit:
+    sent = parameters if named is None else named
+    with _permitted(where, sent, instead, most=MOST_REPLY, seconds=timeout) as permit:
         begun = time.perf_counter()
         response = await litellm.acompletion(
             model=model,
@@ -306,7 +299,7 @@ async def send(
     CallFailed.
     """
     client: httpx.AsyncClient = library().aclient_session
-    with _permitted(where, {}):
+    with _permitted(where, {}, most=MOST_RESULTS):
         response = await client.request(method, url, timeout=timeout, **content)
         if response.is_success:
             return response
@@ -391,9 +384,12 @@ def _permitted(
     where: Destination,
     parameters: Mapping[str, Any],
     instead: Callable[[httpx.Request], httpx.Response] | None = None,
+    *,
+    most: int,
+    seconds: float | None = None,
 ) -> Iterator[Permit]:
     """Permission for one call with these parameters; whatever goes wrong in it is a CallFailed."""
-    permit = Permit(origin=origin(where.address), local=where.local, instead=instead)
+    permit = Permit(origin(where.address), where.local, most, seconds, instead)
     leave = PERMIT.set(permit)
     try:
         yield permit
@@ -416,6 +412,9 @@ def _failure(
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
     types = library()
+    if isinstance(permit.error, TooMuch):
+        # Clients say no more than that the connection failed.
+        error = permit.error
     # litellm writes its own class names before the provider's message.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
     too_long = status in (400, 413, 422) and OVERLONG.search(message) is not None
@@ -494,109 +493,3 @@ def loop() -> asyncio.AbstractEventLoop:
     made = asyncio.new_event_loop()
     threading.Thread(target=made.run_forever, name="judging", daemon=True).start()
     return made
-
-
-PORTS = {"http": 80, "https": 443}
-LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=128, keepalive_expiry=30.0)
-
-Origin = tuple[str, str, int | None]
-
-
-@dataclass(slots=True)
-class Permit:
-    """Permission for one request.
-
-    local : to this machine, so never through a proxy.  instead : answers in the server's place.
-    status, headers : of the server's answer.  refusal : why nothing was sent.
-    """
-
-    origin: Origin
-    local: bool
-    instead: Callable[[httpx.Request], httpx.Response] | None = None
-    sent: bool = False
-    status: int | None = None
-    headers: httpx.Headers | None = None
-    error: Exception | None = None
-    refusal: str | None = None
-
-
-PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)
-"""Permission of the call that is being made; tasks and threads that a client starts for it inherit
-it.
-"""
-
-
-def origin(url: httpx.URL | str) -> Origin:
-    """Scheme, host and port of an address. Raises httpx.InvalidURL."""
-    url = httpx.URL(url)
-    return url.scheme, url.host, url.port or PORTS.get(url.scheme)
-
-
-class Gate(httpx.AsyncBaseTransport):
-    """Connections to servers; each request needs permission.
-
-    connect : makes connections that go through the proxies of the environment.
-    """
-
-    def __init__(self, connect: Callable[[], httpx.AsyncBaseTransport]) -> None:
-        self._connect = connect
-        self._ways: dict[tuple[str | None, bool], httpx.AsyncBaseTransport] = {}
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        permit = PERMIT.get()
-        if permit is None:
-            raise httpx.ConnectError("no call is being made", request=request)
-        to = origin(request.url)
-        if to != permit.origin:
-            if permit.refusal is None and not permit.sent:
-                permit.refusal = (
-                    f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
-                )
-            raise httpx.ConnectError("another server than the confirmed one", request=request)
-        if permit.sent:
-            raise permit.error or httpx.ConnectError("a call is sent once", request=request)
-        permit.sent = True
-        try:
-            if permit.instead is not None:
-                response = permit.instead(request)
-            else:
-                response = await self._way(request.url, local=permit.local).handle_async_request(
-                    request
-                )
-        except Exception as error:
-            permit.error = error
-            raise
-        permit.status, permit.headers = response.status_code, response.headers
-        return response
-
-    def _way(self, url: httpx.URL, *, local: bool) -> httpx.AsyncBaseTransport:
-        """Connections through the environment's proxy for an address; straight ones to this
-        machine.
-        """
-        proxy = environment_proxy(url)
-        straight = local and proxy is not None
-        key = proxy, straight
-        if key not in self._ways:
-            # Those that read the environment are faster, and do where it names no proxy.
-            self._ways[key] = (
-                httpx.AsyncHTTPTransport(limits=LIMITS) if straight else self._connect()
-            )
-        return self._ways[key]
-
-    async def aclose(self) -> None:
-        """Clients come and go; the connections stay for the next."""
-
-
-def environment_proxy(url: httpx.URL) -> str | None:
-    """Proxy that the environment names for this address."""
-    # The environment is read for every request; what follows from it is worked out once.
-    return _proxy(url.scheme, url.host, tuple(os.environ.get(name) for name in PROXY_SETTINGS))
-
-
-@cache
-def _proxy(scheme: str, host: str, settings: tuple[str | None, ...]) -> str | None:
-    if urllib.request.proxy_bypass(host):
-        return None
-    named = urllib.request.getproxies()
-    proxy = named.get(scheme) or named.get("all")
-    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
