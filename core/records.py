@@ -278,6 +278,7 @@ class OutcomeCounts(_Rows):
     the rule `both_orders` a verdict is a comparison-run judged in both orders (docs/methods.md §5),
     else a vote.
 
+    ties : how many of the wrong ones are ties where gold decides; None: not counted.
     kind : of the confidences (`core.schema.CONFIDENCE_KINDS`), None where it is not known.
     other_kinds : kinds of which the judge has confidences too, which are NaN here.
     """
@@ -286,6 +287,7 @@ class OutcomeCounts(_Rows):
     confidence: FloatArray
     n: IntArray
     correct: IntArray
+    ties: IntArray | None = None
     kind: str | None = None
     other_kinds: tuple[str | None, ...] = ()
 
@@ -300,6 +302,13 @@ class OutcomeCounts(_Rows):
         """Only the verdicts that carry a confidence."""
         known = ~np.isnan(self.confidence)
         return self if known.all() else replace(self, **kept_rows(self, known))
+
+    def sided(self) -> OutcomeCounts:
+        """Only the verdicts that are right or wrong: a tie where gold decides is neither."""
+        if self.ties is None or not self.ties.any():
+            return self
+        sided = replace(self, n=self.n - self.ties, ties=np.zeros_like(self.ties))
+        return replace(sided, **kept_rows(sided, sided.n > 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

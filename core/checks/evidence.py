@@ -18,7 +18,6 @@ from ..accuracy import (
     Direction,
     blind_rule,
     by_category,
-    decided,
     direction,
     missing_outputs,
     tie_gap,
@@ -113,15 +112,6 @@ class Counted:
     def outcomes(self) -> dict[str, OutcomeCounts]:
         """Right and wrong verdicts by confidence."""
         return dict(self._ask(queries.outcomes, rule=self.options.correctness))
-
-    @cached_property
-    def sided(self) -> dict[str, OutcomeCounts]:
-        """Right and wrong verdicts without ties where gold decides, which are neither."""
-        rule = self.options.correctness
-        tied = any(bool(decided(counts).tie.any()) for counts in self.votes.values())
-        if rule == "single" and not tied:
-            return self.outcomes
-        return dict(self._ask(queries.outcomes, rule=rule, ties=False))
 
     @cached_property
     def positions(self) -> dict[str, PositionCounts]:
@@ -434,8 +424,7 @@ class Evidence:
         """Its verdicts with a confidence that are right or wrong: a tie where gold decides is
         neither.
         """
-        sided = None if self.stated is None else self.counted.sided.get(self.judge)
-        sided = None if sided is None else sided.with_confidence()
+        sided = None if self.stated is None else self.stated.sided()
         return sided if sided is not None and sided.n.sum() else None
 
     @cached_property

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import duckdb
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..schema import Kind
 
 
+T = TypeVar("T")
 Params = Sequence[Any] | Mapping[str, Any] | None
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -63,6 +64,15 @@ class Snapshot:
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
+        self._kept: dict[str, tuple[Hashable, Any]] = {}
+
+    def once(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives of this state of the store; the last of each name is kept."""
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != key:
+            kept = self._kept[name] = (key, make())
+        found: T = kept[1]
+        return found
 
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement. Text goes in `params`, never in `sql`."""
@@ -104,6 +114,10 @@ class Change(Snapshot):
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         super().__init__(cursor)
         self._registered: set[str] = set()
+
+    def once(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Made anew: what it is made of may have changed."""
+        return make()
 
     def execute(self, sql: str, params: Params = None) -> None:
         """Run one statement for what it does."""

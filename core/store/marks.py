@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..schema import CorrectnessRule, Selection
+from .arrays import dense_codes
 from .export import listed
-from .selection import BOTH_ORDERS, Scope, at_one_moment, dense_codes, of_one_kind, pick, scope
+from .selection import BOTH_ORDERS, Scope, at_one_moment, of_one_kind, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,18 +5,18 @@ was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..records import FloatArray, IntArray, PairDoubt, PairScores, Panel, RatingTable
 from ..schema import Selection
+from .arrays import Columns, Counts, by_judge, fetch, first_of_each, grouped
 from .cells import BASES, LABELS, ORDERS, RUNS_PER_BLOCK
-from .selection import Codes, Scope, at_one_moment, by_judge, dense_codes, fetch, ints, pick, scope
+from .selection import at_one_moment, pick
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .connection import Snapshot
 
 
@@ -31,16 +31,16 @@ def pair_scores(
     one item that have the two models the other way round are merged. A model compared with itself
     gives no score. Raises as in `core.store.vote_queries`. Source: docs/methods.md §6, [RAEE].
     """
-    selected = scope(store, selection)
-    codes = dense_codes(store, selected, selection)
-    table = _sums_by_order(store, selected)
-    names, code = _model_codes(store, table)
+    counts = Counts.of(store, selection)
+    sums = _sums_by_order(counts)
+    names, code = _model_codes(store, sums)
+    item = counts.codes.item
     scores: dict[str | None, PairScores] = {
-        judge: _pair_scores(table.slice(rows.start, rows.stop - rows.start), codes, names, code)
-        for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
+        judge: _pair_scores({n: each[own] for n, each in sums.items()}, item, names, code)
+        for judge, own in by_judge(sums["judge"], counts.selected.judges).items()
     }
     if pooled:
-        scores[None] = _pair_scores(_together(table), codes, names, code)
+        scores[None] = _pair_scores(_together(sums), item, names, code)
     return scores
 
 
@@ -53,82 +53,81 @@ def panel_scores(
 
     Source: docs/methods.md §6, [RAEE].
     """
-    import pyarrow as pa
-
-    selected = scope(store, selection)
-    codes = dense_codes(store, selected, selection)
-    table = _sums_by_order(store, selected)
-    names, code = _model_codes(store, table)
-    number = {name: judge for judge, name in selected.judges.items()}
-    judge, low, high = ints(table, "judge"), code[ints(table, "low")], code[ints(table, "high")]
+    counts = Counts.of(store, selection)
+    sums = _sums_by_order(counts)
+    names, code = _model_codes(store, sums)
+    number = {name: judge for judge, name in counts.selected.judges.items()}
+    low, high = code[sums["low"]], code[sums["high"]]
     scores = []
     for panel in panels:
         anchor, *models = (names.index(name) for name in (panel.anchor, *panel.models))
         other = np.where(low == anchor, high, np.where(high == anchor, low, -1))
-        rows = np.isin(other, models) & np.isin(judge, [number[name] for name in panel.judges])
-        scores.append(_pair_scores(_together(table.filter(pa.array(rows))), codes, names, code))
+        asked = np.isin(sums["judge"], [number[name] for name in panel.judges])
+        rows = np.flatnonzero(np.isin(other, models) & asked)
+        together = _together({name: values[rows] for name, values in sums.items()})
+        scores.append(_pair_scores(together, counts.codes.item, names, code))
     return scores
 
 
-def _together(table: pa.Table) -> pa.Table:
-    """Sums by order of all judges of a table, in the order of models and items."""
-    import pyarrow as pa
-
-    low, high, item = (ints(table, name) for name in ("low", "high", "item"))
-    key = (low * (high.max(initial=0) + 1) + high) * (item.max(initial=0) + 1) + item
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    summed = {"low": low[first], "high": high[first], "item": item[first]}
-    for name in (f"{what}{k}_" for what in "snt" for k in range(3)):
-        summed[name] = np.bincount(place, ints(table, name)).astype(np.int64)
-    return pa.table(summed)
+SUMS = tuple(f"{what}{k}" for what in "snt" for k in range(3))
+"""Sum s, number n and ties t of votes: the smaller model shown first (0), the larger (1), unknown
+(2).
+"""
 
 
-def _sums_by_order(store: Snapshot, selected: Scope) -> pa.Table:
-    """Sum s, number n and ties t of the votes of each judge, pair and item, by order."""
-    # What was shown first is the smaller model (0), the larger (1) or unknown (2).
-    shown = {0: ("ab", "ba"), 1: ("ba", "ab")}
-    oriented = ", ".join(
-        f"case when v.side = 1 then {_of(order, what)} else {sign}{_of(other, what)} end as "
-        f"{name}{k}"
-        for k, (order, other) in shown.items()
-        for name, what, sign in (("s", "total", "-"), ("n", "n", ""), ("t", "tie", ""))
+def _together(sums: Columns) -> Columns:
+    """Sums by order of all judges, in the order of models and items."""
+    return _summed_by(sums, "low", "high", "item")
+
+
+def _summed_by(columns: Columns, *by: str) -> Columns:
+    order, starts = grouped(*(columns[name] for name in by))
+    found = {name: columns[name][order[starts]] for name in by}
+    for name in SUMS:
+        values = columns[name][order]
+        found[name] = values if len(starts) == len(values) else np.add.reduceat(values, starts)
+    return found
+
+
+def _sums_by_order(counts: Counts) -> Columns:
+    """`SUMS` of the votes of each judge, pair of models and item."""
+    tallies = counts.rows("tallies")
+    comparison = tallies["comparison"]
+    a, b = counts.model_a[comparison], counts.model_b[comparison]
+    rows = np.flatnonzero((tallies["n"] > 0) & (a != b))
+    tallies = {name: values[rows] for name, values in tallies.items()}
+    a, b = a[rows], b[rows]
+    side = np.where(a < b, np.int32(1), np.int32(-1))
+    ab, ba = (
+        {
+            "s": side * (tallies[f"{order}_plus"] - tallies[f"{order}_minus"]),
+            "n": np.sum([tallies[f"{order}_{label}"] for label in LABELS], axis=0),
+            "t": tallies[f"{order}_tie"],
+        }
+        for order in ORDERS
     )
-    sums = ", ".join(f"sum(x.{name}{k})::bigint as {name}{k}_" for k in range(3) for name in "snt")
-    return store.query(
-        selected.sql(
-            """
-            with c as (select id as comparison, item, least(model_a, model_b) as low,
-                              greatest(model_a, model_b) as high,
-                              case when model_a < model_b then 1 else -1 end as side
-                       from comparisons where model_a <> model_b),
-            v as (select u.*, c.item, c.low, c.high, c.side
-                  from {tallies} u join c on c.comparison = u.comparison where u.n > 0),
-            x as (select v.judge, v.item, v.low, v.high, {oriented},
-                         v.side * ({total} - ({total_ab}) - ({total_ba})) as s2,
-                         v.n - ({n_ab}) - ({n_ba}) as n2, v.tie - v.ab_tie - v.ba_tie as t2 from v)
-            select x.judge, x.item, x.low, x.high, {sums} from x
-            group by x.judge, x.item, x.low, x.high order by x.judge, x.low, x.high, x.item""",
-            oriented=oriented,
-            total=_of("", "total"),
-            **{f"{what}_{order}": _of(order, what) for what in ("total", "n") for order in ORDERS},
-            sums=sums,
-        ),
-        selected.params,
-    )
+    every = {
+        "s": side * (tallies["plus"] - tallies["minus"]),
+        "n": tallies["n"],
+        "t": tallies["tie"],
+    }
+    columns = {
+        "judge": tallies["judge"],
+        "low": np.minimum(a, b),
+        "high": np.maximum(a, b),
+        "item": counts.item[tallies["comparison"]],
+    }
+    for what in "snt":
+        columns[f"{what}0"] = np.where(side > 0, ab[what], ba[what])
+        columns[f"{what}1"] = np.where(side > 0, ba[what], ab[what])
+        columns[f"{what}2"] = every[what] - ab[what] - ba[what]
+    return _summed_by(columns, "judge", "low", "high", "item")
 
 
-def _of(order: str, what: str) -> str:
-    """SQL of a number of the votes of a tally `v`, of one order shown or of all."""
-    name = {label: f"v.{order}_{label}" if order else f"v.{label}" for label in LABELS}
-    if what == "total":
-        return f"({name['plus']} - {name['minus']})"
-    return name["tie"] if what == "tie" else f"({' + '.join(name.values())})"
-
-
-def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:
+def _model_codes(store: Snapshot, sums: Columns) -> tuple[tuple[str, ...], IntArray]:
     """Names of the models in order, and store id → place in that order."""
     names = dict(store.rows("select id, name from models"))
-    used = np.union1d(ints(table, "low"), ints(table, "high")).tolist()
+    used = np.union1d(sums["low"], sums["high"]).tolist()
     ordered = sorted(used, key=names.__getitem__)
     code = np.zeros(max(used, default=0) + 1, dtype=np.int64)
     code[ordered] = np.arange(len(ordered))
@@ -136,22 +135,20 @@ def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], Int
 
 
 def _pair_scores(
-    table: pa.Table, codes: Codes, models: tuple[str, ...], code: IntArray
+    sums: Columns, codes: IntArray, models: tuple[str, ...], code: IntArray
 ) -> PairScores:
-    n, sums, ties = (np.stack([ints(table, f"{what}{k}_") for k in range(3)]) for what in "nst")
+    """Scores from `SUMS`; codes : of the items, by id."""
+    total, n, tied = (np.stack([sums[f"{what}{k}"] for k in range(3)]) for what in "snt")
     orders = np.maximum((n > 0).sum(axis=0), 1)
-    mean = (sums / np.maximum(n, 1)).sum(axis=0) / orders
-    tie = (ties / np.maximum(n, 1)).sum(axis=0) / orders
-    low, high = code[ints(table, "low")], code[ints(table, "high")]
+    mean = (total / np.maximum(n, 1)).sum(axis=0) / orders
+    tie = (tied / np.maximum(n, 1)).sum(axis=0) / orders
+    low, high = code[sums["low"]], code[sums["high"]]
     # Store ids need not follow the models' names, codes do.
     mean = np.where(low < high, mean, -mean)
-    model_1, model_2, item = (
-        np.minimum(low, high),
-        np.maximum(low, high),
-        codes.item[ints(table, "item")],
-    )
+    model_1, model_2 = np.minimum(low, high), np.maximum(low, high)
+    item = codes[sums["item"]]
     # Where ids of the store follow the names, as after one load, the rows are in order.
-    place = (model_1 * len(models) + model_2) * (int(codes.item.max()) + 1) + item
+    place = (model_1 * len(models) + model_2) * (int(codes.max()) + 1) + item
     order = slice(None) if (place[1:] >= place[:-1]).all() else np.lexsort((item, model_2, model_1))
     return PairScores(
         models=models,
@@ -159,7 +156,7 @@ def _pair_scores(
         model_2=model_2[order],
         item=item[order],
         score=((1 + mean) / 2)[order],
-        n_votes=n.sum(axis=0)[order],
+        n_votes=n.sum(axis=0, dtype=np.int64)[order],
         tie=tie[order],
     )
 
@@ -182,70 +179,55 @@ def ratings(
     exactly k. A judge without such a comparison is absent. Source: docs/methods.md §6, judge
     screening.
     """
-    turned, compared = "1", "true"
+    counts = Counts.of(store, selection)
+    runs = counts.rows("runs")
+    turn = np.ones(len(runs["judge"]), dtype=np.int64)
     if anchors:
-        ids_by_name = dict(store.rows("select name, id from models order by name"))
-        ids = pick("model", anchors, ids_by_name)
-        ranks = " ".join(f"when {i} then {rank}" for rank, i in enumerate(ids))
-        rank_a, rank_b = (f"(case c.model_{side} {ranks} else {len(ids)} end)" for side in "ab")
-        turned = f"(case when {rank_b} < {rank_a} then 1 else -1 end)"
-        compared = f"{rank_a} <> {rank_b}"
-    by_order = {
-        name: "(case m.orders "
-        + " ".join(f"when {k} then r.{column}" for k, column in enumerate(columns))
-        + " end)"
-        for name, columns in (
-            ("complete", [f"n_{order}" for order in BASES]),
-            ("code", [f"{order}_votes" for order in BASES]),
-        )
-    }
-    listed = """
-        with r as (select v.*, c.item, {turned} as turn
-                   from {runs} v join comparisons c on c.id = v.comparison where {compared}),
-        m as (select judge, case when min(asked_both) = 1 then {both}
-                                 when sum(n_ab) >= greatest(sum(n_ba), sum(n_neither)) then {ab}
-                                 when sum(n_ba) >= sum(n_neither) then {ba} else {neither} end as
-                                 orders
-              from r group by judge),
-        x as (select r.judge, r.comparison, r.item, r.turn, r.negative, r.block, m.orders,
-                     {complete} as complete, {code} as code from r join m using (judge)),
-        w as (select x.*, sum(x.complete) over (partition by x.judge, x.comparison) as k from x),
-        f as (select judge, k, count(distinct comparison) as n from w where k >= 2 group by
-        judge, k),
-        b as (select judge, k, row_number() over (partition by judge order by n desc, k desc) as
-        place from f)
-        select w.judge, w.item, w.orders, w.turn, w.negative, w.k::bigint as k_, w.code
-        from w join b using (judge, k) where b.place = 1
-        order by w.judge, w.comparison, case when w.negative then 0 else 1 end, w.block"""
+        ids = pick("model", anchors, dict(store.rows("select name, id from models order by name")))
+        sides = (counts.model_a, counts.model_b)
+        size = max(int(each.max(initial=0)) for each in (np.array(ids), *sides)) + 1
+        rank = np.full(size, len(ids))
+        rank[ids] = np.arange(len(ids))
+        rank_a, rank_b = (rank[each[runs["comparison"]]] for each in sides)
+        rows = np.flatnonzero(rank_a != rank_b)
+        turn = np.where(rank_b < rank_a, 1, -1)[rows]
+        runs = {name: values[rows] for name, values in runs.items()}
+    tables = {}
+    for judge, own in by_judge(runs["judge"], counts.selected.judges).items():
+        found = _rating_table({name: each[own] for name, each in runs.items()}, turn[own], counts)
+        if found is not None:
+            tables[judge] = replace(found, oriented=bool(anchors))
+    return tables
 
-    def record(
-        item: IntArray,
-        orders: IntArray,
-        turn: IntArray,
-        negative: IntArray,
-        k: IntArray,
-        code: IntArray,
-    ) -> RatingTable:
-        order = list(BASES)[orders[0]]
-        place = np.arange(RUNS_PER_BLOCK)
-        digit = code[:, None] // BASES[order] ** place % BASES[order]
-        # Below zero the runs of a block count down.
-        digit = np.where(negative[:, None], digit[:, ::-1], digit)
-        value = (digit - 3) / 2 if order == "both" else digit - 2.0
-        rows, places = np.nonzero(digit)
-        # Adding 0 makes one number of 0 and -0.
-        rating = np.asarray(value[rows, places] * turn[rows] + 0.0, dtype=np.float64).reshape(
-            -1, k[0]
-        )
-        return RatingTable(
-            item=np.repeat(item, (digit > 0).sum(axis=1))[:: k[0]],
-            ratings=rating,
-            orders=CELL_ORDERS[order],
-            oriented=bool(anchors),
-        )
 
-    parts: dict[str, Any] = by_order | {name: str(k) for k, name in enumerate(BASES)}
-    return fetch(store, selection, listed, record, turned=turned, compared=compared, **parts)
+def _rating_table(runs: Columns, turn: IntArray, counts: Counts) -> RatingTable | None:
+    """Repeated ratings of one judge from its `runs`; turn : -1 where the anchor is model_a."""
+    n = {name: int(runs[f"n_{name}"].sum(dtype=np.int64)) for name in ("ab", "ba", "neither")}
+    order = "both" if runs["asked_both"].min() == 1 else max(n, key=n.__getitem__)
+    starts = first_of_each(runs["judge"], runs["comparison"])
+    complete = np.add.reduceat(runs[f"n_{order}"], starts)
+    numbers, often = np.unique(complete[complete >= 2], return_counts=True)
+    if not len(numbers):
+        return None
+    k = int(numbers[np.flatnonzero(often == often.max())[-1]])
+    rows = np.repeat(complete == k, np.diff(np.append(starts, len(turn))))
+    code, base = runs[f"{order}_votes"][rows].astype(np.int64), BASES[order]
+    places = next(p for p in range(1, RUNS_PER_BLOCK + 1) if int(code.max()) < base**p)
+    digit = code[:, None] // base ** np.arange(places) % base
+    # Below zero the runs of a block count down.
+    down = runs["negative"][rows] != 0
+    digit = np.where(down[:, None], digit[:, ::-1], digit) if down.any() else digit
+    value = (digit - 3) / 2 if order == "both" else digit - 2.0
+    row, place = np.nonzero(digit)
+    # Adding 0 makes one number of 0 and -0.
+    rating = np.asarray(value[row, place] * turn[rows][row] + 0.0, dtype=np.float64)
+    item = counts.codes.item[counts.item[runs["comparison"][rows]]]
+    return RatingTable(
+        item=np.repeat(item, (digit > 0).sum(axis=1))[::k],
+        ratings=rating.reshape(-1, k),
+        orders=CELL_ORDERS[order],
+        oriented=False,
+    )
 
 
 @at_one_moment

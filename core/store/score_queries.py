@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import NoUsableVotes
 from ..records import FloatArray, IntArray
 from ..schema import Selection
-from .selection import Scope, at_one_moment, ints, nothing, pick, scope
+from .arrays import ints
+from .selection import Scope, at_one_moment, nothing, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,5 +1,4 @@
-"""From a `Selection` to SQL and back: which rows, which gold, and one record per judge of what is
-counted.
+"""From a `Selection` to SQL: which rows, which gold, and what to say where nothing is left.
 
 SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`, `bool_or`, ordered
 `list` or `unnest`, an alias on every subquery, and no computed column with the name of an input
@@ -9,22 +8,18 @@ column of its select: `fetch` reads `gold_` as `gold`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from ..errors import NoUsableVotes, UnknownName
-from ..records import NO_GOLD, NO_SIDE, IntArray
+from ..records import NO_GOLD, NO_SIDE
 from ..schema import FORMS, Kind, Selection, perturbed
 from .cells import CELLS, Cell
 from .schema import CODES, LAYOUTS, decode
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .connection import Database, Snapshot
 
 
@@ -33,9 +28,6 @@ R = TypeVar("R")
 
 PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Scores", "rankings": "Listwise"}
 """Where each kind of judgement is shown."""
-
-PLURALS = {"category": "categories", "model": "models", "candidate": "candidates"}
-"""Text column of a result → field of a record that names what the column's codes stand for."""
 
 SIDES = """(
     select d.vote as id, sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text)))
@@ -106,6 +98,11 @@ class Scope:
     judges: dict[int, str]
     stated: str = "v.confidence"
     kinds: Mapping[int, tuple[str | None, ...]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for two scopes of one state of the store that select the same rows."""
+        return self.kind, self.filter, tuple(sorted(self.params.items()))
 
     def sql(self, template: str, **parts: str) -> str:
         """A statement about this scope.
@@ -183,6 +180,24 @@ def of_one_kind(store: Snapshot, selected: Scope) -> Scope:
     then all, then the first in the order of `CONFIDENCE_KINDS`. Filter `confidence_kind` for
     another.
     """
+    kinds = store.once(
+        "kinds", (selected.key, selected.gold), lambda: _kinds_by_judge(store, selected)
+    )
+    number = "coalesce(v.confidence_kind, -1)"
+    several = [judge for judge, of in kinds.items() if len(of) > 1]
+    others = " or ".join(
+        f"(v.judge = {judge} and {number} <> {kinds[judge][0]})" for judge in several
+    )
+    names = CODES["confidence_kind"]
+    return replace(
+        selected,
+        stated=f"case when not ({others}) then v.confidence end" if others else selected.stated,
+        kinds={judge: tuple(names.get(kind) for kind in of) for judge, of in kinds.items()},
+    )
+
+
+def _kinds_by_judge(store: Snapshot, selected: Scope) -> dict[int, list[int]]:
+    """Number of a judge → kinds of its confidences, that with most items first."""
     number = "coalesce(v.confidence_kind, -1)"
     spans = store.rows(
         selected.sql(
@@ -210,15 +225,7 @@ def of_one_kind(store: Snapshot, selected: Scope) -> Scope:
         kinds |= {judge: [] for judge in several}
         for judge, kind, *_ in sorted(counted, key=lambda row: (-row[2], -row[3], row[1])):
             kinds[judge].append(kind)
-    others = " or ".join(
-        f"(v.judge = {judge} and {number} <> {kinds[judge][0]})" for judge in several
-    )
-    names = CODES["confidence_kind"]
-    return replace(
-        selected,
-        stated=f"case when not ({others}) then v.confidence end" if others else selected.stated,
-        kinds={judge: tuple(names.get(kind) for kind in of) for judge, of in kinds.items()},
-    )
+    return kinds
 
 
 def column_sql(
@@ -425,123 +432,3 @@ def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUs
         if form.kind != kind and (n := store.rows(count.format(form.kind))[0][0])
     ]
     return NoUsableVotes(". ".join([missing, " ".join(others)]) if others else missing)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Codes:
-    """Arrays from store ids to codes 0, 1, 2 … of what the selection's usable rows are about."""
-
-    comparison: IntArray
-    item: IntArray
-
-
-def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
-    """Codes of the comparisons and items with a usable row, in the order of the store.
-
-    Raises NoUsableVotes: there is none.
-    """
-    template = "select distinct v.item from {usable} v"
-    if selected.kind == "votes":
-        template = """select c.id as comparison, c.item from comparisons c
-                      where c.id in (select v.comparison from {tallies} v where v.n > 0)"""
-    rows = store.query(selected.sql(template), selected.params)
-    if rows.num_rows == 0:
-        raise nothing(store, selection, selected.kind)
-
-    def lookup(ids: IntArray) -> IntArray:
-        present = np.zeros(ids.max() + 1, dtype=np.int64)
-        present[ids] = 1
-        return np.cumsum(present) - 1
-
-    item = lookup(ints(rows, "item"))
-    return Codes(
-        item=item, comparison=lookup(ints(rows, "comparison")) if selected.kind == "votes" else item
-    )
-
-
-def fetch(
-    store: Database | Snapshot,
-    selection: Selection,
-    template: str,
-    record: Callable[..., R],
-    *,
-    kind: Kind = "votes",
-    **parts: str,
-) -> dict[str, R]:
-    """Run one statement about a selection and make a record of each judge's rows, by name of the
-    judge.
-
-    template : as in `Scope.sql`, ordered by a column `judge`.
-    record : takes every other column as an array: store ids in `comparison` and `item` become
-        codes, texts become codes too, with their names in a tuple (`PLURALS`).
-    """
-    with store.snapshot() as moment:
-        selected = scope(moment, selection, kind)
-        if "{stated}" in template:
-            selected = of_one_kind(moment, selected)
-        codes = dense_codes(moment, selected, selection)
-        batches = moment.batches(selected.sql(template, **parts), selected.params)
-        return per_judge(batches, codes, selected.judges, record)
-
-
-def per_judge(
-    batches: pa.RecordBatchReader, codes: Codes, judges: dict[int, str], record: Callable[..., R]
-) -> dict[str, R]:
-    """A record of each judge's rows, which come ordered by judge; see `fetch`."""
-    columns: dict[str, list[Any]] = {name: [] for name in batches.schema.names}
-    # What is kept of a part is a copy, so that no more than one part is held.
-    for batch in batches:
-        for name, parts in columns.items():
-            parts.append(_kept(batch[name]))
-    arrays: dict[str, Any] = {}
-    shared: dict[str, tuple[str, ...]] = {}
-    for column in batches.schema.names:
-        name, parts = column.removesuffix("_"), columns.pop(column)
-        if str(batches.schema.field(column).type) == "string":
-            shared[PLURALS[name]], arrays[name] = coded(parts)
-        else:
-            kind = np.float64 if str(batches.schema.field(column).type) == "double" else np.int64
-            arrays[name] = np.concatenate([np.empty(0, kind), *parts], dtype=kind, casting="unsafe")
-    for name in ("comparison", "item"):
-        if name in arrays:
-            arrays[name] = getattr(codes, name)[arrays[name]]
-    rows = by_judge(arrays.pop("judge"), judges)
-    return {
-        judge: record(**shared, **{name: values[own] for name, values in arrays.items()})
-        for judge, own in rows.items()
-    }
-
-
-def _kept(column: pa.Array) -> Any:
-    """Whole numbers, numbers (null is NaN), or texts by their codes (null is "")."""
-    import pyarrow.compute as pc
-
-    if str(column.type) == "string":
-        return pc.fill_null(column, "").dictionary_encode()
-    return np.array(column.to_numpy(zero_copy_only=False))
-
-
-def ints(table: pa.Table, column: str) -> IntArray:
-    values: IntArray = table[column].to_numpy().astype(np.int64, copy=False)
-    return values
-
-
-def by_judge(ids: IntArray, names: dict[int, str]) -> dict[str, slice]:
-    """Slices of rows that are ordered by judge id, in the order of the judges' names."""
-    starts = np.flatnonzero(np.diff(ids, prepend=-1))
-    ends = np.append(starts, len(ids))[1:]
-    rows = {names[int(ids[a])]: slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
-    return dict(sorted(rows.items()))
-
-
-def coded(parts: Sequence[pa.DictionaryArray]) -> tuple[tuple[str, ...], IntArray]:
-    """Distinct texts of the parts of a column in order, and the code of each row among them."""
-    import pyarrow as pa
-
-    texts = pa.dictionary(pa.int32(), pa.string())
-    encoded = pa.chunked_array(parts, type=texts).unify_dictionaries().combine_chunks()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    code = np.empty(len(names), dtype=np.int64)
-    code[order] = np.arange(len(names))
-    return tuple(names[i] for i in order), code[encoded.indices.to_numpy()]

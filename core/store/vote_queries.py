@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,19 @@ from ..records import (
     value_codes,
 )
 from ..schema import COLUMN_NAMES, UNNAMED, CorrectnessRule, Perturbed, Selection, perturbed
+from .arrays import (
+    Columns,
+    Counts,
+    dense_codes,
+    fetch,
+    first_of_each,
+    ints,
+    is_placed,
+    matched,
+    per_judge,
+    split,
+    summed,
+)
 from .browse import (
     JudgeSummary,
     RaterCount,
@@ -48,7 +62,7 @@ from .browse import (
     summary,
     values,
 )
-from .cells import LABELS, MISSING, ORDERS
+from .cells import BASES, FAILED, LABELS, ORDERS, RUNS_PER_BLOCK
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
@@ -56,16 +70,11 @@ from .selection import (
     TOLD,
     Scope,
     at_one_moment,
-    by_judge,
     check_column,
     column_sql,
-    dense_codes,
-    fetch,
-    ints,
     is_numeric,
     nothing,
     of_one_kind,
-    per_judge,
     scope,
     unknown,
 )
@@ -113,23 +122,17 @@ __all__ = [
 
 PER_VOTE = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in ("plus", "tie", "minus"))
 """Sums of tallies `v` by vote."""
-IN_ORDER = [f"{order}_{name}" for order in ORDERS for name in LABELS]
-PER_ORDER = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in IN_ORDER)
-"""Sums of tallies `v` by order shown and vote."""
-PLACED = f"({' + '.join(f'v.{name}' for name in IN_ORDER)} > 0)"
-"""Tallies `v` of votes with a known position."""
 
 
-def vote_counts(store: Database | Snapshot, selection: Selection) -> dict[str, VoteCounts]:
+@at_one_moment
+def vote_counts(store: Snapshot, selection: Selection) -> dict[str, VoteCounts]:
     """Votes of each judge per comparison: how many +1, 0 and -1, and gold (`NO_GOLD` where there is
     none).
     """
-    counted = """
-        with n as (select v.judge, v.comparison, {per_vote} from {tallies} v where v.n > 0
-                   group by v.judge, v.comparison)
-        select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
-        from n join {gold} g using (comparison) order by n.judge, n.comparison"""
-    return fetch(store, selection, counted, VoteCounts, per_vote=PER_VOTE)
+    counts = Counts.of(store, selection)
+    tallies = counts.rows("tallies")
+    votes = summed(tallies, LABELS, tallies["n"] > 0)
+    return counts.per_judge(votes | counts.about(votes), VoteCounts)
 
 
 TALLIED = "(select v.* from {tallies} v where v.n > 0)"
@@ -193,50 +196,27 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
     """Outputs of each judge per comparison, those without a verdict too. Raises as `vote_counts`
     does.
     """
-    selected = scope(store, selection)
-    table = store.query(
-        selected.sql(
-            """
-            with n as (
-                select v.judge, v.comparison, {per_vote},
-                       sum({missing})::bigint as missing
-                from {tallies} v group by v.judge, v.comparison)
-            select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
-            from n join {gold} g using (comparison) order by n.judge, n.comparison""",
-            per_vote=PER_VOTE,
-            missing=MISSING,
-        ),
-        selected.params,
-    )
-    arrays = {
-        name.removesuffix("_"): ints(table, name) for name in table.column_names if name != "judge"
-    }
-    return {
-        judge: OutputCounts(**{name: values[rows] for name, values in arrays.items()})
-        for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
-    }
+    counts = Counts.of(store, selection)
+    tallies = counts.rows("tallies")
+    every = np.ones(len(tallies["judge"]), dtype=np.bool_)
+    votes = summed(tallies, (*LABELS, *FAILED), every)
+    missing = np.sum([votes.pop(name) for name in FAILED], axis=0)
+    columns = {**votes, **counts.about(votes), "missing": missing}
+    return split(columns, counts.selected.judges, OutputCounts)
 
 
-def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, OrderCounts]:
+@at_one_moment
+def order_counts(store: Snapshot, selection: Selection) -> dict[str, OrderCounts]:
     """Votes of each judge per comparison and shown order, with gold. A judge without a position is
     absent.
     """
-    counted = """
-        with n as (select v.judge, v.comparison, {per_order} from {tallies} v where {placed}
-                   group by v.judge, v.comparison)
-        select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
-        from n join {gold} g using (comparison) order by n.judge, n.comparison"""
-
-    def record(**columns: Any) -> OrderCounts:
-        stacked = {
-            order: np.stack(
-                [columns.pop(f"{order}_{name}") for name in ("minus", "tie", "plus")], axis=1
-            )
-            for order in ("ab", "ba")
-        }
-        return OrderCounts(**columns, **stacked)
-
-    return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED)
+    counts = Counts.of(store, selection)
+    votes = counts.placed()
+    stacked = {
+        order: np.stack([votes.pop(f"{order}_{name}") for name in LABELS], axis=1)
+        for order in ORDERS
+    }
+    return counts.per_judge({**votes, **counts.about(votes), **stacked}, OrderCounts)
 
 
 @at_one_moment
@@ -357,34 +337,34 @@ def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str,
     return fetch(store, selection, counted, record)
 
 
-def first_votes(store: Database | Snapshot, selection: Selection) -> dict[str, FirstVotes]:
+@at_one_moment
+def first_votes(store: Snapshot, selection: Selection) -> dict[str, FirstVotes]:
     """The first vote of each judge per comparison: of its lowest run, there ab before ba before
     unknown.
     """
-    shown = " ".join(f"when {position} then {k}" for k, position in enumerate(ORDERS.values()))
-    counted = f"""
-        select v.judge, v.comparison,
-               min((v.run::bigint * {len(ORDERS) + 1}
-                    + case v.position {shown} else {len(ORDERS)} end) * 4 + v.vote + 1)::bigint
-               as coded
-        from {{usable}} v group by v.judge, v.comparison order by v.judge, v.comparison"""
-
-    def record(comparison: IntArray, coded: IntArray) -> FirstVotes:
-        return FirstVotes(comparison=comparison, vote=coded % 4 - 1)
-
-    return fetch(store, selection, counted, record)
+    counts = Counts.of(store, selection)
+    runs = counts.rows("runs")
+    shown = (*ORDERS, "neither")
+    voted = np.flatnonzero(sum(runs[f"n_{order}"] for order in shown))
+    judge, comparison = runs["judge"][voted], runs["comparison"][voted]
+    starts = first_of_each(judge, comparison)
+    code = np.stack([runs[f"{order}_votes"][voted[starts]] for order in shown]).astype(np.int64)
+    # The lowest run of a block is its lowest digit, or its highest where runs count down.
+    down = runs["negative"][voted[starts]] != 0
+    digit = (np.frexp(np.where(down, code, code & -code))[1] - 1) // 2
+    run = np.where(code == 0, RUNS_PER_BLOCK, np.where(down, -digit, digit))
+    first, row = run.argmin(axis=0), np.arange(len(starts))
+    vote = (code[first, row] >> 2 * digit[first, row]) % BASES["ab"] - 2
+    columns = {"judge": judge[starts], "comparison": comparison[starts], "vote": vote}
+    return counts.per_judge(columns, FirstVotes)
 
 
 def outcomes(
-    store: Database | Snapshot,
-    selection: Selection,
-    *,
-    rule: CorrectnessRule = "single",
-    ties: bool = True,
+    store: Database | Snapshot, selection: Selection, *, rule: CorrectnessRule = "single"
 ) -> dict[str, OutcomeCounts]:
     """Right and wrong verdicts of each judge per (item, confidence), on comparisons with gold.
 
-    ties : whether a tie where gold decides is a wrong verdict; otherwise it is none.
+    A tie where gold decides is a wrong verdict, and counted in `ties` too.
 
     Under `both_orders` a verdict is a run of a comparison voted in both orders: right if the sum of
     the two canonical votes has gold's sign (a gold tie: if the sum is 0), its confidence the mean
@@ -405,17 +385,16 @@ def outcomes(
     if rule not in verdicts:
         raise InvalidOption(f"correctness rule {rule!r}: allowed are 'single' and 'both_orders'")
     source = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
-    if not ties:
-        source += " and (x.verdict <> 0 or g.gold = 0)"
     # A vote of a comparison without a majority among people has no verdict.
-    right = "case when x.verdict = g.gold then 1 else 0 end"
-    of_judge, stated = _by_confidence(store, selection, source, about="item", kinds=right, most=2)
+    kinds = "case when x.verdict = g.gold then 2 when x.verdict = 0 then 0 else 1 end"
+    of_judge, stated = _by_confidence(store, selection, source, about="item", kinds=kinds, most=3)
     return {
         judge: OutcomeCounts(
             item=item,
             confidence=confidence,
             n=n.sum(axis=1),
-            correct=n[:, 1].copy(),
+            correct=n[:, 2].copy(),
+            ties=n[:, 0].copy(),
             kind=(*stated.get(judge, ()), None)[0],
             other_kinds=stated.get(judge, ())[1:],
         )
@@ -561,7 +540,8 @@ def _unpacked(table: pa.Table, most: int) -> pa.Table:
     )
 
 
-def positions(store: Database | Snapshot, selection: Selection) -> dict[str, PositionCounts]:
+@at_one_moment
+def positions(store: Snapshot, selection: Selection) -> dict[str, PositionCounts]:
     """Votes of each judge by the slot shown first, per comparison with a vote whose position is
     known.
 
@@ -569,48 +549,66 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
     judges are selected. A comparison whose votes name several categories counts in the first of
     them; without one, in the category "". A judge whose positions are all unknown is absent.
     """
-    counted = """
-        with n as (select v.judge, v.comparison, min(v.category) as first_category, {per_order}
-                   from {tallies} v where {placed} group by v.judge, v.comparison),
-        p as (select v.judge, v.comparison, sum(v.n_both) as pairs, sum(v.flips) as n_flips,
-                     sum(v.hard_flips) as n_hard, sum(v.slot_sum) as slots
-              from {runs} v group by v.judge, v.comparison),
-        o as (select v.judge, v.comparison, sum(v.plus - v.minus) as own_sum, sum(v.n) as own_n
-              from {everyone} v where v.n > 0 group by v.judge, v.comparison),
-        a as (select comparison, sum(own_sum) as all_sum, sum(own_n) as all_n from o group by
-        comparison)
-        select n.judge, n.comparison, {orders}, c.item, coalesce(k.name, '') as category,
-               coalesce(p.pairs, 0)::bigint as pairs_, coalesce(p.n_flips, 0)::bigint as flips,
-               coalesce(p.n_hard, 0)::bigint as hard_flips, coalesce(p.slots, 0)::bigint as
-               slot_sum,
-               case when a.all_n > o.own_n
-                    then abs(a.all_sum - o.own_sum)::double / (a.all_n - o.own_n)::double end as
-                    margin
-        from n join comparisons c on c.id = n.comparison left join categories k on k.id =
-        n.first_category
-        left join p using (judge, comparison) join o using (judge, comparison) join a using
-        (comparison)
-        order by n.judge, n.comparison"""
+    counts = Counts.of(store, selection)
+    votes = counts.placed()
+    ab, ba = ([votes[f"{o}_{name}"].astype(np.int64) for name in LABELS] for o in ORDERS)
+    pairs = _choose_two(np.sum(ab, axis=0)) + _choose_two(np.sum(ba, axis=0))
+    categories, category = _first_categories(store, counts)
+    columns = {
+        "judge": votes["judge"],
+        "comparison": votes["comparison"],
+        "item": counts.item[votes["comparison"]],
+        "category": category,
+        "first": ab[2] + ba[0],
+        "second": ab[0] + ba[2],
+        "tie": ab[1] + ba[1],
+        "same_order_pairs": pairs,
+        "same_order_disagreements": pairs - np.sum([_choose_two(n) for n in (*ab, *ba)], axis=0),
+        "margin": _margins(counts, votes),
+    }
+    runs = counts.rows("runs")
+    every = np.ones(len(runs["judge"]), dtype=np.bool_)
+    paired = {"pairs": "n_both", **{name: name for name in ("flips", "hard_flips", "slot_sum")}}
+    both = summed(runs, paired.values(), every)
+    place, there = matched(votes, both)
+    columns |= {name: both[cell][place] * there for name, cell in paired.items()}
+    record = partial(PositionCounts, categories=categories)
+    return counts.per_judge(columns, record)
 
-    def record(**columns: Any) -> PositionCounts:
-        ab, ba = (
-            [columns.pop(f"{order}_{name}") for name in ("plus", "tie", "minus")]
-            for order in ("ab", "ba")
-        )
-        pairs = _choose_two(np.sum(ab, axis=0)) + _choose_two(np.sum(ba, axis=0))
-        return PositionCounts(
-            first=ab[0] + ba[2],
-            second=ab[2] + ba[0],
-            tie=ab[1] + ba[1],
-            same_order_pairs=pairs,
-            same_order_disagreements=pairs - np.sum([_choose_two(n) for n in (*ab, *ba)], axis=0),
-            **columns,
-        )
 
-    orders = ", ".join(f"n.{name}_" for name in IN_ORDER)
-    return fetch(
-        store, selection, counted, record, per_order=PER_ORDER, placed=PLACED, orders=orders
-    )
+def _first_categories(store: Snapshot, counts: Counts) -> tuple[tuple[str, ...], IntArray]:
+    """Names in order, and for each judge and comparison with a known position the code of the first
+    category of its votes.
+    """
+    tallies = counts.rows("tallies")
+    rows = np.flatnonzero(is_placed(tallies))
+    starts = first_of_each(tallies["judge"][rows], tallies["comparison"][rows])
+    number = tallies["category"][rows]
+    if len(starts) < len(rows):
+        last = int(number.max()) + 1
+        number = np.minimum.reduceat(np.where(number < 0, last, number), starts)
+        number[number == last] = -1
+    names = dict(store.rows("select id, name from categories"))
+    of_number = {one: names.get(one, "") for one in np.unique(number).tolist()}
+    ordered = sorted({*of_number.values()})
+    code = np.zeros(max(of_number, default=0) + 2, dtype=np.int64)
+    for one, name in of_number.items():
+        code[one] = ordered.index(name)
+    return tuple(ordered), code[number]
+
+
+def _margins(counts: Counts, votes: Columns) -> FloatArray:
+    """|mean vote of all other judges| for each judge and comparison, NaN where there is none."""
+    tallies = counts.rows("tallies", everyone=True)
+    own = summed(tallies, ("n", "plus", "minus"), tallies["n"] > 0)
+    total, n = own["plus"] - own["minus"], own["n"]
+    all_total, all_n = (np.bincount(own["comparison"], each) for each in (total, n))
+    place, _ = matched(votes, own)
+    other_n = all_n[votes["comparison"]] - n[place]
+    other_total = np.abs(all_total[votes["comparison"]] - total[place])
+    margin = np.full(len(place), np.nan)
+    np.divide(other_total, other_n, out=margin, where=other_n > 0)
+    return margin
 
 
 def _choose_two(n: IntArray) -> IntArray:

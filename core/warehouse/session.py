@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -53,6 +53,7 @@ class Warehouse(Snapshot):
         self.others = tuple(engine.extra)
         self.version, self.lost = time.time_ns() // 1_000_000, False
         self._answers: dict[tuple[str, str], pa.Table] = {}
+        self._kept: dict[str, tuple[Hashable, Any]] = {}
         self._held, self._asking = 0, RLock()
 
     def rows_read(self, datasets: tuple[str, ...] | None) -> tuple[int, int] | None:
