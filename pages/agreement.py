@@ -6,7 +6,8 @@ from core.checks.agreement import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
 from pages.sections.agreement.pair import pair_section
-from pages.shared import cards, widgets
+from pages.shared import alternative, cards, evidence, widgets
+from pages.shared.limits import current_options
 
 
 def everybody() -> None:
@@ -34,6 +35,11 @@ def everybody() -> None:
     raters.pair_tables(results, mark)
     raters.all_section(results)
     raters.people_section(results, rater)
+    if rater not in results.humans:
+        alternative.alternative_section(
+            evidence.counted(results.selection, current_options()).of(rater).alternative_of,
+            key="votes",
+        )
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:

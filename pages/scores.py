@@ -1,8 +1,18 @@
 """Does it score single answers as people do?"""
 
-from pages.sections.scores import people
+from functools import partial
+
+from pages.sections.scores import agreement, passing, steadiness
 from pages.sections.scores.controls import read_controls
 from pages.shared import widgets
+
+TABS = {
+    "Agreement": agreement.agreement_tab,
+    "Pass or fail": passing.passing_tab,
+    "True rate": passing.true_rate_tab,
+    "Steadiness": steadiness.steadiness_tab,
+    "Recalibrate": steadiness.recalibrate_tab,
+}
 
 widgets.title("Scores", "Does it score single answers as people do?")
 with widgets.errors():
@@ -13,13 +23,15 @@ with widgets.errors():
             "passed) and what people said of the same answers (Data page)."
         )
     else:
-        people.answer(state)
-        people.levels(state)
-        people.checks(state)
-        people.everybody(state)
+        agreement.answer(state)
+        widgets.tabs({name: partial(draw, state) for name, draw in TABS.items()}, key="view")
+        agreement.checks(state)
+        agreement.everybody(state)
+        options = ", ".join(widgets.arguments(state.options))
         widgets.copy_as_python(
-            """for scores in audit_scores(store, selection, AuditOptions()):
+            f"""for scores in audit_scores(store, selection, AuditOptions({options})):
     print(scores.whose, scores.overall.verdict, scores.headline)
     for result in scores.checks:
-        print(result.grade, result.check, result.sentence)"""
+        print(result.grade, result.check, result.sentence)
+    print(scores.evidence.cut, scores.evidence.versions, scores.evidence.alternative)"""
         )

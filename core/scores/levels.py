@@ -41,18 +41,38 @@ def level_counts(table: ScoreTable) -> LevelCounts:
     >>> found.people, found.counts.tolist()
     (('fail', 'pass'), [[1, 1], [0, 1]])
     """
+    if table.says_pass:
+        return pass_counts(table)
     people, theirs = PASS_FAIL, table.people_verdict
-    judged, own = PASS_FAIL, table.verdict
-    if not table.says_pass:
-        judged, own = _levels(table.judge, table.low, table.high)
-        if table.same_scale:
-            people, theirs = _levels(table.reference, table.low, table.high)
+    judged, own = _levels(table.judge, table.low, table.high)
+    if table.same_scale:
+        people, theirs = _levels(table.reference, table.low, table.high)
     known = (theirs >= 0) & (own >= 0)
     counts = np.zeros((len(people), len(judged)), dtype=np.int64)
     np.add.at(counts, (theirs[known], own[known]), 1)
     return LevelCounts(
         people=people,
         judge=judged,
+        counts=counts,
+        person_level=np.where(known, theirs, -1),
+        judge_level=np.where(known, own, -1),
+    )
+
+
+def pass_counts(table: ScoreTable) -> LevelCounts:
+    """Count answers by people's pass or fail and the judge's, whose levels are cut.
+
+    >>> scores = ScoreTable.of([1, 5, 4], [2, 5, 3], low=1, high=5, passing=4)
+    >>> pass_counts(scores).counts.tolist()
+    [[1, 1], [0, 1]]
+    """
+    theirs, own = table.people_verdict, table.verdict
+    known = (theirs >= 0) & (own >= 0)
+    counts = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(counts, (theirs[known], own[known]), 1)
+    return LevelCounts(
+        people=PASS_FAIL,
+        judge=PASS_FAIL,
         counts=counts,
         person_level=np.where(known, theirs, -1),
         judge_level=np.where(known, own, -1),

@@ -7,6 +7,8 @@ better in every array.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +18,7 @@ from ..errors import NoUsableVotes
 from ..records import FloatArray, IntArray
 from ..schema import Selection
 from .arrays import ints
-from .selection import Scope, at_one_moment, nothing, pick, scope
+from .selection import Scope, at_one_moment, extra_columns, nothing, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -241,6 +243,72 @@ def score_runs(store: Snapshot, selection: Selection, judge: str, metric: str) -
     return ends["low"] + ends["high"] - matrix if ends["lower"] else matrix
 
 
+@at_one_moment
+def said_of_answers(
+    store: Snapshot, selection: Selection, metric: str, answers: Sequence[tuple[int, str | None]]
+) -> pa.Table:
+    """What every judge and person said of some answers by a metric, with the texts that are there.
+
+    answers : the item's number and the model of each, as `ScoreAnswers` has them.
+
+    One row per score, by item, model, people last, rater and run: item_id, category, model, judge,
+    human, run, status, score, gold, prompt, response, rationale. Of all raters of the selected data
+    sets, whoever is selected.
+
+    Raises UnknownName: a metric that the store does not have.
+    """
+    selected = scope(store, selection, "scores")
+    metrics = dict(store.rows("select name, id from metrics order by name"))
+    (code,) = pick("metric", (metric,), metrics)
+    models = dict(store.rows("select name, id from models"))
+    wanted = {(item, 0 if model is None else models[model]) for item, model in answers}
+    chosen = " or ".join(
+        f"(v.item = {item} and coalesce(v.model, 0) = {model})" for item, model in sorted(wanted)
+    )
+    texts = ("prompt", "response", "rationale")
+    return _asked(
+        store,
+        f"""select v.item as item_, i.name as item_id_, c.name as category_, m.name as model_,
+                   j.name as judge_, v.human as human_, v.run as run_, v.status as status_,
+                   v.score as score_, v.gold as gold_,
+                   {", ".join(f"{name}_of.text as {name}_" for name in texts)}
+            from scores v join items i on i.id = v.item join judges j on j.id = v.judge
+            left join categories c on c.id = v.category left join models m on m.id = v.model
+            {" ".join(f"left join texts {name}_of on {name}_of.id = v.{name}" for name in texts)}
+            where v.metric = {code} and ({chosen or "1 = 0"}) and {selected.pool}
+            order by i.name, m.name, v.human, j.name, v.run""",
+        selected.params,
+    )
+
+
+@at_one_moment
+def score_dates(
+    store: Snapshot, selection: Selection, judge: str, metric: str
+) -> dict[str, list[str | None]]:
+    """Further columns of a judge's scores that are named like a date, such as `created_at`: the
+    earliest text of each answer, in the order of `score_answers`.
+
+    Empty on other engines, whose further columns are not read. Raises as `score_answers`.
+    """
+    selected, own, _, _ = _of_one(store, selection, judge, metric)
+    if store.others is not None:
+        return {}
+    names = [
+        name for name in extra_columns(store, "scores", own, selected.params) if _DATED.search(name)
+    ]
+    found = {}
+    for name in names:
+        rows = _asked(
+            store,
+            f"""select v.item, coalesce(v.model, 0) as model_, min(v.extra[$dated]) as date_
+                from scores v where v.status = 0 and {own} group by 1, 2 order by 1, 2""",
+            {**selected.params, "dated": name},
+        )
+        found[name] = rows["date"].to_pylist()
+    return found
+
+
+_DATED = re.compile(r"date|time|day|month|year|created|updated|(?:^|_)(?:at|when)$", re.IGNORECASE)
 _MOST_MODELS = 1 << 31
 """Numbers of the store are below it."""
 

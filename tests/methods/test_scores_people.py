@@ -16,7 +16,9 @@ from score_draws import levels, panel
 from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption
-from core.scores.people import alttest, ceiling, nearer, people_check
+from core.records import NO_GOLD, VoteCounts
+from core.scores.people import alttest, alttest_of_votes, ceiling, nearer, people_check
+from core.scores.raters import both_scored, rater_pairs
 from core.scores.table import ScoreTable
 
 SCORES = st.one_of(st.none(), st.integers(1, 5))
@@ -214,3 +216,59 @@ def test_no_ceiling_of_one_person() -> None:
     assert found.people_association is None
     assert found.judge_association is not None
     assert "share 10 answers" in found.reason
+
+
+def test_every_two_raters_have_the_weighted_kappa_of_scikit_learn():
+    rng = np.random.default_rng(8)
+    quality = rng.normal(size=120)
+    scores = np.clip(np.round(3 + quality[:, None] + rng.normal(size=(120, 4)) * 0.7), 1, 5)
+    people = scores[:, 1:].copy()
+    people[:20, 1] = np.nan
+    table = ScoreTable.of(scores[:, 0], people, low=1, high=5, names=("a", "b", "c"))
+    found = {(pair.first, pair.second): pair for pair in rater_pairs(table, judge="j")}
+    columns = {"j": scores[:, 0], "a": people[:, 0], "b": people[:, 1], "c": people[:, 2]}
+    assert list(found) == [*(("j", name) for name in "abc"), ("a", "b"), ("a", "c"), ("b", "c")]
+    for (first, second), pair in found.items():
+        both = ~np.isnan(columns[first]) & ~np.isnan(columns[second])
+        x, y = columns[first][both], columns[second][both]
+        expected = cohen_kappa_score(x, y, weights="quadratic", labels=[1, 2, 3, 4, 5])
+        assert pair.agreement is not None
+        assert pair.agreement.value == pytest.approx(expected, abs=1e-9)
+        assert pair.bias == pytest.approx((x - y).mean() / 4)
+        assert pair.n == both.sum()
+    apart = np.abs(scores[:, 0] - people[:, 1])
+    rows = both_scored(table, None, 1)
+    assert apart[rows].tolist() == sorted(apart[20:], reverse=True)
+
+
+def test_votes_are_labels_of_the_alternative_annotator_test():
+    """The majority of each rater's votes, in one matrix, gives what the test on labels gives."""
+    rng = np.random.default_rng(9)
+    truth = rng.integers(-1, 2, 80)
+    counts, labels = {}, {}
+    for name, noise in (("j", 0.2), ("p", 0.3), ("q", 0.3), ("r", 0.5)):
+        label = np.where(rng.random(80) < noise, rng.integers(-1, 2, 80), truth)
+        seen = np.sort(rng.choice(80, 70, replace=False))
+        labels[name] = np.full(80, np.nan)
+        labels[name][seen] = label[seen]
+        rows = [(int(c), int(c) // 2, *(3 * (label[c] == v) for v in (1, 0, -1))) for c in seen]
+        comparison, item, plus, tie, minus = np.array(rows, dtype=np.int64).T
+        counts[name] = VoteCounts(
+            comparison=comparison,
+            item=item,
+            plus=plus,
+            tie=tie,
+            minus=minus,
+            gold=np.full(len(item), NO_GOLD),
+        )
+    people = {name: counts[name] for name in "pqr"}
+    found = alttest_of_votes(counts["j"], people, epsilon=0.1)
+    expected = alttest(
+        labels["j"],
+        np.stack([labels[name] for name in "pqr"], axis=1),
+        closeness="equal",
+        epsilon=0.1,
+        names=("p", "q", "r"),
+    )
+    assert (found.omega, found.rho) == (expected.omega, expected.rho)
+    assert [person.n for person in found.people] == [person.n for person in expected.people]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit_results import AuditOptions
 from core.importers import ReadOptions, read
+from core.interpretation import scores as sentences
+from core.plots.scores import pair_key
 from core.schema import Selection
 from core.score_auditing import audit_scores
 from core.store import Store
@@ -30,7 +34,9 @@ def scored(tmp_path_factory):
         name: np.clip(np.round(quality + 0.5 * rng.normal(size=90) + 3), 1, 5).astype(int)
         for name in ("llm", "annotator_1", "annotator_2", "annotator_3")
     }
-    pd.DataFrame({"item_id": range(90), "response": "some words", **columns}).to_csv(
+    dates = [f"2026-0{1 + k % 3}-1{k % 10}" for k in range(90)]
+    texts_ = {"response": "some words", "created_at": dates}
+    pd.DataFrame({"item_id": range(90), **texts_, **columns}).to_csv(
         folder / "levels.csv", index=False
     )
     path = folder / "scores.duckdb"
@@ -63,13 +69,71 @@ def test_the_page_says_what_the_audit_says(app, scored, dataset):
         assert any(result.sentence in text for text in shown) == result.applicable
 
 
+def cards(page):
+    """What stands on the cards of answers: the lines that name a rater and what it said."""
+    return [text for text in texts(page) if re.match(r"[\w-]+: (?:pass|fail|[\d.]+)", text)]
+
+
 def test_a_cell_opens_its_answers(app, scored):
     page = opened(app, "scores", dataset="passed", levels="people fail, judge pass")
-    table = page.dataframe[0].value
-    assert set(table["score"]) == {1.0}
-    assert set(table["gold"]) == {0.0}
     (found,) = audited(scored, "passed")
-    assert len(table) == found.evidence.passing.counts[0, 1]
+    wrong = found.evidence.passing.counts[0, 1]
+    assert any(f"of {wrong}" in text for text in texts(page))
+    said = cards(page)
+    assert said
+    assert {text.partition(": ")[2] for text in said if not text.startswith("gold")} == {"pass"}
+    assert {text for text in said if text.startswith("gold")} == {"gold: fail"}
+
+
+def test_a_cell_of_judge_and_person_opens_the_answers_that_part_them_most(app, scored):
+    (found,) = audited(scored, "levels")
+    table, pair = found.evidence.table, found.evidence.pairs[1]
+    page = opened(app, "scores", dataset="levels", pair=pair_key(pair))
+    apart = np.abs(table.judge - table.people[:, 1])
+    said = cards(page)
+    shown = [text for text in said if text.startswith(f"{pair.first}: ")]
+    person = [text for text in said if text.startswith(f"{pair.second}: ")]
+    most = [
+        abs(float(a.rpartition(" ")[2]) - float(b.rpartition(" ")[2]))
+        for a, b in zip(shown, person, strict=True)
+    ]
+    assert most == sorted(apart.tolist(), reverse=True)[:2]
+    assert "some words" in texts(page)
+
+
+def test_the_price_moves_the_cut_and_its_figures(app, scored):
+    said = {}
+    for price, cost in (("1 : 1", 1.0), ("10 : 1", 10.0)):
+        page = opened(
+            new_app(),
+            "scores",
+            dataset="levels",
+            view="Pass or fail",
+            price=price,
+            **{"pass-from": "3"},
+        )
+        with Store.open(scored) as store:
+            options = AuditOptions(pass_from={"score": 3.0}, wrong_pass=cost)
+            (found,) = audit_scores(store, Selection(datasets=("levels",)), options)
+        said[price] = sentences.cut_sentence(found.evidence.cut)
+        shown = texts(page)
+        assert said[price] in shown
+        assert sentences.cut_rates(found.evidence.cut) in shown
+    assert said["1 : 1"] != said["10 : 1"]
+
+
+def test_every_tab_says_what_the_evidence_says(app, scored):
+    (found,) = audited(scored, "passed")
+    page = opened(new_app(), "scores", dataset="passed", view="True rate")
+    assert sentences.true_rate(found.evidence.pass_rate) in texts(page)
+    (found,) = audited(scored, "levels")
+    page = opened(new_app(), "scores", dataset="levels", view="Recalibrate")
+    assert sentences.map_sentence(found.evidence.recalibration) in texts(page)
+    page = opened(new_app(), "scores", dataset="levels", **{"scores-people": "crowd"})
+    assert sentences.alternative_sentence(found.evidence.alternative_of("crowd")) in texts(page)
+    page = opened(new_app(), "scores", dataset="levels", view="Steadiness", period="2026-02")
+    assert any("than the other periods" in text for text in texts(page))
+    assert cards(page)
 
 
 @pytest.mark.parametrize("dataset", ["passed", "levels"])

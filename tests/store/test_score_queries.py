@@ -232,3 +232,38 @@ def test_real_files_give_the_figures_of_their_source(shared_data):
             found = score_agreement(ScoreTable(**scores.table))
             assert (len(scores.judge), round(found.auroc.value, 6)) == (n, area)
             assert queries.score_runs(store, ALL, judge, "quality").shape == (n, 8)
+
+
+def test_what_is_said_of_an_answer_is_of_every_rater_with_its_texts():
+    frame = drawn().assign(
+        prompt=lambda f: "prompt of " + f.item_id, rationale=lambda f: "because " + f.judge
+    )
+    with loaded(frame) as store:
+        answers = queries.score_answers(store, ALL, "j", "help")
+        item, model = int(answers.item[0]), answers.models[int(answers.model[0])]
+        only = Selection(judges=("j",))
+        said = queries.said_of_answers(store, only, "help", [(item, model)]).to_pandas()
+    one = said.item_id[0]
+    own = frame[(frame.item_id == one) & (frame.model == model) & (frame.metric == "help")]
+    assert len(said) == len(own)
+    assert sorted(said.judge) == sorted(own.judge)
+    assert set(said.prompt) == {f"prompt of {one}"}
+    assert (said.rationale == "because " + said.judge).all()
+    with loaded(frame) as store, pytest.raises(UnknownName):
+        queries.said_of_answers(store, ALL, "none", [(1, None)])
+
+
+def test_dates_of_answers_are_the_earliest_of_their_scores():
+    frame = pd.DataFrame(
+        {
+            "item_id": ["a", "a", "b", "c"],
+            "judge": "j",
+            "run": [0, 1, 0, 0],
+            "score": [1, 2, 3, 4],
+            "created_at": ["2026-03-02", "2026-03-01", "2026-04-05", ""],
+            "weather": "fine",
+        }
+    )
+    with loaded(frame) as store:
+        found = queries.score_dates(store, ALL, "j", "score")
+    assert found == {"created_at": ["2026-03-01", "2026-04-05", None]}
