@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from .checks.score_evidence import ScoreEvidence
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .confidence.th_scores import ThScore
+    from .consensus.listwise import Improvements
+    from .consensus.listwise_orders import OrderSensitivity, OrderSweep
+    from .consensus.listwise_parts import FlaggedWinner, PartAlone
+    from .consensus.slots import SlotCorrected
     from .importers import ReadOptions
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
@@ -337,6 +341,30 @@ class ScoreAudit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ListwiseAudit:
+    """Every result of one judge that ranks several answers at once.
+
+    items, lists : items ranked, and rankings of them.  orders : median number of orders of an item.
+    sensitivity : None if no item was ranked twice.  improvements, sweep : None, and no `parts`, if
+        no item says which candidate is best.  flagged : none if no faults were flagged.
+    headline : what is said of it first.  figures : the line of figures below.
+    """
+
+    judge: str
+    items: int
+    lists: int
+    orders: int
+    sensitivity: OrderSensitivity | None
+    improvements: Improvements | None
+    sweep: OrderSweep | None
+    parts: tuple[PartAlone, ...]
+    flagged: tuple[FlaggedWinner, ...]
+    corrected: SlotCorrected
+    headline: str
+    figures: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgedBoard:
     """A leaderboard and whose votes made it; `judge` None is a pooled board.
 
@@ -354,9 +382,9 @@ class JudgedBoard:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
-    anchor; `scores` of judges of single answers, one for each metric; `notes` say what could not be
-    computed and why; `against` what moved since another audit, if it was asked for. `checks` and
-    `overall` are those of votes.
+    anchor; `scores` of judges of single answers, one for each metric; `rankings` of judges of
+    lists; `notes` say what could not be computed and why; `against` what moved since another audit,
+    if it was asked for. `checks` and `overall` are those of votes.
     """
 
     selection: Selection
@@ -373,6 +401,7 @@ class Audit:
     notes: tuple[str, ...]
     against: Against | None = None
     scores: tuple[ScoreAudit, ...] = ()
+    rankings: tuple[ListwiseAudit, ...] = ()
 
     @property
     def answer(self) -> str:
@@ -383,6 +412,7 @@ class Audit:
         parts += [f"{scores.whose}: {scores.headline}" for scores in self.scores[:NAMED]]
         if len(self.scores) > NAMED:
             parts.append(f"{len(self.scores) - NAMED} more by scores.")
+        parts += [lists.headline for lists in self.rankings[:NAMED]]
         return " ".join(parts)
 
 

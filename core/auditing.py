@@ -33,6 +33,7 @@ from .leaderboard.anchored import board, met
 from .leaderboard.anchors import anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
 from .leaderboard.panels import panels, unequal
+from .listwise_auditing import audit_rankings
 from .records import PairScores, Panel
 from .schema import Selection
 from .score_auditing import audit_scores
@@ -70,8 +71,8 @@ def audit(
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         about = summary(moment, selection)
-        if not about.judges and about.scores:
-            return _scores_alone(moment, selection, options, about, readings, reading_options)
+        if not about.judges and (about.scores or about.rankings):
+            return _without_votes(moment, selection, options, about, readings, reading_options)
         counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
         others = ((each.name, each.n) for each in (*about.scores, *about.rankings))
         within, too_many = within_judges(selection, counted_judges, others=others)
@@ -107,6 +108,7 @@ def audit(
         judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
         agreed = counted.agreement
         scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
+        lists = audit_rankings(moment, within, options, about.rankings)
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
         [result for judge in judge_of.values() for result in judge.checks],
@@ -150,10 +152,11 @@ def audit(
         overall={judge.judge: judge.overall for judge in judges},
         notes=tuple(notes),
         scores=scores,
+        rankings=lists,
     )
 
 
-def _scores_alone(
+def _without_votes(
     moment: Snapshot,
     selection: Selection,
     options: AuditOptions,
@@ -163,8 +166,9 @@ def _scores_alone(
 ) -> Audit:
     """The audit of a selection without votes."""
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
-    scores = audit_scores(moment, selection, options, counted.rejected)
-    if not scores:
+    scores = audit_scores(moment, selection, options, counted.rejected) if about.scores else ()
+    lists = audit_rankings(moment, selection, options, about.rankings)
+    if not scores and not lists:
         people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
         raise NoUsableVotes(
             f"All scores are people's ({people}), and no judge scored an answer. Name the judge's "
@@ -184,6 +188,7 @@ def _scores_alone(
         overall={},
         notes=(),
         scores=scores,
+        rankings=lists,
     )
 
 

@@ -19,6 +19,10 @@ from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
 from ..stats.intervals import dense_codes, mean_interval, wilson
 
 COMPONENTS = ("score", "borda", "top", "uncertainty")
+FAULTS = ("major_error", "unsupported")
+"""Faults that a judge may flag in a candidate: a false statement that matters, details without
+support.
+"""
 TOLERANCE = 1e-9
 """Consensus scores this close are equal: sums of the same numbers in another order differ by less.
 """
@@ -53,6 +57,7 @@ class Blocks:
         exist.
     top : (entries, runs), share of a run's first place that the candidate has: 1/(number in the
         run's top set) or 0.
+    flags : by flag of a fault that every run has (`FAULTS`), (entries, runs), 0 or 1.
     """
 
     item: IntArray
@@ -65,6 +70,7 @@ class Blocks:
     shown: BoolArray
     slot: IntArray
     values: dict[str, FloatArray]
+    flags: dict[str, FloatArray]
 
     @property
     def top(self) -> FloatArray:
@@ -242,6 +248,11 @@ def blocks(rankings: ListRankings) -> Blocks:
         shown=matrix(np.ones(len(item)), 0.0) > 0,
         slot=matrix(slot, -1.0).astype(np.int64),
         values={name: matrix(given[name], 0.0) for name in COMPONENTS if has[name]},
+        flags={
+            name: matrix(flagged, 0.0)
+            for name in FAULTS
+            if ((flagged := getattr(rankings, name)[order]) >= 0).all()
+        },
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from ..consensus.listwise import Improvements
+from ..consensus.listwise import Improvement, Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
 from ..consensus.slots import SlotCorrected
 from ..stats.estimate import Estimate
@@ -120,6 +120,52 @@ def answer(
     return sentence, "warning" if changed is None or changed.low > 0 else "finding"
 
 
+def headline(judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None) -> str:
+    """What order does to the winner, and what pooling orders does, in at most twenty words."""
+    if sensitivity is None:
+        return f"{judge} ranked each item in one order, so what order does is unknown."
+    changed = sensitivity.changed
+    depends = f"{judge}'s winner depends on candidate order for {percent(changed.value)} of items"
+    if found is None:
+        return f"{depends}; no item says which candidate is best."
+    gain = found.overall.gain
+    if not gain.has_interval or gain.low <= 0 <= gain.high:
+        return f"{depends}; averaging orders is not shown to help."
+    return f"{depends}; averaging orders {'helps' if gain.value > 0 else 'hurts'}."
+
+
+def figures(
+    found: Improvements | None, sensitivity: OrderSensitivity | None, corrected: SlotCorrected
+) -> str:
+    """The numbers behind `headline`, with intervals."""
+    parts = []
+    if sensitivity is not None:
+        changed = sensitivity.changed
+        parts.append(
+            f"order decides {percent(changed.value)} of {changed.n:,} items "
+            f"({percent_span(changed)})"
+        )
+    if found is not None:
+        overall = found.overall
+        parts.append(
+            f"consensus right on {percent(overall.consensus.value, 1)}, any one order on "
+            f"{percent(overall.single.value, 1)}: {points(overall.gain.value)} points "
+            f"{_known_ends(overall.gain)}"
+        )
+        if not _first_order_is_special(overall):
+            parts.append(
+                f"against the first order improved {overall.improved:,}, regressed "
+                f"{overall.regressed:,}, {p_value(overall.p_value)}"
+            )
+    if corrected.right is not None and corrected.change is not None and corrected.slots.any():
+        parts.append(
+            f"slots taken out {percent(corrected.right.value, 1)}, "
+            f"{points(corrected.change.value)} points on most picks "
+            f"{_known_ends(corrected.change)}"
+        )
+    return " · ".join(parts)
+
+
 def gained(found: Improvements) -> str:
     """Consensus against the first order, with the sign test, and against any one order.
 
@@ -147,7 +193,7 @@ def gained(found: Improvements) -> str:
         f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
         f"{points(overall.gain.value)} points {_known_ends(overall.gain)}"
     )
-    if overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT:
+    if _first_order_is_special(overall):
         slot, share = overall.first_slot + 1, percent(overall.first_share)
         return (
             f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} "
@@ -158,6 +204,11 @@ def gained(found: Improvements) -> str:
         )
     first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
     return f"{consensus}, {first}; {one}."
+
+
+def _first_order_is_special(overall: Improvement) -> bool:
+    """Whether the best stands in one slot of most first orders, which then test the slot."""
+    return overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT
 
 
 def judges(found: Mapping[str, OrderSensitivity]) -> str:

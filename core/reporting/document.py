@@ -28,6 +28,7 @@ from ..leaderboard.anchored import BoardRow
 from ..scores.cut import Cut
 from ..scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
+from . import listwise
 
 SCHEMA = "appellate.audit/3"
 POSITION_FIELDS = (
@@ -56,6 +57,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
         "scores": _scores(audit.scores),
+        "listwise": {each.judge: listwise.document(each, _estimated) for each in audit.rankings},
         "agreement": [
             _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
             for pair in audit.agreement.pairs

@@ -44,6 +44,7 @@ from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from ..wording import SAYS, one_line, percent
 from ..wording import number as written
+from . import listwise
 from .document import options_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def report(audit: Audit) -> str:
     made = [
         ("first", "The answer", _first),
         ("scores", "Judges of single answers", _scores),
+        ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
         ("against", "Since the last audit", _against),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),

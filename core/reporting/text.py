@@ -9,6 +9,7 @@ from ..checks.overall import because, confidence_line
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
 from ..wording import one_line, target
+from . import listwise
 
 MAX_BOARD_ROWS = 20
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
@@ -79,8 +80,8 @@ def to_text(audit: Audit) -> str:
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
         f"Intervals: {target(audit.options.level)}."
     ]
-    if audit.scores and not found.votes:
-        lines = [_scores_read(audit)]
+    if not found.votes:
+        lines = [_scores_read(audit)] if audit.scores else []
     if audit.against is not None:
         lines += ["", *audit.against.sentences()]
     for scores in audit.scores:
@@ -90,7 +91,9 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
             for result in scores.checks
         ]
-    if audit.scores and not found.votes:
+    if lists := listwise.lines(audit.rankings):
+        lines += ["", *lists] if lines else lists
+    if not found.votes:
         if audit.notes:
             lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
         return "\n".join(one_line(line) for line in lines)

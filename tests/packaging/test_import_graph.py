@@ -43,7 +43,7 @@ TIERS = (
     # What is said and drawn of results.
     ("interpretation",),
     ("plots",),
-    ("score_auditing",),
+    ("score_auditing", "listwise_auditing"),
     ("auditing", "against"),
     ("reporting",),
     ("options_file", "one_call"),
