@@ -108,7 +108,7 @@ def audit(
         judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
         agreed = counted.agreement
         scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
-        lists = audit_rankings(moment, within, options, about.rankings)
+        lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
         [result for judge in judge_of.values() for result in judge.checks],
@@ -167,7 +167,7 @@ def _without_votes(
     """The audit of a selection without votes."""
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
     scores = audit_scores(moment, selection, options, counted.rejected) if about.scores else ()
-    lists = audit_rankings(moment, selection, options, about.rankings)
+    lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
         people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
         raise NoUsableVotes(
