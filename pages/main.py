@@ -17,19 +17,22 @@ from core.store import DatasetInfo
 from pages.shared import cached, first_picture, folds, numbers, people, start, widgets
 
 SECTIONS = {
-    "": ("overview.py", "data.py", "collect.py"),
+    "": ("overview.py", "data.py", "label.py", "collect.py"),
     "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py", "scores.py"),
     "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py"),
     "Models": ("leaderboard.py",),
 }
 # Pages of people who may change what is stored.
-EDITORS = ("collect.py",)
+EDITORS = ("collect.py", "label.py")
+# Pages on which nothing tells of judges.
+BLIND = ("label",)
 ADDRESSED = "data set is in the address"
 CHANGED = "data set that changed meanwhile"
 ICONS = {
     "overview.py": "verified",
     "data.py": "database",
     "collect.py": "call_made",
+    "label.py": "ballot",
     "calibration.py": "tune",
     "errors.py": "error",
     "position_bias.py": "swap_horiz",
@@ -64,6 +67,8 @@ STYLE = """<style>
     white-space: normal; text-align: left; height: auto; overflow: visible; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-wide-"]) { display: none; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: flex; }
+  .st-key-label-keys { position: sticky; bottom: 0; z-index: 5; padding: 0.4rem 0;
+    background: var(--st-background-color, Canvas); }
   .st-key-bar { row-gap: 0.1rem; }
   .st-key-bar > :last-child { order: 1; }
   .st-key-bar > :not(:first-child, :last-child) { order: 2; }
@@ -164,7 +169,7 @@ def same(one: DatasetInfo, two: DatasetInfo) -> bool:
     )
 
 
-def sidebar(datasets: list[str]) -> Selection:
+def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
     """Filters of every page, all of them in the URL; a name in the URL that no longer exists is
     dropped.
     """
@@ -172,6 +177,8 @@ def sidebar(datasets: list[str]) -> Selection:
     dataset = st.selectbox("Data set", datasets, None, key="dataset", bind="query-params")
     if dataset is None:
         return Selection(datasets=())
+    if blind:
+        return Selection(datasets=(dataset,))
     if table := cached.connected().get(dataset):
         st.text(f"Votes stay where they are.\n{table.warehouse.sentence}")
     raters = cached.raters(dataset)
@@ -312,19 +319,20 @@ try:
         asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
         choose_dataset(asked)
         with st.sidebar:
-            selection = st.session_state[widgets.SELECTION] = sidebar(here)
+            blind = page.url_path in BLIND
+            selection = st.session_state[widgets.SELECTION] = sidebar(here, blind=blind)
             if people.sign_in():
                 st.text(str(st.user.get("email")))
                 st.button("Sign out", key="sign-out", on_click=st.logout)
             widgets.copy_link()
         left_out = None
-        if page.url_path not in start.FILLS:
+        if page.url_path not in (*start.FILLS, *BLIND):
             st.session_state[widgets.SELECTION], left_out = bounded(selection)
         for note in cached.get_store().notes:
             st.text(note)
         say_what_changed()
         say_what_is_absent(asked, here)
-        if asked is None or asked in here:
+        if (asked is None or asked in here) and not blind:
             say_which_judges_are_absent(judges, selection.judges)
         if left_out is not None:
             st.text(left_out)

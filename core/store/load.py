@@ -19,7 +19,7 @@ from ..files import Progress
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
+from .schema import CODES, LABELLED, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -578,7 +578,7 @@ def delete_dataset(change: Change, name: str) -> None:
     change.execute(
         "delete from details where vote in (select id from votes where dataset = ?)", [number]
     )
-    for table in (*LAYOUTS, *CELLS, "comparisons", "items", "files"):
+    for table in (*LAYOUTS, *CELLS, *LABELLED, "comparisons", "items", "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
     change.execute("delete from datasets where id = ?", [number])
     for table in NAMED_BY_DATASET:

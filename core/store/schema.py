@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "8"
+VERSION = "9"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it. No release has written a store yet, so one of another layout is
@@ -70,10 +70,19 @@ create table calls (key varchar, dataset varchar, tokens bigint, cost double, ba
 create table batches (id varchar, dataset varchar, name varchar, left_out varchar, made_at timestamp);
 create table jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
+# Items in the order in which people label them here, and every answer as it was given.
+LABEL_TABLES = """
+create table labelling (dataset integer, seed bigint, planned integer, kind varchar, of_file boolean,
+                        metric integer, began_at timestamp);
+create table label_order (dataset integer, place integer, item integer, comparison integer, model integer);
+create table label_log (id bigint, dataset integer, person varchar, act varchar, place integer, answer varchar,
+                        label double, swapped boolean, tags varchar, note varchar, given_at timestamp);
+"""
+LABELLED = ("labelling", "label_order", "label_log")
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
-TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
+TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + LABEL_TABLES + CELL_TABLES
 """The tables of a new store."""
 COLUMNS = {
     name: frozenset(

@@ -44,7 +44,7 @@ TIERS = (
     ("interpretation",),
     ("plots",),
     ("score_auditing", "listwise_auditing"),
-    ("auditing", "against"),
+    ("auditing", "against", "label_desk"),
     ("reporting",),
     ("options_file", "one_call"),
     ("testing", "demo", "doctor", "validate"),

@@ -19,6 +19,7 @@ TITLES = {
     "listwise": "Listwise",
     "juries": "Juries",
     "planning": "Planning",
+    "label": "Label",
     "leaderboard": "Leaderboard",
 }
 """Title of the page at each address: addresses stay when a page gets another name."""

@@ -1,0 +1,158 @@
+"""One comparison or answer at a time, blind, and the keys that answer it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.label_desk import TAGS, Card
+from pages.sections.label.controls import PageState
+from pages.sections.label.texts import marked, plain
+from pages.shared import widgets
+
+WORDS = {
+    "1": ("Left is better", "1"),
+    "0": ("Tie", "0"),
+    "2": ("Right is better", "2"),
+    "b": ("Both bad", "B"),
+    "x": ("Cannot tell", "X"),
+    "p": ("Pass", "P"),
+    "f": ("Fail", "F"),
+}
+"""Key → what its button says, and its shortcut."""
+LONG = 1_500
+HEIGHT = 420
+AHEAD = 5
+SAID = "said last"
+
+
+def panel(state: PageState) -> None:
+    """The card of the next unit; an answer draws the next one and nothing else of the page."""
+    _card(state)
+
+
+@st.fragment
+def _card(state: PageState) -> None:
+    with widgets.errors(elsewhere=False):
+        card = _shown(state)
+        desk, person = state.desk, state.person
+        wanted = desk.plan.planned or desk.size
+        done = desk.session.count(person)
+        with st.container(horizontal=True, vertical_alignment="center", key="label-count"):
+            st.text(f"{done:,} of {max(wanted, done):,} labels", width="content")
+            if said := st.session_state.get(SAID):
+                st.caption(said)
+        if card is None:
+            st.text("Every item is labelled. Thank you.")
+            _buttons(state, None)
+            return
+        st.query_params["place"] = str(card.place + 1)
+        if card.prompt:
+            with st.container(height=160 if len(card.prompt) > 700 else "content", border=True):
+                st.text(card.prompt)
+        _texts(card)
+        _buttons(state, card)
+        _about(card)
+
+
+def _shown(state: PageState) -> Card | None:
+    """The card that the address asks for, if it can be labelled anew, else the next."""
+    desk, person = state.desk, state.person
+    back = st.session_state.pop("label back to", None)
+    if back is not None:
+        return desk.card(person, back)
+    ready = desk.cards(person, AHEAD)
+    return ready[0] if ready else None
+
+
+def _texts(card: Card) -> None:
+    if len(card.texts) == 1:
+        with st.container(border=True, key="label-text"):
+            st.html(plain(card.texts[0]))
+        return
+    left, right = marked(*card.texts)
+    long = max(len(text or "") for text in card.texts) > LONG
+    # One box scrolls both, so that they stay side by side.
+    with (
+        st.container(key="wide-label-texts"),
+        st.container(height=HEIGHT if long else "content", border=True),
+    ):
+        for place, text, side in zip(st.columns(2), (left, right), ("Left", "Right"), strict=True):
+            with place:
+                st.caption(side)
+                st.html(text)
+    with st.container(key="narrow-label-texts"):
+        for tab, text in zip(st.tabs(["Left", "Right"]), (left, right), strict=True):
+            with tab:
+                st.html(text)
+
+
+def _buttons(state: PageState, card: Card | None) -> None:
+    with st.container(key="label-keys", gap="small"):
+        if card is not None:
+            keys = list(state.desk.keys)
+            first = [key for key in ("1", "0", "2") if key in keys] if "b" in keys else keys
+            with st.container(horizontal=True, key="label-first", gap="small"):
+                for key in first:
+                    _answer_button(state, card, key, primary=True)
+            others = [key for key in keys if key not in first]
+            with st.container(horizontal=True, key="label-others", gap="small"):
+                for key in others:
+                    _answer_button(state, card, key)
+                st.button("Skip", key="label-s", shortcut="S", on_click=_skip, args=(state, card))
+                _undo_button(state)
+        else:
+            _undo_button(state)
+
+
+def _answer_button(state: PageState, card: Card, key: str, *, primary: bool = False) -> None:
+    word, shortcut = WORDS.get(key, (key, key)) if "b" in state.desk.keys else _level(key)
+    st.button(
+        word,
+        key=f"label-{key}",
+        shortcut=shortcut,
+        type="primary" if primary else "secondary",
+        width="stretch" if primary else "content",
+        on_click=_answer,
+        args=(state, card, key),
+    )
+
+
+def _level(key: str) -> tuple[str, str]:
+    return WORDS[key] if key in ("p", "f", "x") else (key, key)
+
+
+def _undo_button(state: PageState) -> None:
+    st.button(
+        "Undo",
+        key="label-u",
+        shortcut="U",
+        disabled=state.desk.session.last(state.person) is None,
+        on_click=_undo,
+        args=(state,),
+    )
+
+
+def _answer(state: PageState, card: Card, key: str) -> None:
+    tags = list(st.session_state.get(f"label-tags-{card.place}") or ())
+    own = (st.session_state.get(f"label-own-{card.place}") or "").strip()
+    note = (st.session_state.get(f"label-note-{card.place}") or "").strip()
+    state.desk.answer(state.person, card, key, tags=[*tags, own] if own else tags, note=note)
+    st.session_state[SAID] = None
+
+
+def _skip(state: PageState, card: Card) -> None:
+    state.desk.skip(state.person, card)
+    st.session_state[SAID] = "Skipped: it comes again at the end."
+
+
+def _undo(state: PageState) -> None:
+    place = state.desk.undo(state.person)
+    st.session_state[SAID] = None if place is None else "Taken back."
+    st.session_state["label back to"] = place
+
+
+def _about(card: Card) -> None:
+    with st.expander("Tags and a note", key=f"label-about-{card.place}"):
+        st.pills("Tags", TAGS, selection_mode="multi", key=f"label-tags-{card.place}")
+        st.text_input("A tag of your own", key=f"label-own-{card.place}", max_chars=60)
+        st.text_area("Note", key=f"label-note-{card.place}", max_chars=2_000)

@@ -1,0 +1,143 @@
+"""Labelling in a real browser: by keys at a desk, by thumb on a phone, killed and gone on with."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from visits import start_app, stop_app, visiting
+
+from core.importers import read
+from core.label_desk import open_desk
+from core.store import Store
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+JUDGES = ("judge-careful-x1", "judge-coin-x2")
+MODELS = ("model-alpha-y1", "model-beta-y2")
+HIDDEN = (*JUDGES, *MODELS, "item-secret-z")
+
+
+@pytest.fixture
+def store_path(tmp_path):
+    """300 comparisons without gold; the careful judge is right on nine of ten."""
+    rng = np.random.default_rng(3)
+    lines = ["item_id,model_a,model_b,judge,run,position,vote,prompt,response_a,response_b"]
+    for item in range(300):
+        better = rng.choice([1, -1])
+        good, bad = f"The answer is {item} good", f"The answer is {item} <b>bad</b> *so*"
+        texts = (good, bad) if better == 1 else (bad, good)
+        for judge, right in zip(JUDGES, (0.9, 0.5), strict=True):
+            vote = better if rng.random() < right else -better
+            lines.append(
+                f"item-secret-z{item:03d},{','.join(MODELS)},{judge},0,ab,{vote},Question {item}?,"
+                f"{texts[0]},{texts[1]}"
+            )
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        for reading in read([("unlabelled.csv", file)]):
+            store.load(reading)
+    return path
+
+
+def count(visitor) -> int:
+    said = visitor.page.locator(".st-key-label-count [data-testid=stText]").first.inner_text()
+    return int(said.split()[0].replace(",", ""))
+
+
+def question(visitor) -> str:
+    return visitor.page.get_by_text(re.compile(r"^Question \d+\?$")).first.inner_text()
+
+
+def better_side(visitor, *, narrow: bool = False) -> str:
+    """Which side is the good one, as a person reads it."""
+    part = "narrow" if narrow else "wide"
+    boxes = visitor.page.locator(f".st-key-{part}-label-texts [data-testid=stHtml]")
+    return "1" if "good" in boxes.nth(0).text_content() else "2"
+
+
+def answer(visitor, press, *, narrow: bool = False) -> None:
+    """Answer the card that is shown and wait for the next."""
+    before = question(visitor)
+    press(better_side(visitor, narrow=narrow))
+    visitor.page.wait_for_function(
+        "before => { const found = [...document.querySelectorAll('[data-testid=stText]')]"
+        ".find(text => /^Question \\d+\\?$/.test(text.textContent));"
+        " return found && found.textContent !== before; }",
+        arg=before,
+    )
+
+
+def label_until(visitor, n: int, press, **how) -> None:
+    while count(visitor) < n:
+        answer(visitor, press, **how)
+
+
+@pytest.mark.thorough
+def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromium):
+    server, url = start_app(store_path)
+    with visiting(chromium, url, **DESK) as visitor:
+        visitor.open("/label?person=ann")
+        label_until(visitor, 15, visitor.page.keyboard.press)
+        source = visitor.page.content()
+        for name in HIDDEN:
+            assert name not in source
+        assert "<b>bad</b>" not in visitor.page.inner_html(".st-key-wide-label-texts")
+        assert visitor.page.locator(".st-key-wide-label-texts mark").count()
+        here = question(visitor)
+        visitor.page.reload()
+        visitor.settle()
+        assert (count(visitor), question(visitor)) == (15, here)
+        assert "person=ann" in visitor.page.url
+        assert "place=" in visitor.page.url
+    server.kill()
+    server.wait()
+    server, url = start_app(store_path)
+    with visiting(chromium, url, **DESK) as visitor:
+        visitor.open("/label?person=ann")
+        assert count(visitor) == 15
+        visitor.page.keyboard.press("u")
+        visitor.page.get_by_text("Taken back.").wait_for()
+        assert count(visitor) == 14
+        label_until(visitor, 40, visitor.page.keyboard.press)
+        visitor.page.locator(".st-key-label-live").get_by_text(JUDGES[0]).wait_for()
+    stop_app(server)
+    with Store.open(store_path) as store:
+        desk = open_desk(store, "unlabelled")
+        assert desk.session.count("ann") == 40
+        careful, coin = desk.shown().judges
+        assert careful.grade == "ok"
+        assert careful.standing.right.value > 0.8
+        assert coin.grade != "ok"
+
+
+@pytest.mark.thorough
+def test_browser_forty_labels_by_thumb_and_two_people_at_once(store_path, chromium):
+    server, url = start_app(store_path)
+    with visiting(chromium, url, **PHONE) as phone, visiting(chromium, url, **DESK) as desk:
+        phone.open("/label?person=ann")
+        desk.open("/label?person=ben")
+
+        def tap(key: str) -> None:
+            phone.page.locator(f".st-key-label-{key} button").tap()
+
+        box = phone.page.locator(".st-key-label-1 button").bounding_box()
+        assert box["y"] + box["height"] <= 844
+        assert box["height"] >= 38
+        assert phone.fits_across()
+        for _ in range(20):
+            answer(phone, tap, narrow=True)
+            answer(desk, desk.page.keyboard.press)
+        label_until(phone, 40, tap, narrow=True)
+    stop_app(server)
+    with Store.open(store_path) as store:
+        session = open_desk(store, "unlabelled").session
+        assert session.count("ann") == 40
+        assert session.count("ben") >= 18
+        one, two, same = session.pairs()
+        assert {one, two} == {"ann", "ben"}
+        assert all(same.values())
+        assert len(session.labels()) == 40 + session.count("ben") - len(same)

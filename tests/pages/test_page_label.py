@@ -1,0 +1,87 @@
+"""The page Label: one card at a time, blind, and what the labels show afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from apps import all_text, new_app, opened
+from streamlit.testing.v1 import AppTest
+
+from core.importers import read
+from core.label_desk import LABELS_BEFORE_RESULTS, open_desk
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
+
+JUDGES = ("careful-judge", "coin-judge")
+
+
+@pytest.fixture(scope="module")
+def votes_file(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    lines = ["item_id,model_a,model_b,judge,position,vote,prompt,response_a,response_b"]
+    for item in range(60):
+        better = rng.choice([1, -1])
+        texts = ("fine <i>words</i>", "poor words")[:: int(better)]
+        for judge, right in zip(JUDGES, (0.9, 0.5), strict=True):
+            vote = better if rng.random() < right else -better
+            lines.append(f"q{item:02d},alpha,beta,{judge},ab,{vote},Ask {item},{','.join(texts)}")
+    path = tmp_path_factory.mktemp("label") / "unlabelled.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def unlabelled(votes_file, tmp_path, monkeypatch):
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        for reading in read([("unlabelled.csv", votes_file)]):
+            store.load(reading)
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    return path
+
+
+def better(app: AppTest) -> str:
+    """The key of the better side, as one reads it."""
+    left = next(html.proto.body for html in app.get("html") if "words" in html.proto.body)
+    return "1" if "fine" in left else "2"
+
+
+def press(app: AppTest, key: str) -> None:
+    next(b for b in app.button if b.key == f"label-{key}").click()
+    app.run()
+
+
+def test_labels_decide_and_are_gold_everywhere(unlabelled):
+    app = opened(new_app(), "label", person="ann")
+    assert not any(judge in all_text(app) for judge in JUDGES)
+    assert {box.label for box in app.sidebar.selectbox} == {"Data set"}
+    assert not app.sidebar.multiselect
+    bodies = [html.proto.body for html in app.get("html") if "fine" in html.proto.body]
+    assert bodies
+    assert all("<i>" not in body for body in bodies)
+    for _ in range(3):
+        press(app, better(app))
+    assert "3 of 60 labels" in all_text(app)
+    press(app, "u")
+    assert "2 of 60 labels" in all_text(app)
+    press(app, "s")
+    press(app, "x")
+    press(app, "b")
+    assert "4 of 60 labels" in all_text(app)
+    assert "place" in app.query_params
+    from pages.shared import cached
+
+    store = cached.get_store()
+    desk = open_desk(store, "unlabelled")
+    said = [desk.session.answer_of("ann", place) for place in range(60)]
+    assert sorted(line.answer for line in said if line)[-2:] == ["b", "x"]
+    while desk.session.count("ann") < LABELS_BEFORE_RESULTS + 5:
+        card = desk.cards("ann")[0]
+        desk.answer("ann", card, "1" if "fine" in card.texts[0] else "2")
+    app.run()
+    assert JUDGES[0] in all_text(app)
+    summary = queries.summary(store, Selection())
+    labelled = {judge.name: judge.labelled for judge in summary.judges}
+    assert labelled[JUDGES[0]] == desk.session.count("ann") - 1
+    assert [j.rater_type for j in summary.judges if j.name == "ann"] == ["human"]
