@@ -48,8 +48,9 @@ def doctor(options: argparse.Namespace) -> int:
             print(one_line(line))
     asked = [question for question in looks.questions if question.option != "mapping:judge"]
     answers = [_answer(question) for question in asked]
-    if looks.missing and not asked:
-        answers = [f"--map {name}=COLUMN" for name in looks.missing]
+    # Where no column names the judge, the name of the file, or of what it is, does.
+    if (missing := [name for name in looks.missing if name != "judge"]) and not asked:
+        answers = [f"--map {name}=COLUMN" for name in missing]
     if answers:
         for question in asked:
             meanings = (f"{value} ({words})" for value, words in question.choices[:LABELS])

@@ -295,13 +295,21 @@ def refuse_unusable(readings: Sequence[ImportResult]) -> None:
     for reading in readings:
         if problem := mostly_rejected(reading):
             raise problem
+    if all(reading.gold_only for reading in readings):
+        labels = sum(reading.votes.num_rows for reading in readings)
+        names = ", ".join(reading.name for reading in readings)
+        raise NoUsableVotes(
+            f"{names}: {labels:,} gold labels, and no votes of a judge that they could be gold of. "
+            "Name the file of its votes beside."
+        )
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:
     first = next((r for r in readings if r.rejects.num_rows), None)
     names = ", ".join(reading.name for reading in readings)
     if first is None:
-        return f"{names}: no vote in it."
+        said = " ".join(str(note) for reading in readings for note in reading.notes)
+        return f"{names}: no judgement of a judge in it. {said}".rstrip()
     reject = first.rejects.slice(0, 1).to_pylist()[0]
     return (
         f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "

@@ -7,22 +7,26 @@ only its owner knows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidOption, UnreadableFile
+from ..errors import AppellateError, InvalidOption, UnreadableFile
 from ..files import Progress
 from ..labels import candidates, shown
 from ..schema import ImportResult
-from . import labelled, pandalm
+from . import pandalm
+from .gather import Given, gather
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, judged_alone, lay_out, recognise
-from .native import FORMATS, NativeFile, NativeFormat, read_native
+from .native import NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
 from .plan import COMPARED, SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
+from .registry import FORMATS as _NATIVE
+from .registry import refuse_header, refuse_known
 from .scores import are_scores, check_metrics, lay_out_scores, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
@@ -35,10 +39,13 @@ from .tables import (
     read_delimited,
     read_parquet,
     read_records,
+    records_of_table,
     table_of_arrow,
     table_of_records,
 )
+from .together import tell_runs_apart
 from .votes import read_table
+from .wide_metrics import find_metrics, in_long_form, judged_by, metrics_question
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +72,6 @@ _READERS: dict[str, Callable[[TextTable, Source, Shape, ReadOptions], ImportResu
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
 }
-_NATIVE = {format.name: format for format in (*FORMATS, *labelled.FORMATS, pandalm.FORMAT)}
 
 
 def formats() -> dict[str, str]:
@@ -89,21 +95,28 @@ def read(
     *,
     progress: Progress | None = None,
 ) -> list[ImportResult]:
-    """Read files into one `ImportResult` each, in their order; `progress` hears how far it is.
+    """Read files into an `ImportResult` for each kind of judgement that each holds, in their order;
+    `progress` hears how far it is.
 
-    They are read together because outputs in the PandaLM format need the test set beside them.
+    A folder, a pattern of names, or a ZIP archive stands for its files: one data set, in which a
+    judgement that several of them hold is a repetition, numbered by file. Files of those that no
+    format reads are left out and named, as long as one is read. Files are read together because
+    outputs in the PandaLM format need the test set beside them.
 
     Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read
     in several ways; the message names the option that settles it. UnknownName, InvalidOption: an
     option names what does not exist.
     """
     options = options or ReadOptions()
-    steps = 2 * max(len(files), 1)
+    given = gather(files, options.max_bytes)
+    steps = 2 * max(len(given), 1)
     opened: list[NativeFile | _TableFile] = []
-    for name, data in files:
+    left_out: list[AppellateError] = []
+    for each in given:
         if progress is not None:
             progress(len(opened) / steps, "Reading the file")
-        opened.append(_open(name, data, options))
+        with _left_out_beside_others(each, left_out):
+            opened.append(_open(each, options))
     native = [file for file in opened if isinstance(file, NativeFile)]
     if native:
         pandalm.give_test_set(native)
@@ -111,14 +124,33 @@ def read(
     for file in opened:
         if progress is not None:
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
-            progress((len(opened) + len(results)) / steps, f"Checking {rows:,} rows")
-        if isinstance(file, NativeFile):
-            results.append(read_native(file))
-        else:
-            results.append(_read_table(file, options))
+            progress(min(len(opened) + len(results), steps) / steps, f"Checking {rows:,} rows")
+        with _left_out_beside_others(file.source, left_out):
+            if isinstance(file, NativeFile):
+                results += read_native(file)
+            else:
+                results.append(_read_table(file))
+    if not results and left_out:
+        raise left_out[0]
+    if len(results) > 1:
+        results = tell_runs_apart(results, together={file.name for file in given if file.together})
+    if left_out:
+        notes = tuple(f"Left out: {error}" for error in left_out)
+        results[0] = replace(results[0], notes=(*results[0].notes, *notes))
     if options.lower_is_better:
         check_metrics(results, options)
     return results
+
+
+@contextmanager
+def _left_out_beside_others(file: Given | Source, left_out: list[AppellateError]) -> Iterator[None]:
+    """What is wrong with a file of a folder or archive is kept; of a file that is named, raised."""
+    try:
+        yield
+    except UnreadableFile as error:
+        if file.together is None:
+            raise
+        left_out.append(error)
 
 
 def read_arrow(
@@ -143,17 +175,17 @@ def read_arrow(
         )
     cells = table_of_arrow(table, name)
     source = Source(name=name, data=b"", sha256=digest(cells), kind="parquet")
-    reading = _read_table(_recognised(cells, source, options), options)
+    reading = _read_table(_recognised(cells, source, options))
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
 
 
-def _read_table(file: _TableFile, options: ReadOptions) -> ImportResult:
+def _read_table(file: _TableFile) -> ImportResult:
     if file.shape:
         reader = _READERS[file.shape.format]
-        return reader(file.table, file.source, file.shape, options)
-    return read_table(file.table, file.source, options, CANONICAL)
+        return reader(file.table, file.source, file.shape, file.options)
+    return read_table(file.table, file.source, file.options, CANONICAL)
 
 
 def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:
@@ -192,7 +224,9 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     names what does not exist.
     """
     options = options or ReadOptions()
-    file = _open(name, data, options)
+    given, *others = gather([(name, data)], options.max_bytes)
+    file = _open(given, options)
+    beside = (f"{len(others) + 1:,} files; what follows is of {given.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
         name=name,
@@ -209,15 +243,16 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             looks,
             format=file.format.name,
             kind=file.format.form.kind,
-            notes=(note,) if alone else (),
+            notes=(*beside, note) if alone else beside,
         )
     if file.shape:
         scored = file.shape is DIRECT
         how = (
-            lay_out_scores(table, name, options)
+            lay_out_scores(table, name, file.options)
             if scored
-            else lay_out(table, name, options, file.shape)
+            else lay_out(table, name, file.options, file.shape)
         )
+        how.questions += [file.question] if file.question else []
         looks = replace(looks, format=file.shape.format, kind=file.shape.form.kind)
     else:
         how = plan(table, name, options)
@@ -225,7 +260,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
         )
         looks = replace(looks, suggested=suggested)
-    return replace(planned(looks, how), notes=(*table.notes, *how.notes))
+    return replace(planned(looks, how), notes=(*beside, *table.notes, *how.notes))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:
@@ -248,14 +283,19 @@ def planned(looks: Inspection, how: Plan) -> Inspection:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _TableFile:
-    """A file that is a table, of votes or of a `shape`."""
+    """A file that is a table, of votes or of a `shape`, and how it is to be read.
+
+    question : what only the user knows of it, besides what its columns leave open.
+    """
 
     source: Source
     table: TextTable
     shape: Shape | None
+    options: ReadOptions
+    question: Question | None = None
 
 
-def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _TableFile:
+def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
@@ -264,8 +304,9 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
             value=wanted,
             allowed=(AUTO, *formats()),
         )
-    source = open_source(name, data, options.max_bytes)
-    if source.kind != "json" and wanted in _NATIVE:
+    source = open_source(given.name, given.data, options.max_bytes, given.together)
+    source = replace(source, sha256=given.sha256 or source.sha256)
+    if source.kind != "json" and wanted in _NATIVE and not _NATIVE[wanted].tables:
         raise UnreadableFile(
             "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
             option="format",
@@ -277,24 +318,42 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
         records = read_records(source, _is_record)
         if format := _native_format(records, wanted, source.name):
             return NativeFile(format=format, source=source, records=records, options=options)
+        refuse_known(records.records[0], source.name, wanted)
         table = table_of_records(records, source.name)
     elif source.kind == "parquet":
         table = read_parquet(source, options.max_bytes)
     else:
+        refuse_header(source, wanted)
         table = read_delimited(source)
     # What follows needs the table only, and the bytes may be half of all that is held.
-    return _recognised(table, replace(source, data=b""), options)
+    source = replace(source, data=b"")
+    if source.kind != "json":
+        first = dict(zip(table.columns, (table.head(1) or ((),))[0], strict=False))
+        if format := _native_table(first, wanted, source.name):
+            records = records_of_table(table)
+            return NativeFile(format=format, source=source, records=records, options=options)
+        refuse_known(first, source.name, wanted)
+    return _recognised(table, source, options)
 
 
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
     table = merge_one_hot(table, source.name, options)
+    metrics = find_metrics(table, source.name, options)
+    if metrics is not None:
+        return _TableFile(
+            source=source,
+            table=in_long_form(table, metrics),
+            shape=DIRECT,
+            options=judged_by(table, metrics, source.name, options),
+            question=metrics_question(table, metrics),
+        )
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
     if shape is None and not compared:
         alone = judged_alone(table, source.name, options) or are_scores(table, options)
         shape = DIRECT if alone else None
-    return _TableFile(source=source, table=table, shape=shape)
+    return _TableFile(source=source, table=table, shape=shape, options=options)
 
 
 def _is_record(whole: Record) -> bool:
@@ -309,6 +368,31 @@ def _is_record(whole: Record) -> bool:
     return own or any(native.fits(whole) for native in _NATIVE.values())
 
 
+def _native_table(first: Record, wanted: str, name: str) -> NativeFormat | None:
+    """Native format of a table whose first row is this; None if it is a table of its own."""
+    # A column is there, whether the first row has a cell in it or not.
+    probe = {column: cell or " " for column, cell in first.items()}
+    if wanted == AUTO:
+        return next((f for f in _NATIVE.values() if f.tables and f.fits(probe)), None)
+    native = _NATIVE.get(wanted)
+    if native and not native.fits(probe):
+        raise _not_of(native, name, 1)
+    return native
+
+
+def _not_of(native: NativeFormat, name: str, row: int) -> UnreadableFile:
+    return UnreadableFile(
+        "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, "
+        "or {auto}.",
+        option="format",
+        file=name,
+        row=row,
+        format=native.name,
+        needs=native.needs,
+        auto=AUTO,
+    )
+
+
 def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | None:
     """Native format of JSON records; None if they are a table."""
     first = records.records[0]
@@ -316,14 +400,5 @@ def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | N
         return next((native for native in _NATIVE.values() if native.fits(first)), None)
     native = _NATIVE.get(wanted)
     if native and not native.fits(first):
-        raise UnreadableFile(
-            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, "
-            "or {auto}.",
-            option="format",
-            file=name,
-            row=records.row[0],
-            format=wanted,
-            needs=native.needs,
-            auto=AUTO,
-        )
+        raise _not_of(native, name, records.row[0])
     return native

@@ -44,7 +44,7 @@ def llmbar(file: NativeFile) -> Reader:
         file.constants["judge"] = f"{above[-2]} [{above[-1]}]"
         category = above[-4] if len(above) > 3 else None
     else:
-        _named_after_the_file(file)
+        file.name_judge()
 
     def votes(record: Record) -> Iterator[Vote]:
         orders = [
@@ -117,7 +117,7 @@ def kto(file: NativeFile) -> Reader:
     The response is `completion` to `prompt`, or the last of `messages`. Nothing names its model, so
     that each prompt with its response is an item, and the judge is called as the file is.
     """
-    _named_after_the_file(file)
+    file.name_judge()
 
     def scores(record: Record) -> Iterator[Vote]:
         label = record.get("label")
@@ -161,11 +161,6 @@ def _turns(record: Record) -> list[str]:
 def _contents(said: object) -> list[str]:
     parts = said if isinstance(said, list) else [said]
     return [text(part.get("content") if isinstance(part, dict) else part) or "" for part in parts]
-
-
-def _named_after_the_file(file: NativeFile) -> None:
-    file.constants["judge"] = name = file.source.stem
-    file.notes.append(f"Nothing names the judge, so it is called {name}, as the file is.")
 
 
 FORMATS = (

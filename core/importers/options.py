@@ -49,6 +49,7 @@ class ReadOptions:
         column, or asks (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
     lower_is_better : metrics of which less is better.
+    metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
     tie_margin : two scores that differ by no more are a tie.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
@@ -95,6 +96,10 @@ class ReadOptions:
             "every interval",
             metavar="COLUMN",
         ),
+    )
+    metrics: tuple[str, ...] = field(
+        default=(),
+        metadata=flag("columns that hold a metric each, one row an answer", metavar="COLUMN"),
     )
     tie_margin: float = field(
         default=0.0, metadata=flag("score difference up to which two scores tie ({default})")

@@ -87,6 +87,9 @@ ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 ARENA = ("anony", "evaluation_session_id")
 """Columns that only the battles of LMArena have, whose voters are people."""
 
+BOTH_BAD = {"both_bad", "tie (bothbad)", "bothbad", "tie_bothbad"}
+"""Labels that only the battles of an arena have."""
+
 PEOPLE = re.compile(
     r"(?:crowd_?worker|worker|user|annotator|session|participant|labell?er|turker)"
     r"(?:_?(?:id|name|no|number))?_?[0-9]*"
@@ -377,6 +380,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     Raises UnknownName: an option names a column that the file has not.
     """
     mapping, constants = map_columns(tuple(table.columns), name, options)
+    _map_sides(table, mapping)
     layout, judges = find_layout(table, mapping, name, options)
     present = {*mapping, *constants}
     gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
@@ -402,7 +406,9 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     if how.mapping.get("judge") != "judge":
         _plan_people(how, table, options)
     if {"model_a", "model_b", "vote"} <= mapping.keys() and (
-        table.one_hot or {plain(column) for column in table.columns} & {*ARENA}
+        table.one_hot
+        or {plain(column) for column in table.columns} & {*ARENA}
+        or _says_both_bad(how, table)
     ):
         judge = _plan_crowd(how, options, judge)
     if how.missing == ("judge",) and judge is not None:
@@ -569,6 +575,26 @@ def _plan_crowd(how: Plan, options: ReadOptions, judge: str | None) -> str | Non
         how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
         how.notes.append("Battles of an arena, so the votes are people's.")
     return judge and "arena"
+
+
+def _map_sides(table: TextTable, mapping: dict[str, str]) -> None:
+    """Take columns called left and right for the models, where the verdicts are left and right."""
+    sides = ("left", "right")
+    named = {plain(column): column for column in table.columns}
+    vote = table.columns.get(mapping.get("vote", ""))
+    if not {*sides} <= named.keys() or {"model_a", "model_b"} & mapping.keys() or vote is None:
+        return
+    labels = {normalise(label) for label in label_counts(vote)} - TIE_WORDS
+    texts = [text for side in sides for text in table.columns[named[side]].dictionary.to_pylist()]
+    if labels and labels <= {*sides} and max(map(len, texts), default=0) <= LONGEST:
+        mapping["model_a"], mapping["model_b"] = named["left"], named["right"]
+
+
+def _says_both_bad(how: Plan, table: TextTable) -> bool:
+    """Whether nobody is named as judge, and some verdicts are that both are bad, as in arenas."""
+    if "judge" not in how.missing or how.mapping["vote"] not in table.columns:
+        return False
+    return bool({*map(normalise, label_counts(table.columns[how.mapping["vote"]]))} & BOTH_BAD)
 
 
 def _plan_items(how: Plan) -> None:

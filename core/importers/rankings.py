@@ -5,6 +5,7 @@ order.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -93,23 +94,27 @@ def read_rankings(
         [parser.row[lost], np.setdiff1d(np.arange(1, table.rows + 1), table.row)]
     )
     rows.take(~lost)
-    return finish_lists(rows, source, shape, options, bad=~parser.good[~lost], beside=beside)
+    return finish_lists(
+        rows, source, shape.format, options.constants(), bad=~parser.good[~lost], beside=beside
+    )
 
 
 def finish_lists(
     rows: TypedRows,
     source: Source,
-    shape: Shape,
-    options: ReadOptions,
+    format: str,
+    constants: Mapping[str, str],
     *,
     bad: Mask,
     beside: NDArray[np.int64],
+    dataset: str = "",
 ) -> ImportResult:
     """Compare the rows of each list, and build the table.
 
+    dataset : of rows that name none; else that of the file.
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
     """
-    rows.fill(options.constants(), source.stem, no_default=("status",))
+    rows.fill(constants, dataset or source.dataset, no_default=("status",))
     lists = Rankings(rows, bad)
     duplicates = lists.drop_repeated()
     lists.refuse_beside(beside)
@@ -118,7 +123,7 @@ def finish_lists(
     lists.settle_choice()
     lists.settle_best()
     lists.take_good()
-    return checked(rows, source, shape.format, duplicates)
+    return checked(rows, source, format, duplicates)
 
 
 _FEW = 1000
@@ -188,7 +193,9 @@ def read_choices(
     rows.numbers["chosen"] = (pick[take] == candidate).astype(np.int64)
     rows.numbers["is_best"] = (gold[take] == candidate).astype(np.int64)
     nothing = np.zeros(len(take), bool)
-    return finish_lists(rows, source, shape, options, bad=nothing, beside=np.zeros(0, np.int64))
+    return finish_lists(
+        rows, source, shape.format, options.constants(), bad=nothing, beside=np.zeros(0, np.int64)
+    )
 
 
 def _orders(parser: RowParser) -> Codes:

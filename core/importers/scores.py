@@ -392,13 +392,13 @@ def read_scores(
         # People are not the judge whom an option names.
         constants.pop("judge", None)
     numbered = "run" in rows.numbers
-    rows.fill(constants, source.stem, no_default=("status",))
+    rows.fill(constants, source.dataset, no_default=("status",))
     if not numbered:
         # Filled with 0 where no column says it, and `finish` numbers repetitions.
         del rows.numbers["run"]
     reject_gold_conflicts(rows, ("dataset", "item_id", "model", "metric"))
-    _fill_scales(rows, options)
-    return finish(rows, source, shape.format, constants=constants, dataset=source.stem)
+    fill_scales(rows, options)
+    return finish(rows, source, shape.format, constants=constants, dataset=source.dataset)
 
 
 class ScoreParser(RowParser):
@@ -600,7 +600,7 @@ def check_metrics(readings: Iterable[ImportResult], options: ReadOptions) -> Non
             )
 
 
-def _fill_scales(rows: TypedRows, options: ReadOptions) -> None:
+def fill_scales(rows: TypedRows, options: ReadOptions) -> None:
     """Write the scale of each metric beside its scores, and say it."""
     metric = rows.text["metric"]
     code = cell_codes(metric)

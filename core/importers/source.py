@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +12,7 @@ import numpy as np
 
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
+from .packed import GZIP, ZSTD, unpack_gzip, unpack_zstd
 
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
 _RATIO = 200
@@ -41,23 +39,35 @@ memory.
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
-_SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
+_SUFFIXES = (
+    ".gz",
+    ".zst",
+    ".zip",
+    ".eval",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    ".pq",
+)
 
 _JSON = re.compile(rb"\s*[{\[]")
-_FOREIGN = (
-    (
-        b"PK\x03\x04",
+FOREIGN = {
+    b"PK\x03\x04": (
         "a ZIP archive or an Excel workbook",
         "Unpack it, or save the sheet as CSV (UTF-8)",
     ),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
-    (b"%PDF", "a PDF document", "Save the votes as CSV (UTF-8)"),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", "Unpack it, or pack it with gzip"),
-    (b"BZh", "packed with bzip2", "Unpack it, or pack it with gzip"),
-    (b"\xfd7zXZ", "packed with xz", "Unpack it, or pack it with gzip"),
-    (b"SQLite format 3", "an SQLite database", "Export the table as CSV"),
-    (b"\x93NUMPY", "a NumPy array", "Save the votes as CSV or Parquet"),
-)
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
+    b"%PDF": ("a PDF document", "Save the votes as CSV (UTF-8)"),
+    b"BZh": ("packed with bzip2", "Unpack it, or pack it with gzip"),
+    b"\xfd7zXZ": ("packed with xz", "Unpack it, or pack it with gzip"),
+    b"SQLite format 3": ("an SQLite database", "Export the table as CSV"),
+    b"\x93NUMPY": ("a NumPy array", "Save the votes as CSV or Parquet"),
+}
+"""How a file begins that is none → what it is, and what to do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -66,7 +76,7 @@ class Source:
     as given.
 
     kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from
-        a path.
+        a path.  together : name of the folder or archive that it is one of several files of.
     """
 
     name: str
@@ -74,6 +84,12 @@ class Source:
     sha256: str
     kind: Literal["parquet", "json", "delimited"]
     folders: tuple[str, ...] = ()
+    together: str | None = None
+
+    @property
+    def dataset(self) -> str:
+        """Data set of rows that name none: the folder or archive of the file, else its stem."""
+        return self.together or self.stem
 
     @property
     def stem(self) -> str:
@@ -96,24 +112,20 @@ def stem_of(name: str) -> str:
     return base
 
 
-def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
+def open_source(
+    name: str, data: bytes | Path, max_bytes: int, together: str | None = None
+) -> Source:
     """Read and unpack a file, never more than `max_bytes`.
 
     Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no
     table, no UTF-8.
     """
-    raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
-    if len(raw) > max_bytes:
-        raise UnreadableFile(
-            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
-        )
-    if not raw:
-        raise UnreadableFile(
-            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one "
-            "row."
-        )
-    unpacked = _unpack(name, raw, max_bytes) if raw[:2] == b"\x1f\x8b" else raw
-    for magic, kind, remedy in _FOREIGN:
+    raw = read_bytes(name, data, max_bytes)
+    unpacked = raw
+    if raw.startswith((GZIP, ZSTD)):
+        unpack = unpack_gzip if raw.startswith(GZIP) else unpack_zstd
+        unpacked = unpack(name, raw, unpacked_limit(len(raw), max_bytes))
+    for magic, (kind, remedy) in FOREIGN.items():
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
     if unpacked[8:12] == b"DUCK":
@@ -125,11 +137,13 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     sha256 = hashlib.sha256(raw).hexdigest()
     folders = data.resolve().parent.parts if isinstance(data, Path) else ()
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
-        return Source(name=name, data=unpacked, sha256=sha256, kind="parquet")
+        return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
     text = _utf8(name, unpacked)
     if _JSON.match(text):
         _refuse_unfolding(name, text)
-        return Source(name=name, data=text, sha256=sha256, kind="json", folders=folders)
+        return Source(
+            name=name, data=text, sha256=sha256, kind="json", folders=folders, together=together
+        )
     if b"\n" not in text:
         # Old programs end a line with CR alone.
         text = text.replace(b"\r", b"\n")
@@ -139,7 +153,22 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     header = _STRINGS.sub(b"", text[start : min(ends, default=len(text))])
     rows = max(text.count(b"\n"), text.count(b"\r"))
     refuse_size(name, rows, 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
-    return Source(name=name, data=text, sha256=sha256, kind="delimited")
+    return Source(name=name, data=text, sha256=sha256, kind="delimited", together=together)
+
+
+def read_bytes(name: str, data: bytes | Path, max_bytes: int) -> bytes:
+    """The bytes of a file as they are. Raises UnreadableFile: absent, empty or too large."""
+    raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
+    if len(raw) > max_bytes:
+        raise UnreadableFile(
+            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
+        )
+    if not raw:
+        raise UnreadableFile(
+            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one "
+            "row."
+        )
+    return raw
 
 
 def refuse_size(name: str, rows: int, columns: int) -> None:
@@ -217,47 +246,6 @@ def _read(name: str, path: Path, max_bytes: int) -> bytes:
         raise UnreadableFile(
             f"{name}: cannot be read ({error.strerror}). Check the path and its permissions."
         ) from None
-
-
-def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
-    limit = unpacked_limit(len(raw), max_bytes)
-    parts: list[bytes] = []
-    size = 0
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            while part := file.read(4 * 1024**2):
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} "
-                        "bytes unpacks to more "
-                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, "
-                        "or split it."
-                    )
-    except EOFError:
-        raise UnreadableFile(
-            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be "
-            "unpacked). "
-            "Copy or download the file again."
-        ) from None
-    except (OSError, zlib.error) as error:
-        raise UnreadableFile(
-            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or "
-            "download "
-            "the file again."
-        ) from None
-    unpacked = b"".join(parts)
-    if unpacked[:2] == b"\x1f\x8b":
-        raise UnreadableFile(
-            f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once."
-        )
-    if not unpacked:
-        raise UnreadableFile(
-            f"{name}: the gzip file is empty inside. Save it again with a header and at least one "
-            "row."
-        )
-    return unpacked
 
 
 def _utf8(name: str, data: bytes) -> bytes:

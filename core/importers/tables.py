@@ -389,6 +389,17 @@ def table_of_records(records: Records, file: str) -> TextTable:
     )
 
 
+def records_of_table(table: TextTable) -> Records:
+    """Rows of a table as records of texts; a missing cell is None."""
+    names = list(table.columns)
+    columns = (column.to_pylist() for column in table.columns.values())
+    rows = zip(*columns, strict=True)
+    records: list[Record] = [dict(zip(names, cells, strict=True)) for cells in rows]
+    return Records(
+        records=records, row=[int(row) for row in table.row], rejects=table.rejects, rows=table.rows
+    )
+
+
 def _refuse_twice(place: str, names: list[str]) -> None:
     """A column would hide another of the same name, spaces around it aside."""
     named = Counter(filter(None, names))

@@ -107,7 +107,7 @@ def _input(audit: Audit) -> dict[str, Any]:
         "scores": sum(rater.n for rater in found.scores),
         "metrics": sorted({scores.metric for scores in audit.scores}),
         "models": len(found.models),
-        "unparsed": found.unparsed,
+        "unparsed": found.unparsed + sum(rater.failed for rater in found.scores),
         "duplicates": sum(reading.duplicates for reading in audit.readings),
     }
 

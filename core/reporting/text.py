@@ -73,8 +73,10 @@ def to_text(audit: Audit) -> str:
     named = {reading.mapping.get("judge", "") for reading in audit.readings}
     fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
     judges = f"{len(found.judges)} ({fixed}, in no column)" if fixed else str(len(found.judges))
+    of_answers = sum(rater.n for rater in found.scores)
+    scored = f"scores of single answers: {of_answers:,}; " if of_answers else ""
     lines = [
-        f"Judges: {judges}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
+        f"Judges: {judges}; votes: {found.votes:,}; {scored}comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
@@ -132,8 +134,14 @@ def to_text(audit: Audit) -> str:
 def _scores_read(audit: Audit) -> str:
     people = sorted({name for scores in audit.scores for name in scores.evidence.table.names})
     said = f"; people: {', '.join(people)}" if people else ""
+    unread = sum(rater.failed for rater in audit.summary.scores)
+    said += f"; without a score: {unread:,}" if unread else ""
+    named = sorted({reading.mapping.get("judge", "") for reading in audit.readings})
+    fixed = ", ".join(name[1:] for name in named if name.startswith("="))
+    judges = f"{len({scores.judge for scores in audit.scores})}"
+    judges += f" ({fixed}, in no column)" if fixed else ""
     return (
-        f"Judges of single answers: {len({scores.judge for scores in audit.scores})}; metrics: "
+        f"Judges of single answers: {judges}; metrics: "
         f"{', '.join(sorted({scores.metric for scores in audit.scores}))}; scores: "
         f"{sum(rater.n for rater in audit.summary.scores):,}{said}; rejected rows: "
         f"{sum(reading.n_rejected for reading in audit.readings):,}. "

@@ -1,0 +1,139 @@
+"""What is named to be read: a file, a folder, a pattern of names, or an archive of files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import UnreadableFile
+from ..files import shown_name
+from .archives import ZIP, Archive, inspect_log, is_inspect_log, is_workbook
+from .source import FOREIGN, read_bytes, stem_of
+
+MAX_FILES = 10_000
+"""Most files of a folder or pattern."""
+ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".eval", ".zip")
+"""Files of a folder or archive that are read; each may also end in .gz or .zst."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Given:
+    """A file to read.
+
+    together : name of the folder or archive that it is one of several of.
+    sha256 : of the file as given, where `data` was made of it.
+    """
+
+    name: str
+    data: bytes | Path
+    together: str | None = None
+    sha256: str | None = None
+
+
+def gather(files: Sequence[tuple[str, bytes | Path]], max_bytes: int) -> list[Given]:
+    """The files that are named, in order; those of a folder or archive by their names.
+
+    Raises UnreadableFile: a folder, pattern or archive without a file that may be read, or a
+    damaged archive.
+    """
+    return [given for name, data in files for given in _of(name, data, max_bytes)]
+
+
+def _of(name: str, data: bytes | Path, max_bytes: int) -> Iterator[Given]:
+    if isinstance(data, Path):
+        paths = _several(name, data)
+        if paths is not None:
+            together = stem_of(name) or name
+            for path in paths:
+                for given in _one(shown_name(path.name), path, max_bytes):
+                    yield replace(given, together=together)
+            return
+    yield from _one(name, data, max_bytes)
+
+
+def _several(name: str, path: Path) -> list[Path] | None:
+    """Files of a folder or pattern; None for the path of a file."""
+    try:
+        if path.is_dir():
+            found = sorted(
+                each for each in path.rglob("*") if _is_read(str(each.relative_to(path)))
+            )
+            what = "the folder"
+        elif any(sign in path.name for sign in "*?[") and not path.exists():
+            found = sorted(each for each in path.parent.glob(path.name) if each.is_file())
+            what = "the pattern"
+        else:
+            return None
+    except (OSError, ValueError):
+        return None
+    found = [each for each in found if each.is_file()]
+    if not found:
+        raise UnreadableFile(
+            f"{name}: {what} has no file that can be read ({', '.join(ENDINGS)}). Name the file."
+        )
+    if len(found) > MAX_FILES:
+        raise UnreadableFile(
+            f"{name}: {what} has {len(found):,} files, more than {MAX_FILES:,}. Name fewer."
+        )
+    return found
+
+
+def _is_read(name: str) -> bool:
+    parts = name.replace("\\", "/").split("/")
+    if any(part.startswith(("__MACOSX", ".git", "node_modules")) for part in parts[:-1]):
+        return False
+    base = parts[-1].casefold().removesuffix(".gz").removesuffix(".zst")
+    # Spreadsheets and editors leave files such as ._x.csv behind; DeepEval's has one point.
+    return base.endswith(ENDINGS) and not base.startswith("._")
+
+
+def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
+    """A file, or those of an archive."""
+    if _begins(data) != ZIP:
+        return [Given(name=name, data=data)]
+    raw = read_bytes(name, data, max_bytes)
+    archive = Archive(name, raw, max_bytes)
+    if is_inspect_log(archive):
+        sha256 = hashlib.sha256(raw).hexdigest()
+        return [Given(name=name, data=inspect_log(archive), sha256=sha256)]
+    if is_workbook(archive):
+        raise UnreadableFile(f"{name}: byte 1: the file is {FOREIGN[ZIP][0]}. {FOREIGN[ZIP][1]}.")
+    infos = sorted(
+        (info for info in archive.members if _is_read(info.filename)), key=lambda i: i.filename
+    )
+    if not infos:
+        raise UnreadableFile(
+            f"{name}: the archive has no file that can be read ({', '.join(ENDINGS)}). Unpack it, "
+            "and name the file."
+        )
+    if len(infos) > MAX_FILES:
+        raise UnreadableFile(f"{name}: {len(infos):,} files in it, more than {MAX_FILES:,}.")
+    together = stem_of(name) if len(infos) > 1 else None
+    given: list[Given] = []
+    for info in infos:
+        inner = archive.read(info)
+        own = shown_name(info.filename.rsplit("/", 1)[-1])
+        if inner[:4] == ZIP:
+            log = Archive(f"{name}: {own}", inner, max_bytes)
+            if not is_inspect_log(log):
+                raise UnreadableFile(
+                    f"{name}: {own} is an archive in an archive. Unpack the outer one."
+                )
+            log.left = min(log.left, archive.left)
+            inner = inspect_log(log)
+        given.append(Given(name=own, data=inner, together=together))
+    return given
+
+
+def _begins(data: bytes | Path) -> bytes:
+    if not isinstance(data, Path):
+        return bytes(data[:4])
+    try:
+        if not data.is_file():
+            return b""
+        with data.open("rb") as file:
+            return file.read(4)
+    except (OSError, ValueError):
+        return b""

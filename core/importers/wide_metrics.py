@@ -1,0 +1,276 @@
+"""Tables with a column per metric, as Ragas, MLflow and many scripts of one's own write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import UnknownName
+from ..labels import shown
+from .columns import (
+    BadCell,
+    Cells,
+    coded_cells,
+    constant_cells,
+    label_counts,
+    map_cells,
+    parse_float,
+)
+from .layouts import DIRECT, as_votes
+from .options import Question, ReadOptions
+from .plan import PROMPTS, SYNONYMS, plain
+from .source import stem_of
+from .suggest import words_of
+from .tables import TextTable
+
+RAGAS = {
+    "faithfulness",
+    "answer_relevancy",
+    "response_relevancy",
+    "context_precision",
+    "context_recall",
+    "context_entity_recall",
+    "context_relevancy",
+    "answer_similarity",
+    "answer_correctness",
+    "semantic_similarity",
+    "factual_correctness",
+    "noise_sensitivity",
+    "harmfulness",
+    "maliciousness",
+    "coherence",
+    "conciseness",
+    "aspect_critic",
+    "llm_context_precision_with_reference",
+    "llm_context_precision_without_reference",
+}
+_OF_RAGAS = {"user_input", "retrieved_contexts", "contexts", "reference_contexts", "ground_truths"}
+AGGREGATES = {"final", "overall", "total", "mean", "average", "avg", "aggregate", "sum", "weighted"}
+"""Words in the names of columns that are made of other metrics."""
+_FAMILIES = (
+    ("/value", ("/rationale", "/reason")),
+    ("_score", ("_reason", "_reasoning", "_rationale", "_explanation", "_feedback", "_comment")),
+    (" score", (" reason", " reasoning", " rationale", " explanation")),
+    ("", ("_reason", "_reasoning", "_rationale", "_explanation")),
+)
+"""Endings of a column of scores → those of the column of its reasons."""
+_ASKED = (*PROMPTS, "query", "user_query")
+_ANSWERED = {"response", *DIRECT.synonyms["response"], "completion", "prediction", "actual_output"}
+_IDS = {"item_id", *DIRECT.synonyms["item_id"]}
+_NO_METRIC_WORDS = (
+    "id no idx index row number rank count length len token tokens cost price usd seconds sec ms "
+    "latency duration time date timestamp year month day step epoch run seed turn version "
+    "temperature top k n size chunk page label gold target"
+)
+_NO_METRIC = frozenset(_NO_METRIC_WORDS.split())
+"""Words in the names of columns of numbers that are no metrics."""
+_NUMBER_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Metrics:
+    """The columns of metrics of a table. reasons : column of a metric → that of its reasons.
+
+    left_out : columns that are made of others, or of no family.
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    reasons: dict[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics | None:
+    """The columns of metrics, if the table is one of answers with a column per metric.
+
+    Columns `X_score` with `X_reason` (and the like) beside are metrics, and then only these; else
+    columns of numbers, in a table that has a column of prompts and one of answers or items.
+
+    Raises UnknownName: an option names a column that the file has not.
+    """
+    if options.metrics:
+        for column in options.metrics:
+            if column not in table.columns:
+                raise UnknownName(
+                    "{option} {value!r}: {file} has no such column. Columns: {columns}.",
+                    option="metrics",
+                    value=column,
+                    file=name,
+                    columns=[shown(each) for each in table.columns],
+                )
+        found = _family(table)
+        own = dict(zip(found.columns, found.names, strict=True)) if found else {}
+        reasons = {
+            c: r for c, r in (found.reasons if found else {}).items() if c in options.metrics
+        }
+        named = tuple(own.get(column, column) for column in options.metrics)
+        return Metrics(columns=options.metrics, names=named, reasons=reasons)
+    if options.format not in ("auto", DIRECT.format) or as_votes(table.columns, options):
+        return None
+    names = {plain(column) for column in table.columns}
+    if {"score", "metric"} & {canonical for canonical, _ in options.mapping}:
+        return None
+    about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
+    family = _family(table)
+    if family is not None and (len(family.columns) > 1 or about):
+        return family
+    numbers = [c for c in table.columns if _is_metric(c) and _is_numeric(table.columns[c])]
+    known = [c for c in numbers if plain(c) in RAGAS]
+    if not about or "score" in names or not (known or len(numbers) > 1):
+        return None
+    empty = [c for c in table.columns if plain(c) in RAGAS and c not in numbers]
+    left = tuple(c for c in numbers if words_of(c) & AGGREGATES)
+    chosen = tuple(c for c in table.columns if c in (*numbers, *empty) and c not in left)
+    return Metrics(columns=chosen, names=chosen, reasons={}, left_out=left) if chosen else None
+
+
+def _family(table: TextTable) -> Metrics | None:
+    by_plain = {column.casefold(): column for column in reversed(table.columns)}
+    for score, reasons in _FAMILIES:
+        found: dict[str, tuple[str, str]] = {}
+        for column in table.columns:
+            bare = column.casefold()
+            stem = bare.removesuffix(score)
+            if score and stem == bare:
+                continue
+            reason = next((by_plain[stem + r] for r in reasons if stem + r in by_plain), None)
+            if reason and stem and _is_metric(column) and _is_scored(table.columns[column]):
+                found[column] = (column[: len(stem)], reason)
+        if not found:
+            continue
+        others = tuple(
+            column
+            for column in table.columns
+            if column not in found
+            and (column.casefold().endswith(score) if score else words_of(column) & AGGREGATES)
+            and _is_scored(table.columns[column])
+        )
+        if score == "/value":
+            # MLflow writes a rationale only where there is one; an expectation is no number.
+            found |= {column: (column[: -len(score)], "") for column in others}
+            others = ()
+        order = [column for column in table.columns if column in found]
+        return Metrics(
+            columns=tuple(order),
+            names=tuple(found[column][0] for column in order),
+            reasons={column: found[column][1] for column in order if found[column][1]},
+            left_out=others,
+        )
+    return None
+
+
+def _is_metric(column: str) -> bool:
+    return not words_of(column) & _NO_METRIC and plain(column) not in {*_ASKED, *_ANSWERED, *_IDS}
+
+
+def _is_scored(cells: Cells) -> bool:
+    """Whether a column holds numbers, or words such as yes and no."""
+    counts = label_counts(cells)
+    return bool(counts) and (
+        _is_numeric(cells)
+        or {label.casefold() for label in counts} <= {"yes", "no", "true", "false", "pass", "fail"}
+    )
+
+
+def _is_numeric(cells: Cells) -> bool:
+    counts = label_counts(cells)
+    numbers = sum(n for label, n in counts.items() if _is_number(label))
+    there = sum(n for label, n in counts.items() if label.casefold() not in _NONE)
+    return bool(numbers) and numbers == there
+
+
+_YES_AND_NO = {"yes", "no", "true", "false", "pass", "fail"}
+_NONE = {"nan", "none", "null", "n/a", "na", "error"}
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?\s?%?")
+
+
+def _is_number(label: str) -> bool:
+    if label.endswith("%"):
+        return bool(_NUMBER.fullmatch(label))
+    try:
+        parse_float(label)
+    except BadCell:
+        return False
+    return True
+
+
+def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
+    """A row per answer and metric, with the columns `metric`, `score` and, where there are reasons,
+    `rationale`. A metric that an answer has no number of is there without one.
+    """
+    import pyarrow as pa
+
+    n, m = len(table.row), len(metrics.columns)
+    take = np.repeat(np.arange(n), m)
+    which = np.tile(np.arange(m), n)
+    scores = [
+        map_cells(table.columns[c], lambda text: None if text.strip().casefold() in _NONE else text)
+        for c in metrics.columns
+    ]
+    used = {*metrics.columns, *metrics.reasons.values()}
+    long = {
+        column: cells.take(pa.array(take))
+        for column, cells in table.columns.items()
+        if column not in used
+    }
+    long["metric"] = coded_cells(which, list(metrics.names))
+    long["score"] = _interleaved(scores)
+    if metrics.reasons:
+        none = constant_cells(None, n)
+        own = [metrics.reasons.get(column) for column in metrics.columns]
+        long["rationale"] = _interleaved([table.columns[r] if r else none for r in own])
+    said = ", ".join(map(shown, metrics.names[:12])) + (" …" if m > 12 else "")
+    notes = [
+        *table.notes,
+        f"One column per metric: {said}. A blank cell is a score that is missing.",
+    ]
+    if metrics.left_out:
+        left = ", ".join(map(shown, metrics.left_out[:12]))
+        notes.append(f"Left out, as made of other metrics or without reasons: {left}.")
+    return replace(table, columns=long, row=table.row[take], notes=tuple(notes))
+
+
+def _interleaved(columns: list[Cells]) -> Cells:
+    """Cells of several columns row by row: the first cell of each, then the second."""
+    import pyarrow as pa
+
+    n, m = len(columns[0]), len(columns)
+    whole = pa.chunked_array([column.cast(pa.string()) for column in columns])
+    order = np.arange(n * m).reshape(m, n).T.ravel()
+    return whole.combine_chunks().take(pa.array(order)).dictionary_encode()
+
+
+def judged_by(table: TextTable, metrics: Metrics, name: str, options: ReadOptions) -> ReadOptions:
+    """The options with what a table of metrics does not say: who judged, and what was asked.
+
+    The judge is called as the tool that the columns are of, or else as the file is.
+    """
+    told = {canonical for canonical, _ in options.mapping}
+    mapping = list(options.mapping)
+    names = {plain(column): column for column in table.columns}
+    if "judge" not in told and not names.keys() & {"judge", *SYNONYMS["judge"]}:
+        known = bool({plain(column) for column in metrics.columns} & RAGAS)
+        mlflow = any(column.endswith("/value") for column in metrics.columns)
+        ragas = known and bool(names.keys() & _OF_RAGAS)
+        judge = "ragas" if ragas else "mlflow" if mlflow else stem_of(name)
+        mapping.append(("judge", f"={judge}"))
+    asked = next((names[each] for each in _ASKED if each in names), None)
+    if asked is not None:
+        mapping += [("prompt", asked)] if "prompt" not in told else []
+        if "item_id" not in told and not names.keys() & _IDS:
+            mapping.append(("item_id", asked))
+    return replace(options, mapping=tuple(mapping), format=DIRECT.format, metrics=())
+
+
+def metrics_question(table: TextTable, metrics: Metrics) -> Question:
+    """Which columns are metrics, for the page."""
+    others = [
+        c for c in table.columns if c not in metrics.columns and _is_numeric(table.columns[c])
+    ]
+    return Question(
+        option="metrics",
+        text="Which columns are metrics?",
+        choices=tuple((column, f"column {column}") for column in (*metrics.columns, *others)),
+    )
