@@ -14,8 +14,8 @@ if people.visitor() == "editor":
     with load:
         files = st.file_uploader(
             "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, "
-            "Parquet), or "
-            "what JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
+            "Parquet), what Inspect, promptfoo, DeepEval, MLflow, Phoenix, Langfuse, Ragas or "
+            "lm-eval wrote, a benchmark's file, or a ZIP of several",
             accept_multiple_files=True,
             key="files",
         )

@@ -7,8 +7,7 @@ only its owner knows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,15 +17,16 @@ from ..files import Progress
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import pandalm
+from .archives import ZIP
 from .gather import Given, gather
-from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, judged_alone, lay_out, recognise
+from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, as_votes, judged_alone, lay_out, recognise
 from .native import NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
 from .plan import COMPARED, SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .registry import FORMATS as _NATIVE
-from .registry import refuse_header, refuse_known
+from .registry import HEADER, PROMPTFOO_CSV, TELLING, refuse_header, refuse_known
 from .scores import are_scores, check_metrics, lay_out_scores, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
@@ -45,7 +45,7 @@ from .tables import (
 )
 from .together import tell_runs_apart
 from .votes import read_table
-from .wide_metrics import find_metrics, in_long_form, judged_by, metrics_question
+from .wide_metrics import find_metrics, in_long_form, judged_by, offered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,15 +108,22 @@ def read(
     option names what does not exist.
     """
     options = options or ReadOptions()
-    given = gather(files, options.max_bytes)
+    if all(isinstance(data, bytes) and data[:4] != ZIP for _, data in files):
+        given = [Given(name=name, data=data) for name, data in files]
+    else:
+        given = gather(files, options.max_bytes)
     steps = 2 * max(len(given), 1)
     opened: list[NativeFile | _TableFile] = []
     left_out: list[AppellateError] = []
     for each in given:
         if progress is not None:
             progress(len(opened) / steps, "Reading the file")
-        with _left_out_beside_others(each, left_out):
+        try:
             opened.append(_open(each, options))
+        except UnreadableFile as error:
+            if each.together is None:
+                raise
+            left_out.append(error)
     native = [file for file in opened if isinstance(file, NativeFile)]
     if native:
         pandalm.give_test_set(native)
@@ -125,11 +132,12 @@ def read(
         if progress is not None:
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
             progress(min(len(opened) + len(results), steps) / steps, f"Checking {rows:,} rows")
-        with _left_out_beside_others(file.source, left_out):
-            if isinstance(file, NativeFile):
-                results += read_native(file)
-            else:
-                results.append(_read_table(file))
+        try:
+            results += read_native(file) if isinstance(file, NativeFile) else [_read_table(file)]
+        except UnreadableFile as error:
+            if file.source.together is None:
+                raise
+            left_out.append(error)
     if not results and left_out:
         raise left_out[0]
     if len(results) > 1:
@@ -140,17 +148,6 @@ def read(
     if options.lower_is_better:
         check_metrics(results, options)
     return results
-
-
-@contextmanager
-def _left_out_beside_others(file: Given | Source, left_out: list[AppellateError]) -> Iterator[None]:
-    """What is wrong with a file of a folder or archive is kept; of a file that is named, raised."""
-    try:
-        yield
-    except UnreadableFile as error:
-        if file.together is None:
-            raise
-        left_out.append(error)
 
 
 def read_arrow(
@@ -252,8 +249,9 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             if scored
             else lay_out(table, name, file.options, file.shape)
         )
-        how.questions += [file.question] if file.question else []
-        looks = replace(looks, format=file.shape.format, kind=file.shape.form.kind)
+        looks = replace(
+            looks, format=file.shape.format, kind=file.shape.form.kind, metrics=file.metrics
+        )
     else:
         how = plan(table, name, options)
         suggested = (
@@ -285,14 +283,14 @@ def planned(looks: Inspection, how: Plan) -> Inspection:
 class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
-    question : what only the user knows of it, besides what its columns leave open.
+    metrics : columns that may hold a metric each, and whether they are taken for one.
     """
 
     source: Source
     table: TextTable
     shape: Shape | None
     options: ReadOptions
-    question: Question | None = None
+    metrics: tuple[tuple[str, bool], ...] = ()
 
 
 def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
@@ -323,30 +321,36 @@ def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
     elif source.kind == "parquet":
         table = read_parquet(source, options.max_bytes)
     else:
-        refuse_header(source, wanted)
+        if wanted == AUTO and PROMPTFOO_CSV in source.data[:HEADER]:
+            refuse_header(source)
         table = read_delimited(source)
     # What follows needs the table only, and the bytes may be half of all that is held.
     source = replace(source, data=b"")
     if source.kind != "json":
-        first = dict(zip(table.columns, (table.head(1) or ((),))[0], strict=False))
-        if format := _native_table(first, wanted, source.name):
+        told = wanted in _NATIVE or any(name.endswith(TELLING) for name in table.columns)
+        if told and (format := _native_table(_first_row(table), wanted, source.name)):
             records = records_of_table(table)
             return NativeFile(format=format, source=source, records=records, options=options)
-        refuse_known(first, source.name, wanted)
+        found = _recognised(table, source, options)
+        if found.shape is None and not as_votes(table.columns, options):
+            refuse_known(_first_row(table), source.name, wanted)
+        return found
     return _recognised(table, source, options)
 
 
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
     table = merge_one_hot(table, source.name, options)
-    metrics = find_metrics(table, source.name, options)
+    metrics = None
+    if options.metrics or not as_votes(table.columns, options):
+        metrics = find_metrics(table, source.name, options)
     if metrics is not None:
         return _TableFile(
             source=source,
             table=in_long_form(table, metrics),
             shape=DIRECT,
             options=judged_by(table, metrics, source.name, options),
-            question=metrics_question(table, metrics),
+            metrics=offered(table, metrics),
         )
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
@@ -366,6 +370,10 @@ def _is_record(whole: Record) -> bool:
         for name, value in whole.items()
     )
     return own or any(native.fits(whole) for native in _NATIVE.values())
+
+
+def _first_row(table: TextTable) -> Record:
+    return dict(zip(table.columns, (table.head(1) or ((),))[0], strict=False))
 
 
 def _native_table(first: Record, wanted: str, name: str) -> NativeFormat | None:

@@ -31,6 +31,10 @@ class Archive:
 
     def __init__(self, name: str, raw: bytes, max_bytes: int) -> None:
         self.name, self.raw = name, raw
+        if len(raw) > max_bytes:
+            raise UnreadableFile(
+                f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Unpack it, or split it."
+            )
         self.left = unpacked_limit(len(raw), max_bytes)
         try:
             self.file = zipfile.ZipFile(io.BytesIO(raw))

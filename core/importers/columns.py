@@ -212,7 +212,7 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
     A level is its share of the highest one, which keeps the order and is no probability. A logit x
     is 1/(1 + e^−x).
     """
-    if scale == "%" and not text.endswith("%"):
+    if scale == "%" and not text.endswith("%") and not _is_percent(text):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "1" and text.endswith("%"):
         reason = (
@@ -228,6 +228,11 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
         reason = "outside {bottom} to {top}, the scale of this column; correct it, or set {option}"
         raise BadCell(Message(reason, option="confidence_scale", bottom=bottom, top=top))
     return value / top
+
+
+def _is_percent(text: str) -> bool:
+    """Whether a number without its sign of percent can be nothing else."""
+    return 1 < parse_float(text) <= 100
 
 
 Cells = Any

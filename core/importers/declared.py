@@ -71,7 +71,7 @@ def declared(
     dataset: str,
     form: Form = SCORES,
     sniff: Callable[[Record], bool] | None = None,
-    tables: bool = False,
+    tables: tuple[str, ...] = (),
     also: tuple[NativeFormat, ...] = (),
     judge: str | None = None,
     notes: Callable[[Record], list[str]] | None = None,
@@ -80,7 +80,8 @@ def declared(
     """A native format that is read as declared.
 
     needs : paths that the first record has, by which it is known; ` | ` separates alternatives.
-    tables : CSV and Parquet files with those columns are of the format too.
+    tables : CSV and Parquet files with those columns are of the format too, and one of these
+        endings of names tells so.
     also : formats that read other judgements out of the same records.
     judge : name of the judge, where nothing names one; `""` is the file's name.
     notes : what is to be said of a file, by its first record.

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import UnreadableFile
 from ..files import shown_name
 from .archives import ZIP, Archive, inspect_log, is_inspect_log, is_workbook
-from .source import FOREIGN, read_bytes, stem_of
+from .source import FOREIGN, read_path, stem_of
 
 MAX_FILES = 10_000
 """Most files of a folder or pattern."""
@@ -93,7 +93,7 @@ def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
     """A file, or those of an archive."""
     if _begins(data) != ZIP:
         return [Given(name=name, data=data)]
-    raw = read_bytes(name, data, max_bytes)
+    raw = read_path(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     archive = Archive(name, raw, max_bytes)
     if is_inspect_log(archive):
         sha256 = hashlib.sha256(raw).hexdigest()

@@ -71,7 +71,7 @@ class NativeFormat:
     dataset : name of the data set; `by_file`: unless the file's name has a `__`, then what stands
         before it.
     reader : made for each file.
-    tables : tables with the columns `needs` are of it too, each row a record.
+    tables : endings of names, one of which a column of its tables has; each row is a record.
     gold_only : its rows are gold, and nobody's votes.
     also : formats of other judgements that the same records hold.
     """
@@ -84,7 +84,7 @@ class NativeFormat:
     by_file: bool = False
     sniff: Callable[[Record], bool] | None = None
     form: Form = VOTES
-    tables: bool = False
+    tables: tuple[str, ...] = ()
     gold_only: bool = False
     also: tuple[NativeFormat, ...] = ()
 
@@ -240,7 +240,7 @@ def _read_kind(file: NativeFile) -> ImportResult:
     )
     stem = file.source.stem
     dataset = stem.partition("__")[0] if format.by_file and "__" in stem else format.dataset
-    dataset = dataset or file.source.dataset
+    dataset = dataset or (file.source.together or file.source.stem)
     if format.form is RANKINGS:
         return finish_lists(
             typed,
@@ -252,7 +252,11 @@ def _read_kind(file: NativeFile) -> ImportResult:
             beside=np.zeros(0, np.int64),
         )
     if format.form is SCORES:
+        numbered = "run" in typed.numbers
         typed.fill(constants, dataset, no_default=("status",))
+        if not numbered:
+            # Filled with 0 where no record says it, and `finish` numbers repetitions.
+            del typed.numbers["run"]
         fill_scales(typed, options)
     return finish(typed, file.source, format.name, constants=constants, dataset=dataset)
 

@@ -195,6 +195,8 @@ class Inspection:
     vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is
         open.
     judges : the judge columns of a wide file.
+    metrics : columns of a table of answers that may hold a metric each, and whether `read` takes
+        them for one.
     suggested : canonical column → the file's column that may be it, or `=TEXT` for every row;
         `read` takes none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and
@@ -212,6 +214,7 @@ class Inspection:
     vocabularies: tuple[str, ...] = ()
     vocabulary: str | None = None
     judges: tuple[str, ...] = ()
+    metrics: tuple[tuple[str, bool], ...] = ()
     suggested: Mapping[str, str] = field(default_factory=dict)
     confidence_scale: str | None = None
     questions: tuple[Question, ...] = ()

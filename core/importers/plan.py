@@ -380,7 +380,8 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     Raises UnknownName: an option names a column that the file has not.
     """
     mapping, constants = map_columns(tuple(table.columns), name, options)
-    _map_sides(table, mapping)
+    if not {"model_a", "model_b"} & mapping.keys():
+        _map_sides(table, mapping)
     layout, judges = find_layout(table, mapping, name, options)
     present = {*mapping, *constants}
     gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
@@ -408,9 +409,9 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     if {"model_a", "model_b", "vote"} <= mapping.keys() and (
         table.one_hot
         or {plain(column) for column in table.columns} & {*ARENA}
-        or _says_both_bad(how, table)
+        or ("judge" in how.missing and _says_both_bad(how, table))
     ):
-        judge = _plan_crowd(how, options, judge)
+        judge = _plan_crowd(how, options)
     if how.missing == ("judge",) and judge is not None:
         how.missing, how.constants["judge"], how.mapping["judge"] = (), judge, f"={judge}"
         like = ", as the file is" if judge == how.stem else ""
@@ -569,12 +570,12 @@ def _plan_people(how: Plan, table: TextTable, options: ReadOptions) -> None:
         )
 
 
-def _plan_crowd(how: Plan, options: ReadOptions, judge: str | None) -> str | None:
+def _plan_crowd(how: Plan, options: ReadOptions) -> str:
     """The votes of an arena are people's, one crowd unless a column names them."""
     if "rater_type" not in how.mapping and options.rater_type is None:
         how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
         how.notes.append("Battles of an arena, so the votes are people's.")
-    return judge and "arena"
+    return "arena"
 
 
 def _map_sides(table: TextTable, mapping: dict[str, str]) -> None:
@@ -582,7 +583,7 @@ def _map_sides(table: TextTable, mapping: dict[str, str]) -> None:
     sides = ("left", "right")
     named = {plain(column): column for column in table.columns}
     vote = table.columns.get(mapping.get("vote", ""))
-    if not {*sides} <= named.keys() or {"model_a", "model_b"} & mapping.keys() or vote is None:
+    if not {*sides} <= named.keys() or vote is None:
         return
     labels = {normalise(label) for label in label_counts(vote)} - TIE_WORDS
     texts = [text for side in sides for text in table.columns[named[side]].dictionary.to_pylist()]
@@ -591,8 +592,8 @@ def _map_sides(table: TextTable, mapping: dict[str, str]) -> None:
 
 
 def _says_both_bad(how: Plan, table: TextTable) -> bool:
-    """Whether nobody is named as judge, and some verdicts are that both are bad, as in arenas."""
-    if "judge" not in how.missing or how.mapping["vote"] not in table.columns:
+    """Whether some verdicts are that both are bad, as in arenas alone."""
+    if how.mapping["vote"] not in table.columns:
         return False
     return bool({*map(normalise, label_counts(table.columns[how.mapping["vote"]]))} & BOTH_BAD)
 

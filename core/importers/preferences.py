@@ -352,7 +352,7 @@ FORMATS = (
         dataset="",
         reader=_scored_pairs,
         sniff=lambda record: _is_pair(record) and any({*s} <= record.keys() for s in _SCORED),
-        tables=True,
+        tables=("chosen",),
     ),
     NativeFormat(
         name="preference_pairs",
@@ -361,7 +361,7 @@ FORMATS = (
         dataset="",
         reader=lambda file: _pairs,
         sniff=_is_pair,
-        tables=True,
+        tables=("chosen",),
         gold_only=True,
     ),
     FORENSICS,

@@ -56,7 +56,7 @@ def _sentence(row: Mapping[str, Any]) -> str:
         f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
     )
     gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
-    who = f"item {_name(row['item_id'])}: judge {_name(row['judge'])}"
+    who = f"item {_name(row['item_id'])}: {_rater(row)}"
     return f"{who} {saw}{said}{confidence}{gold} {_models(row)}"
 
 
@@ -65,8 +65,13 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
     metric = "" if row["metric"] in (None, ONE_METRIC) else f" on {_name(row['metric'])}"
     model = "" if row["model"] is None else f" to {_name(row['model'])}"
     gold = "" if row["gold"] is None else f"; gold says {row['gold']:g}"
-    who = f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])}"
+    who = f"item {_name(row['item_id'])}, run {row['run']}: {_rater(row)}"
     return f"{who} {said}{metric}{model}{gold}"
+
+
+def _rater(row: Mapping[str, Any]) -> str:
+    """Who judged: a judge that is a model, or a person."""
+    return f"{'person' if row['rater_type'] == 'human' else 'judge'} {_name(row['judge'])}"
 
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:

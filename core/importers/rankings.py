@@ -114,7 +114,7 @@ def finish_lists(
     dataset : of rows that name none; else that of the file.
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
     """
-    rows.fill(constants, dataset or source.dataset, no_default=("status",))
+    rows.fill(constants, dataset or source.together or source.stem, no_default=("status",))
     lists = Rankings(rows, bad)
     duplicates = lists.drop_repeated()
     lists.refuse_beside(beside)

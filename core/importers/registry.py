@@ -9,7 +9,9 @@ from .source import Source
 from .tables import Record
 from .unreadable import UNREADABLE
 
-_HEADER = 64 * 1024
+HEADER, PROMPTFOO_CSV = 64 * 1024, b"Grader Reason"
+"""Bytes in which a header ends, and what promptfoo's has."""
+
 
 FORMATS: dict[str, NativeFormat] = {
     format.name: format
@@ -24,6 +26,8 @@ FORMATS: dict[str, NativeFormat] = {
     )
 }
 """By name, in the order in which they are tried: no file of one is another's."""
+TELLING = tuple(ending for format in FORMATS.values() for ending in format.tables)
+"""Endings of columns by which a table may be of a format."""
 
 
 def refuse_known(first: Record, name: str, wanted: str) -> None:
@@ -35,10 +39,10 @@ def refuse_known(first: Record, name: str, wanted: str) -> None:
             raise UnreadableFile(f"{name}: line 1: {known.what}. {known.remedy}.")
 
 
-def refuse_header(source: Source, wanted: str) -> None:
-    """Raise UnreadableFile for a CSV file of a known tool that is no table."""
-    header = source.data[:_HEADER].decode("utf-8", "ignore").partition("\n")[0]
-    if wanted == "auto" and "Named Scores" in header and "Grader Reason" in header:
+def refuse_header(source: Source) -> None:
+    """Raise UnreadableFile for promptfoo's CSV, which is no table."""
+    header = source.data[:HEADER].partition(b"\n")[0]
+    if b"Named Scores" in header and PROMPTFOO_CSV in header:
         raise UnreadableFile(
             f"{source.name}: line 1: the file is promptfoo's CSV, which has the same columns once "
             "for each model and does not say which assertion gave a score. Write the results with "

@@ -74,8 +74,14 @@ _HALF = 0.5
 MOST_REPEATED = 50_000_000
 """Cells of other columns that are repeated for each rater of a row."""
 
+
+def _parse_number(text: str) -> float:
+    """A number, also one of percent, which is on a scale of 0 to 100."""
+    return parse_float(text.removesuffix("%").rstrip())
+
+
 parse_score = within(
-    parse_float,
+    _parse_number,
     -1e6,
     1e6,
     "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
@@ -215,7 +221,7 @@ def _is_word(label: str) -> bool:
 
 def _is_number(label: str) -> bool:
     try:
-        parse_float(label)
+        _parse_number(label)
     except BadCell:
         return False
     return True
@@ -392,13 +398,14 @@ def read_scores(
         # People are not the judge whom an option names.
         constants.pop("judge", None)
     numbered = "run" in rows.numbers
-    rows.fill(constants, source.dataset, no_default=("status",))
+    rows.fill(constants, source.together or source.stem, no_default=("status",))
     if not numbered:
         # Filled with 0 where no column says it, and `finish` numbers repetitions.
         del rows.numbers["run"]
     reject_gold_conflicts(rows, ("dataset", "item_id", "model", "metric"))
     fill_scales(rows, options)
-    return finish(rows, source, shape.format, constants=constants, dataset=source.dataset)
+    dataset = source.together or source.stem
+    return finish(rows, source, shape.format, constants=constants, dataset=dataset)
 
 
 class ScoreParser(RowParser):
@@ -563,7 +570,7 @@ def _reader(cells: Cells) -> Callable[[str], float]:
     labels = [label for label in label_counts(cells) if grade_word(label) not in UNGRADED]
     words = any(grade_word(label) in GRADES for label in labels)
     if words and all(
-        not _is_number(label) or parse_float(label) in (0, 0.5, 1) for label in labels
+        not _is_number(label) or _parse_number(label) in (0, 0.5, 1) for label in labels
     ):
         return parse_grade
     return parse_score

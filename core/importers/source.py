@@ -87,11 +87,6 @@ class Source:
     together: str | None = None
 
     @property
-    def dataset(self) -> str:
-        """Data set of rows that name none: the folder or archive of the file, else its stem."""
-        return self.together or self.stem
-
-    @property
     def stem(self) -> str:
         """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
         return stem_of(self.name)
@@ -120,7 +115,16 @@ def open_source(
     Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no
     table, no UTF-8.
     """
-    raw = read_bytes(name, data, max_bytes)
+    raw = read_path(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
+    if len(raw) > max_bytes:
+        raise UnreadableFile(
+            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
+        )
+    if not raw:
+        raise UnreadableFile(
+            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one "
+            "row."
+        )
     unpacked = raw
     if raw.startswith((GZIP, ZSTD)):
         unpack = unpack_gzip if raw.startswith(GZIP) else unpack_zstd
@@ -154,21 +158,6 @@ def open_source(
     rows = max(text.count(b"\n"), text.count(b"\r"))
     refuse_size(name, rows, 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
     return Source(name=name, data=text, sha256=sha256, kind="delimited", together=together)
-
-
-def read_bytes(name: str, data: bytes | Path, max_bytes: int) -> bytes:
-    """The bytes of a file as they are. Raises UnreadableFile: absent, empty or too large."""
-    raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
-    if len(raw) > max_bytes:
-        raise UnreadableFile(
-            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
-        )
-    if not raw:
-        raise UnreadableFile(
-            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one "
-            "row."
-        )
-    return raw
 
 
 def refuse_size(name: str, rows: int, columns: int) -> None:
@@ -230,7 +219,8 @@ def _deepest(text: bytes) -> int:
     return int(np.cumsum(np.where(opening, np.int8(1), np.int8(-1)), dtype=np.int32).max(initial=0))
 
 
-def _read(name: str, path: Path, max_bytes: int) -> bytes:
+def read_path(name: str, path: Path, max_bytes: int) -> bytes:
+    """The bytes of a file, one more than `max_bytes` at most. Raises UnreadableFile."""
     if "\0" in str(path):
         raise UnreadableFile(f"{name}: a name with a NUL character is no file's. Check the path.")
     try:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import UnreadableFile
 from ..labels import shown
-from .columns import Cells, Rejects, cell_text, encode_cells
+from .columns import Cells, Rejects, cell_text, encode_cells, map_cells
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ MAX_NAME = 10_000
 """Most characters of a key of JSON objects."""
 MAX_RAGGED = 100_000
 """Most rows with another number of cells than the header."""
+_WITH_COMMA = re.compile(r"\s*(?:[+-]?[0-9]+(?:,[0-9]+)?\s?%?|)\s*")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
@@ -94,10 +95,32 @@ def read_delimited(source: Source) -> TextTable:
     row = np.delete(np.arange(1, rows + 1), [bad.number - 2 for bad in ragged])
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
-    notes = (f"Column {unnamed[0]} has no name and was left out.",) if unnamed else ()
+    notes: tuple[str, ...] = ()
+    if unnamed:
+        notes = (f"Column {unnamed[0]} has no name and was left out.",)
+    if delimiter != "," and (with_commas := _read_decimal_commas(columns)):
+        notes += (f"Decimal commas read in {', '.join(map(shown, with_commas))}.",)
     return TextTable(
         columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes
     )
+
+
+def _read_decimal_commas(columns: dict[str, Cells]) -> list[str]:
+    """Write numbers with a point in columns that have a comma there, and name those.
+
+    Spreadsheets of many countries write `92,5`, and part cells by semicolons for it. A column is
+    read so if all of its cells are numbers (also with `%`), none of them has a point, and one has a
+    comma.
+    """
+    changed = []
+    for name, cells in columns.items():
+        texts = cells.dictionary.to_pylist()
+        if all(_WITH_COMMA.fullmatch(text) for text in texts) and any(
+            "," in text for text in texts
+        ):
+            columns[name] = map_cells(cells, lambda text: text.replace(",", "."))
+            changed.append(name)
+    return changed
 
 
 def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[Any]]:

@@ -81,7 +81,7 @@ MLFLOW = declared(
     line="MLflow traces with assessments: Trace.to_json lines, or search_traces as JSON",
     needs=("info.trace_id | trace_id",),
     sniff=_is_mlflow,
-    tables=True,
+    tables=("assessments",),
     dataset="MLflow",
     each=(("info", _infos), ("mark", _feedback)),
     columns={
@@ -113,7 +113,7 @@ PHOENIX = declared(
         "score | label",
         "context.span_id | span_id | trace_id | context.trace_id | document_id",
     ),
-    tables=True,
+    tables=("annotator_kind",),
     dataset="Phoenix",
     columns={
         "item_id": "root.context.span_id | root.span_id | root.trace_id | root.context.trace_id",
@@ -152,7 +152,7 @@ PHOENIX_EVALS = declared(
     line="Phoenix evaluate_dataframe (CSV, Parquet, JSON): NAME_score objects beside each answer",
     needs=(),
     sniff=lambda record: bool(_evals({"root": record})),
-    tables=True,
+    tables=("_execution_details",),
     dataset="Phoenix",
     each=(("mark", _evals),),
     columns={
@@ -192,7 +192,7 @@ LANGFUSE = declared(
     name="langfuse",
     line="Langfuse scores export (CSV, JSON, JSON Lines): traceId, source, name, dataType, value",
     needs=("traceId | trace_id", "source", "name", "dataType | data_type"),
-    tables=True,
+    tables=("dataType", "data_type"),
     dataset="Langfuse",
     columns={
         "item_id": joined(
@@ -223,7 +223,7 @@ LANGSMITH = declared(
     name="langsmith",
     line="LangSmith feedback (JSON, JSON Lines, CSV): key, score, run_id, feedback_source",
     needs=("key", "run_id", "feedback_source.type | feedback_source_type"),
-    tables=True,
+    tables=("feedback_source", "feedback_source.type", "feedback_source_type"),
     dataset="LangSmith",
     columns={
         "item_id": "root.trace_id | root.run_id",

@@ -55,7 +55,8 @@ def read_table(table: TextTable, source: Source, options: ReadOptions, format: s
     for problem in how.problems:
         raise type(problem)(problem.message.at(source.name))
     rows = VoteParser(table, how, options).votes()
-    return finish(rows, source, format, constants=options.constants(), dataset=source.dataset)
+    dataset = source.together or source.stem
+    return finish(rows, source, format, constants=options.constants(), dataset=dataset)
 
 
 class VoteParser(RowParser):

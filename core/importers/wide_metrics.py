@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import UnknownName
-from ..labels import shown
+from ..labels import GRADES, shown
 from .columns import (
     BadCell,
     Cells,
@@ -19,7 +19,7 @@ from .columns import (
     parse_float,
 )
 from .layouts import DIRECT, as_votes
-from .options import Question, ReadOptions
+from .options import ReadOptions
 from .plan import PROMPTS, SYNONYMS, plain
 from .source import stem_of
 from .suggest import words_of
@@ -205,10 +205,7 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
     n, m = len(table.row), len(metrics.columns)
     take = np.repeat(np.arange(n), m)
     which = np.tile(np.arange(m), n)
-    scores = [
-        map_cells(table.columns[c], lambda text: None if text.strip().casefold() in _NONE else text)
-        for c in metrics.columns
-    ]
+    scores = [map_cells(table.columns[column], _as_number) for column in metrics.columns]
     used = {*metrics.columns, *metrics.reasons.values()}
     long = {
         column: cells.take(pa.array(take))
@@ -230,6 +227,14 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
         left = ", ".join(map(shown, metrics.left_out[:12]))
         notes.append(f"Left out, as made of other metrics or without reasons: {left}.")
     return replace(table, columns=long, row=table.row[take], notes=tuple(notes))
+
+
+def _as_number(text: str) -> str | None:
+    """A cell of a metric, with a word such as yes as its number; None where there is none."""
+    word = text.strip().casefold()
+    if word in _NONE:
+        return None
+    return f"{GRADES[word]:g}" if word in _YES_AND_NO else text
 
 
 def _interleaved(columns: list[Cells]) -> Cells:
@@ -264,13 +269,8 @@ def judged_by(table: TextTable, metrics: Metrics, name: str, options: ReadOption
     return replace(options, mapping=tuple(mapping), format=DIRECT.format, metrics=())
 
 
-def metrics_question(table: TextTable, metrics: Metrics) -> Question:
-    """Which columns are metrics, for the page."""
-    others = [
-        c for c in table.columns if c not in metrics.columns and _is_numeric(table.columns[c])
-    ]
-    return Question(
-        option="metrics",
-        text="Which columns are metrics?",
-        choices=tuple((column, f"column {column}") for column in (*metrics.columns, *others)),
-    )
+def offered(table: TextTable, metrics: Metrics) -> tuple[tuple[str, bool], ...]:
+    """Columns that may be metrics, and whether each is taken for one."""
+    left = (column for column in table.columns if column not in metrics.columns)
+    others = [column for column in left if _is_numeric(table.columns[column])]
+    return (*((c, True) for c in metrics.columns), *((c, False) for c in others))

@@ -106,8 +106,8 @@ REFUSED = {
     "packed.csv.zst": (
         b"\x28\xb5\x2f\xfd....",
         UnreadableFile,
-        "byte 1: the file is packed with zstd",
-        "Unpack it",
+        "the zstd data is cut off or damaged",
+        "Copy or download the file again",
     ),
     "cut.csv.gz": (
         gzip.compress(GOOD * 999)[:-9],
@@ -592,7 +592,7 @@ def test_dictionaries_of_parquet_are_read_as_their_texts():
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(UnreadableFile, match=r"gone.csv: there is no such file. Check the path"):
         read([("gone.csv", tmp_path / "gone.csv")])
-    with pytest.raises(UnreadableFile, match=r"is a folder. Name the file in it"):
+    with pytest.raises(UnreadableFile, match=r"the folder has no file that can be read"):
         read([("x", tmp_path)])
 
 

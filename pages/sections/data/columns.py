@@ -87,6 +87,7 @@ OPTIONS = {
     "confidence_scale": "“Confidence is”",
     "tie_margin": "“Tie margin”",
     "rater_type": "“Raters are”",
+    "metrics": "“Columns of metrics”",
     "warehouse": "“Engine”",
     "table": "“Table”",
 }
@@ -228,12 +229,22 @@ def row_options(
     meant = _which(looks, row[1], key)
     if meant is None:
         return None
+    if looks.metrics:
+        options = _metrics(looks, options, row[1], key)
     with st.expander("Columns", expanded=bool(looks.missing)):
         mapping = _column_boxes(names, looks, key)
         _first_rows(looks, key)
     changed = {name: to for name, to in mapping.items() if to != looks.mapping.get(name, "")}
     options = replace(options, mapping=tuple((changed | meant).items()))
     return options if _complete(file, options) else None
+
+
+def _metrics(looks: Inspection, options: ReadOptions, place: Any, key: str) -> ReadOptions:
+    """Which columns of a table of answers hold a metric each."""
+    names = [name for name, _ in looks.metrics]
+    taken = [name for name, is_taken in looks.metrics if is_taken]
+    chosen = place.multiselect("Columns of metrics", names, taken, key=f"{key}-metrics")
+    return options if not chosen or chosen == taken else replace(options, metrics=tuple(chosen))
 
 
 def _which(looks: Inspection, place: Any, key: str) -> dict[str, str] | None:

@@ -25,28 +25,41 @@ if TYPE_CHECKING:
 READ_BACK = 10
 REJECTS_SHOWN = 1000
 PANDALM = "pandalm"
+_MODEL = ("model", "model that answered")
 UNNAMED = {
     "arenahard": ("model_b", "baseline"),
     "llmbar": ("judge", "judge"),
     "kto": ("judge", "judge"),
+    **dict.fromkeys(("deepeval", "mlflow", "phoenix", "phoenix_evals", "langfuse"), _MODEL),
+    **dict.fromkeys(("langsmith", "openai_evals", "lm_eval"), _MODEL),
 }
 """What the files of a native format do not name: canonical column, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What was read of a file, described once however often the page is drawn."""
+    """What was read of a file, described once however often the page is drawn.
+
+    more : judgements of other kinds in the same file, and other files of an archive.
+    """
 
     reading: ImportResult
     sentence: str
     examples: tuple[str, ...]
     reasons: pd.DataFrame
+    more: tuple[Outcome, ...] = ()
 
     @classmethod
-    def of(cls, reading: ImportResult) -> Outcome:
+    def of(cls, reading: ImportResult, *others: ImportResult) -> Outcome:
         """Count the rejects of a reading and put some votes in words."""
         reasons = _worded(reject_reasons(reading), reading)
-        return cls(reading, describe_import(reading), tuple(read_back(reading, READ_BACK)), reasons)
+        examples = tuple(read_back(reading, READ_BACK))
+        return cls(reading, describe_import(reading), examples, reasons, tuple(map(cls.of, others)))
+
+    @property
+    def all(self) -> tuple[Outcome, ...]:
+        """This, and what else the file holds."""
+        return (self, *self.more)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -62,6 +75,7 @@ class Dropped:
 class _Result:
     dropped: Dropped
     report: LoadReport | AppellateError
+    more: tuple[LoadReport, ...] = ()
 
 
 def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
@@ -72,17 +86,25 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
     progress = st.progress(0.0, "Loading")
     for done, dropped in enumerate(ready, start=1):
         report: LoadReport | AppellateError
+        more: list[LoadReport] = []
+        store = cached.changeable_store()
         try:
-            report = cached.changeable_store().load(
-                dropped.outcome.reading,
-                dataset=dropped.dataset,
-                on_conflict="replace" if replace else "keep",
-                progress=part_of(progress.progress, (done - 1) / len(ready), done / len(ready)),
-            )
+            with store.together():
+                report, *more = (
+                    store.load(
+                        outcome.reading,
+                        dataset=dropped.dataset,
+                        on_conflict="replace" if replace else "keep",
+                        progress=part_of(
+                            progress.progress, (done - 1) / len(ready), done / len(ready)
+                        ),
+                    )
+                    for outcome in dropped.outcome.all
+                )
             opened = opened or next(iter(report.datasets), None)
         except AppellateError as error:
-            report = error
-        _results()[dropped.file.file_id] = _Result(dropped, report)
+            report, more = error, []
+        _results()[dropped.file.file_id] = _Result(dropped, report, tuple(more))
         progress.progress(done / len(ready), "Loading")
     if opened:
         widgets.open_dataset(opened)
@@ -146,6 +168,8 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             result = _results().pop(key) and None
         if result and isinstance(result.report, LoadReport):
             _show_result(result.dropped, result.report)
+            for other in result.more:
+                st.text(other.sentence[:1].upper() + other.sentence[1:] + ".")
             return None
         if result:
             st.text(render(result.report, OPTIONS))
@@ -180,12 +204,13 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             st.text(render(outcome, OPTIONS))
             return None
         dataset = _dataset(outcome.reading, row[3], key)
-        _show(outcome, key)
+        for number, each in enumerate(outcome.all):
+            _show(each, f"{key}-{number}" if number else key)
         if problem := mostly_rejected(outcome.reading):
             st.text(render(problem, OPTIONS))
             return None
         _copy_as_python(file.name, options, dataset)
-        has_votes = outcome.reading.votes.num_rows > 0
+        has_votes = any(each.reading.votes.num_rows for each in outcome.all)
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
 
 
@@ -241,8 +266,8 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
         "format\n"
         f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
         f"{widgets.OPEN_STORE}\n"
-        "reading = read([(name, Path(name))], options)[-1]\n"
-        f"print(store.load(reading, dataset={dataset!r}).sentence)"
+        "for reading in read([(name, Path(name))], options):\n"
+        f"    print(store.load(reading, dataset={dataset!r}).sentence)"
     )
     with st.expander("Copy as Python"):
         st.code(widgets.script(code), language="python")
@@ -282,7 +307,8 @@ def _read(
         shown = st.progress(0.0, "Reading")
         files = [(each.name, each.getvalue()) for each in (*beside, file)]
         try:
-            return Outcome.of(read(files, options, progress=shown.progress)[-1])
+            found = read(files, options, progress=shown.progress)
+            return Outcome.of(*found[len(beside) :])
         except AppellateError as error:
             return error
         finally:
