@@ -26,6 +26,7 @@ from .confidence.calibration_error import (
     noise_floor,
 )
 from .confidence.recalibration import recalibrate
+from .confidence.repeated_votes import outcomes_by_share
 from .confidence.selective import (
     by_btd,
     by_share,
@@ -106,6 +107,7 @@ __all__ += [
     "by_share",
     "by_stated_confidence",
     "guarantee",
+    "outcomes_by_share",
     "recalibrate",
     "risk_coverage",
 ]

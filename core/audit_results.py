@@ -13,7 +13,7 @@ from .checks.check import rater_of
 from .checks.overall import NAMED, answer
 from .errors import InvalidOption
 from .options import flag, pair
-from .schema import UNNAMED, CorrectnessRule, Selection
+from .schema import UNNAMED, ConfidenceSource, CorrectnessRule, Selection
 from .stats.intervals import check_level
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .checks.overall import Overall
     from .checks.score_evidence import ScoreEvidence
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
+    from .confidence.kinds import KindOfConfidence
     from .confidence.th_scores import ThScore
     from .consensus.listwise import Improvements
     from .consensus.listwise_orders import OrderSensitivity, OrderSweep
@@ -129,6 +130,13 @@ class AuditOptions:
             "orders together ({default})"
         ),
     )
+    confidence_by: ConfidenceSource = field(
+        default="stated",
+        metadata=flag(
+            "confidence as each vote states it, or the share of repeated votes behind the "
+            "majority, which needs no prompt ({default})"
+        ),
+    )
     alpha: float = field(
         default=BTD_DEFAULTS.alpha, metadata=flag("BTD smoothing of the margin ({default})")
     )
@@ -187,7 +195,7 @@ class AuditOptions:
     def __post_init__(self) -> None:
         # Methods check what they get, but a judge without such votes never reaches them.
         check_level(self.level)
-        rules = get_args(CorrectnessRule)
+        rules, sources = get_args(CorrectnessRule), get_args(ConfidenceSource)
         for fine, message in (
             (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
             (
@@ -197,6 +205,14 @@ class AuditOptions:
             (
                 self.correctness in rules,
                 f"correctness {self.correctness!r}: use {' or '.join(rules)}.",
+            ),
+            (
+                self.confidence_by in sources,
+                f"confidence by {self.confidence_by!r}: use {' or '.join(sources)}.",
+            ),
+            (
+                self.confidence_by == "stated" or self.correctness == "single",
+                "correctness both_orders: a share of votes takes both orders together already.",
             ),
             (
                 self.alpha > 0 and self.kappa > 0,
@@ -303,6 +319,7 @@ class JudgeAudit:
     direction: Direction | None
     blind_rule: BlindRule | None
     discrimination: Estimate | None
+    confidences: tuple[KindOfConfidence, ...]
     constant_confidence: bool
     length: Verbosity | None
     own_family: OwnFamily | None

@@ -241,6 +241,7 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         direction=evidence.direction,
         blind_rule=evidence.blind_rule,
         discrimination=evidence.discrimination,
+        confidences=evidence.confidences,
         constant_confidence=evidence.constant_confidence,
         length=evidence.length,
         own_family=evidence.own_family,

@@ -35,6 +35,9 @@ PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.D
 SIDES = {"a": 1, "b": -1}
 
 CorrectnessRule = Literal["single", "both_orders"]
+ConfidenceSource = Literal["stated", "share"]
+"""Confidence as each vote states it, or the share of a judge's repeated votes behind its majority.
+"""
 Kind = Literal["votes", "scores", "rankings"]
 """What a row judges: a pair of responses, one response alone, or one candidate of several shown at
 once.

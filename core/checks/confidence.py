@@ -16,6 +16,7 @@ CONFIDENCE_ITEMS = 30
 LEAST_OF_EACH = 10
 """Fewer right, or fewer wrong, verdicts than this: whether confidence separates is not known."""
 NO_CONFIDENCE = Unknown("it has no vote with both a confidence and a gold label")
+NO_REPEATS = Unknown("it has no comparison with gold that it judged more than once")
 NEEDS = "a confidence with each vote, and gold labels"
 MORE = "with a confidence and gold labels"
 ADVICE = "Do not use its stated confidence as it is: recalibrate it, or leave it out."
@@ -35,10 +36,14 @@ def _are_levels(evidence: Evidence) -> bool:
     return evidence.stated is not None and evidence.stated.kind == LEVEL_KIND
 
 
+def _unknown(evidence: Evidence) -> Unknown:
+    return NO_REPEATS if evidence.options.confidence_by == "share" else NO_CONFIDENCE
+
+
 def _ece(evidence: Evidence) -> Estimate | Unknown:
     if _are_levels(evidence):
         return LEVELS
-    return evidence.ece or NO_CONFIDENCE
+    return evidence.ece or _unknown(evidence)
 
 
 def _floor(evidence: Evidence) -> float:
@@ -86,12 +91,14 @@ CALIBRATION = Check(
 def _gap(evidence: Evidence) -> Estimate | Unknown:
     if _are_levels(evidence):
         return LEVELS
-    return evidence.gap.gap if evidence.gap else NO_CONFIDENCE
+    return evidence.gap.gap if evidence.gap else _unknown(evidence)
 
 
-def _gap_sentence(_: Evidence, gap: Estimate) -> str:
+def _gap_sentence(evidence: Evidence, gap: Estimate) -> str:
     side = differs(gap.value, "above", "below")
-    return f"Stated confidence is {side} the share right ({points_span(gap)})"
+    by_share = evidence.options.confidence_by == "share"
+    confidence = "The share of its votes behind the majority" if by_share else "Stated confidence"
+    return f"{confidence} is {side} the share right ({points_span(gap)})"
 
 
 def _shifted(_: Evidence, gap: Estimate, grade: Grade) -> str:

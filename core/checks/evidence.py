@@ -44,6 +44,8 @@ from ..confidence.calibration_error import (
     ece_interval,
     noise_floor,
 )
+from ..confidence.kinds import KindOfConfidence, side_by_side
+from ..confidence.repeated_votes import outcomes_by_share
 from ..confidence.selective import auroc
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
 from ..scores.people import EPSILON, AltTest, alttest_of_votes
@@ -82,6 +84,7 @@ class Counted:
         self._anchors = anchors
         self._evidence: dict[str, Evidence] = {}
         self._levels: dict[float, Counted] = {}
+        self._of_kind: dict[str, dict[str, OutcomeCounts]] = {}
         self.about = {judge.name: judge for judge in summary.judges}
         self.people = frozenset(
             judge.name for judge in summary.judges if judge.rater_type == "human"
@@ -112,6 +115,13 @@ class Counted:
     def outcomes(self) -> dict[str, OutcomeCounts]:
         """Right and wrong verdicts by confidence."""
         return dict(self._ask(queries.outcomes, rule=self.options.correctness))
+
+    def outcomes_of_kind(self, kind: str) -> dict[str, OutcomeCounts]:
+        """Right and wrong verdicts by confidence of one kind, for judges that have several."""
+        if kind not in self._of_kind:
+            rule = self.options.correctness
+            self._of_kind[kind] = dict(self._ask(queries.outcomes, rule=rule, kind=kind))
+        return self._of_kind[kind]
 
     @cached_property
     def positions(self) -> dict[str, PositionCounts]:
@@ -238,9 +248,13 @@ class Evidence:
         """Its right and wrong verdicts."""
         return self.counted.outcomes.get(self.judge)
 
-    @property
+    @cached_property
     def stated(self) -> OutcomeCounts | None:
-        """Its verdicts on gold that have a confidence; None without one."""
+        """Its verdicts on gold that have a confidence; None without one. By share of votes the
+        verdict is the majority of a repeated comparison.
+        """
+        if self.options.confidence_by == "share":
+            return None if self.votes is None else outcomes_by_share(self.votes)
         stated = None if self.outcomes is None else self.outcomes.with_confidence()
         return stated if stated is not None and stated.n.sum() else None
 
@@ -418,6 +432,22 @@ class Evidence:
     def gap(self) -> ConfidenceGap | None:
         """Confidence beyond the share right."""
         return None if self.stated is None else confidence_gap(self.stated, level=self.level)
+
+    @cached_property
+    def confidences(self) -> tuple[KindOfConfidence, ...]:
+        """Every kind of its confidence side by side, and the share of its votes; never pooled."""
+        outcomes, votes = self.outcomes, self.votes
+        kinds = () if outcomes is None else outcomes.other_kinds
+        others = [self.counted.outcomes_of_kind(kind).get(self.judge) for kind in kinds if kind]
+        return side_by_side(
+            [
+                *(("stated", each) for each in (outcomes, *others)),
+                ("share", None if votes is None else outcomes_by_share(votes)),
+            ],
+            epsilons=self.options.epsilons,
+            bins=self.options.bins,
+            level=self.level,
+        )
 
     @property
     def sided(self) -> OutcomeCounts | None:

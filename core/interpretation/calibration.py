@@ -5,7 +5,7 @@ worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ConfidenceGap,
         NoiseFloor,
     )
+    from ..confidence.kinds import KindOfConfidence
     from ..records import OutcomeCounts
 
 SURE_OF = {
@@ -100,6 +101,39 @@ CALIBRATIONS = (
     Column("without confidence", "missing", ",d"),
 )
 """A row per judge (`Measured`): each measure with its interval where it has one."""
+
+
+def kind_columns(epsilons: Sequence[float]) -> tuple[Column, ...]:
+    """A row per judge and kind of confidence, (judge, `KindOfConfidence`): all measures in one
+    table.
+    """
+
+    def measure(name: str) -> Callable[[tuple[str, KindOfConfidence]], float]:
+        return lambda row: float(getattr(row[1].calibration, name))
+
+    def th(place: int) -> Callable[[tuple[str, KindOfConfidence]], float]:
+        return lambda row: row[1].th[place].th.value
+
+    return (
+        Column("judge", lambda row: row[0], TEXT),
+        Column("confidence", lambda row: kind_in_words(row[1]), TEXT),
+        Column("n", lambda row: row[1].calibration.n, ",d"),
+        Column("accuracy", lambda row: row[1].calibration.accuracy.value),
+        Column("mean", measure("mean_confidence")),
+        *(Column(name.upper(), measure(name)) for name in ("ece", "ace", "mce")),
+        Column("Brier", measure("brier")),
+        Column("NLL", measure("nll")),
+        Column("AUROC", lambda row: row[1].auroc and row[1].auroc.value),
+        *(Column(f"TH at ε {at:g}", th(place), ".2f") for place, at in enumerate(epsilons)),
+    )
+
+
+def kind_in_words(found: KindOfConfidence) -> str:
+    """What a confidence is."""
+    if found.by == "share":
+        return "share of its votes"
+    return "stated" if found.kind in (None, "self") else f"given as {found.kind}"
+
 
 NEAR_CERTAIN = (
     Column("n", "n", ",d"),

@@ -24,6 +24,7 @@ from ..checks.check import CheckResult, Unknown
 from ..checks.overall import OVERALL_WORDS
 from ..checks.score_evidence import ScoreEvidence
 from ..confidence.calibration_error import Calibration
+from ..confidence.kinds import KindOfConfidence
 from ..leaderboard.anchored import BoardRow
 from ..scores.cut import Cut
 from ..scores.recalibration import ScoreRecalibration
@@ -265,6 +266,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "btd": judge.btd and _btd(judge),
         "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
         "direction": judge.direction and _direction(judge.direction, judge.blind_rule),
+        "confidences": [_kind(kind) for kind in judge.confidences],
         "discrimination": judge.discrimination
         and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
         "length": judge.length and _length(judge.length),
@@ -330,6 +332,18 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
         "bins": [
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
         ],
+    }
+
+
+def _kind(found: KindOfConfidence) -> dict[str, Any]:
+    measured = found.calibration
+    return {
+        "kind": found.kind,
+        "by": found.by,
+        **_fields(measured, ("n", "accuracy", "mean_confidence")),
+        **_fields(measured, ("ece", "ace", "mce", "brier", "nll")),
+        "auroc": _estimate(found.auroc),
+        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in found.th],
     }
 
 

@@ -31,6 +31,7 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..checks.check import Grade
 from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
+from ..interpretation.calibration import kind_columns
 from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.tables import TEXT, Column
@@ -328,6 +329,9 @@ def _calibration(audit: Audit) -> Iterator[Part]:
         yield _figure(
             partial(reliability_diagram, bins), "Share right against stated confidence", audit
         )
+    kinds = [(judge.judge, kind) for judge in audit.judges for kind in judge.confidences]
+    columns = kind_columns(audit.options.epsilons)
+    yield "table", "Kinds of confidence side by side, never pooled", columns, kinds
     scores = [(judge.judge, score) for judge in measured for score in judge.th]
     yield "table", "TH-Score, in percent points", TH_SCORES, scores
     rows = {

@@ -360,7 +360,11 @@ def first_votes(store: Snapshot, selection: Selection) -> dict[str, FirstVotes]:
 
 
 def outcomes(
-    store: Database | Snapshot, selection: Selection, *, rule: CorrectnessRule = "single"
+    store: Database | Snapshot,
+    selection: Selection,
+    *,
+    rule: CorrectnessRule = "single",
+    kind: str | None = None,
 ) -> dict[str, OutcomeCounts]:
     """Right and wrong verdicts of each judge per (item, confidence), on comparisons with gold.
 
@@ -372,7 +376,7 @@ def outcomes(
 
     Confidences of one judge that are of several kinds (`confidence_kind`) are never put together:
     those of the kind with most items stay, and the others count as not stated (`kind`,
-    `other_kinds` of the record).
+    `other_kinds` of the record). With `kind` votes with that kind of confidence alone count.
 
     Source: docs/methods.md §5 (ours).
     """
@@ -384,6 +388,8 @@ def outcomes(
     }
     if rule not in verdicts:
         raise InvalidOption(f"correctness rule {rule!r}: allowed are 'single' and 'both_orders'")
+    if kind is not None:
+        selection = replace(selection, where=(*selection.where, ("confidence_kind", kind)))
     source = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
     # A vote of a comparison without a majority among people has no verdict.
     kinds = "case when x.verdict = g.gold then 2 when x.verdict = 0 then 0 else 1 end"

@@ -156,13 +156,15 @@ def check_judgeconf_is_calibrated_and_not_biased(
 
 def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
     assert list(audited) == [
-        *("schema", "input", "options", "judges", "scores", "agreement", "leaderboards"),
+        *("schema", "input", "options", "judges", "scores", "listwise", "agreement"),
+        "leaderboards",
         *("anchor_swap", "verdicts", "overall", "notes"),
     ]
     found = judge(audited, "sim-judge-decisive")
     assert list(found) == [
         *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
-        *("direction", "discrimination", "length", "own_family", "robustness"),
+        *("direction", "confidences", "discrimination", "length", "own_family", "robustness"),
+        "alternative",
     ]
     assert judge(audited, "sim-person-1")["calibration"] is None
     assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])

@@ -11,11 +11,13 @@ import streamlit as st
 from core.audit_results import AuditOptions
 from core.checks.check import CheckResult
 from core.confidence import calibration_error
+from core.confidence.kinds import KindOfConfidence
+from core.confidence.repeated_votes import outcomes_by_share
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
 from core.options import default_of
 from core.plots.calibration import bin_key
-from core.records import OutcomeCounts
+from core.records import OutcomeCounts, VoteCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, evidence, many, widgets
@@ -33,21 +35,28 @@ JUST_BELOW = 2e-9
 """A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps
 them out.
 """
-RULES: dict[str, CorrectnessRule] = {"each vote": "single", "both orders": "both_orders"}
+SHARE = "share of votes"
+RULES: dict[str, CorrectnessRule] = {
+    "each vote": "single",
+    "both orders": "both_orders",
+    SHARE: "single",
+}
 """What the page calls the rules of correctness; the URL holds these words."""
-NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
+NOUNS = {"each vote": "votes", "both orders": "both-order pairs", SHARE: "repeated comparisons"}
+NO_REPEATS = "no comparison with gold that it judged more than once"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PageState(widgets.View):
     """The page's controls, and the verdicts that they select.
 
+    verdict : what is right or wrong, a key of `RULES`.
     judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge
         that has
     some.  reasons : why another judge has none.
     """
 
-    rule: CorrectnessRule
+    verdict: str
     bins: int
     judge: str | None
     outcomes: dict[str, OutcomeCounts]
@@ -55,9 +64,25 @@ class PageState(widgets.View):
     order: many.Shown
 
     @property
+    def rule(self) -> CorrectnessRule:
+        """How votes are right or wrong."""
+        return RULES[self.verdict]
+
+    @property
+    def by_share(self) -> bool:
+        """Whether confidence is the share of votes behind a majority; no single vote has one."""
+        return self.verdict == SHARE
+
+    @property
     def noun(self) -> str:
         """What is counted under the rule."""
-        return NOUNS[self.rule]
+        return NOUNS[self.verdict]
+
+    def python(self, judge: str) -> str:
+        """The line of Python that makes a judge's verdicts."""
+        if self.by_share:
+            return f"outcomes_by_share(queries.vote_counts(store, selection)[{judge!r}])"
+        return f"queries.outcomes(store, selection, rule={self.rule!r})[{judge!r}]"
 
     @property
     def shown(self) -> Sequence[str]:
@@ -75,22 +100,22 @@ def read_controls() -> PageState:
     selection = widgets.current_selection()
     # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to
     # decide.
-    if not _known(selection, "single")[0]:
+    possible = [verdict for verdict in RULES if _known(selection, verdict)[0]]
+    if not possible:
         raise NoUsableVotes(NEEDS)
     slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
     chosen = widgets.choice(
         "Right or wrong by",
-        list(RULES),
+        possible,
         key="rule",
         place=slots[0],
         help="each vote: a vote counts alone. both orders: a comparison "
         "is asked in both orders and right "
-        "only if the two verdicts together point to gold; confidence is their mean.",
+        "only if the two verdicts together point to gold; confidence is their mean. share of "
+        "votes: the majority of a repeated comparison counts, as sure as its share of the votes, "
+        "which needs no stated confidence.",
     )
-    rule = RULES[chosen]
-    outcomes, reasons = _known(selection, rule)
-    if not outcomes:
-        raise NoUsableVotes(NEEDS)
+    outcomes, reasons = _known(selection, chosen)
     judge = widgets.select(
         "Judge",
         outcomes,
@@ -104,7 +129,7 @@ def read_controls() -> PageState:
     )
     everybody = many.Shown(tuple(outcomes), tuple(outcomes))
     state = PageState(
-        rule=rule, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody
+        verdict=chosen, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody
     )
     if judge:
         return state
@@ -112,10 +137,11 @@ def read_controls() -> PageState:
     return replace(state, order=many.in_order(honest, key="honesty", start="worst first"))
 
 
-def _known(
-    selection: Selection, rule: CorrectnessRule
-) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+def _known(selection: Selection, verdict: str) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
     """Verdicts that can be measured by judge, and why a judge has none."""
+    if verdict == SHARE:
+        return _by_share(selection)
+    rule = RULES[verdict]
     found = cached.outcomes(selection, rule=rule)
     pairs = " judged in both orders" if rule == "both_orders" else ""
 
@@ -123,11 +149,24 @@ def _known(
         if one is None or not one.n.any():
             raise NoUsableVotes(f"no comparison{pairs} that has gold")
         if not len(known := one.with_confidence()):
-            raise NoUsableVotes(f"no confidence with any of their {NOUNS[rule]} on gold")
+            raise NoUsableVotes(f"no confidence with any of their {NOUNS[verdict]} on gold")
         return known
 
     judges = {about.name: found.get(about.name) for about in cached.summary(selection).judges}
     return cached.of_each_possible("with confidence", (selection, rule), judges, measured)
+
+
+def _by_share(selection: Selection) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+    """Majorities of repeated comparisons with gold, and why a judge has none."""
+
+    def measured(counts: VoteCounts) -> OutcomeCounts:
+        if (shared := outcomes_by_share(counts)) is None:
+            raise NoUsableVotes(NO_REPEATS)
+        return shared
+
+    return cached.of_each_possible(
+        "by share of votes", (selection,), cached.vote_counts(selection), measured
+    )
 
 
 def of_each(
@@ -137,7 +176,7 @@ def of_each(
     compute: Callable[[OutcomeCounts], Result],
 ) -> dict[str, Result]:
     """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
-    return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
+    return cached.of_each(name, (state.selection, state.verdict, *key), state.outcomes, compute)
 
 
 def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
@@ -156,6 +195,17 @@ def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
     """
     found = of_each(state, "gap", (), calibration_error.confidence_gap)
     return {judge: gap for judge, gap in found.items() if gap is not None}
+
+
+def kinds(state: PageState) -> dict[str, tuple[KindOfConfidence, ...]]:
+    """Every kind of confidence of each judge, side by side."""
+    options = replace(current_options(), bins=state.bins, correctness=state.rule)
+    counted = evidence.counted(state.selection, options)
+    return cached.computed(
+        "kinds of confidence",
+        (state.selection, options, tuple(state.shown)),
+        lambda: {judge: counted.of(judge).confidences for judge in state.shown},
+    )
 
 
 def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
@@ -177,6 +227,8 @@ def subject(state: PageState) -> str:
 def confidence_result(state: PageState) -> CheckResult:
     """What the confidence of the sentences' judge is worth, by the limits in force."""
     options = replace(current_options(), bins=state.bins, correctness=state.rule)
+    if state.by_share:
+        options = replace(options, confidence_by="share")
     checks = ["overconfidence", "calibration", "discrimination"]
     results = evidence.results(state.selection, options, subject(state), checks)
     return confidence(results, of=len(state.shown))
@@ -190,6 +242,8 @@ def bin_marks(
     shown_as: str | None = None,
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
+    if state.by_share:
+        return {}
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
     return {
         bin_key(shown_as or name, low, high): Mark(

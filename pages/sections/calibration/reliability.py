@@ -11,13 +11,14 @@ import streamlit as st
 from core.confidence.calibration_error import calibration_intervals, noise_floor
 from core.confidence.recalibration import Method, recalibrate
 from core.interpretation import calibration as sentences
-from core.interpretation.tables import frame_of
+from core.interpretation.tables import frame, frame_of
 from core.plots import calibration as plots
 from core.plots.forest import forest, series
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration import controls
 from pages.shared import cached, cards, numbers, widgets
+from pages.shared.limits import current_options
 
 
 def reliability_tab(state: controls.PageState) -> None:
@@ -70,13 +71,11 @@ def reliability_tab(state: controls.PageState) -> None:
     for reason, names in sorted(widgets.by_reason(state.reasons).items()):
         widgets.not_applicable(f"{names}: {reason}.")
     widgets.copy_as_python(
-        f"""for judge, outcomes in queries.outcomes(store, selection, rule={state.rule!r}).items():
-    known = outcomes.with_confidence()
-    if len(known):
-        print(judge, calibration(known, bins={state.bins}).ece)
-        print(calibration_intervals(known, bins={state.bins}, rng=default_rng(0)).to_frame())
-        print(noise_floor(known, bins={state.bins}, rng=default_rng(0)).to_frame())
-        print(confidence_gap(known).to_frame())"""
+        f"""known = {state.python(controls.subject(state))}.with_confidence()
+print({controls.subject(state)!r}, calibration(known, bins={state.bins}).ece)
+print(calibration_intervals(known, bins={state.bins}, rng=default_rng(0)).to_frame())
+print(noise_floor(known, bins={state.bins}, rng=default_rng(0)).to_frame())
+print(confidence_gap(known).to_frame())"""
     )
 
 
@@ -109,7 +108,7 @@ def _gaps(state: controls.PageState) -> Mark | None:
     wrong_of = {
         name: Mark(judge=name, correct=False, rule=state.rule)
         for name in state.shown
-        if (state.outcomes[name].correct < state.outcomes[name].n).any()
+        if not state.by_share and (state.outcomes[name].correct < state.outcomes[name].n).any()
     }
     alt = "Confidence beyond accuracy by judge"
     return widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
@@ -127,7 +126,9 @@ def _measures(state: controls.PageState) -> None:
         (state.bins,),
         lambda known: calibration_intervals(known, rng=widgets.seeded(), bins=state.bins),
     )
-    outcomes = cached.outcomes(state.selection, rule=state.rule)
+    outcomes = (
+        state.outcomes if state.by_share else cached.outcomes(state.selection, rule=state.rule)
+    )
     shown = {
         name: sentences.Measured(
             found=results[name],
@@ -143,6 +144,12 @@ def _measures(state: controls.PageState) -> None:
         "calibration",
         alt="Calibration measures of each judge",
     )
+    kinds = controls.kinds(state)
+    if any(len(of_judge) > 1 for of_judge in kinds.values()):
+        rows = [(judge, kind) for judge, of_judge in kinds.items() for kind in of_judge]
+        st.caption("Kinds of confidence side by side; they are never put together")
+        columns = sentences.kind_columns(current_options().epsilons)
+        numbers.table(frame(columns, rows), "kinds", alt="Measures by kind of confidence")
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
             f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so "
@@ -162,7 +169,7 @@ def recalibration_tab(state: controls.PageState, tab: Any) -> None:
         return
     done, reasons = cached.of_each_possible(
         "recalibration",
-        (state.selection, state.rule, method, state.bins),
+        (state.selection, state.verdict, method, state.bins),
         state.outcomes,
         lambda known: _recalibrated(known, method, state.bins),
     )
@@ -180,7 +187,7 @@ def recalibration_tab(state: controls.PageState, tab: Any) -> None:
             alt="ECE, Brier and NLL of each judge before and after",
         )
     widgets.copy_as_python(
-        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+        f"""outcomes = {state.python(judge)}
 found = recalibrate(outcomes, method={method!r}, bins={state.bins}, rng=default_rng(0))
 print(found.to_frame())"""
     )

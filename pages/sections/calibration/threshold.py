@@ -85,7 +85,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
         alt="TH-Score of each judge at the chosen ε",
     )
     widgets.copy_as_python(
-        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+        f"""outcomes = {state.python(judge)}
 found = th_score(outcomes, {epsilon}, scale={scale!r})
 print(found.th.value, found.share, found.accuracy, found.n)
 print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
@@ -96,8 +96,8 @@ def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
     """Nearly certain votes of each judge, those that they are right and those that they
     are wrong.
     """
-    marks = {}
-    for name in state.shown:
+    marks: dict[str, Mark] = {}
+    for name in state.shown if not state.by_share else ():
         confidence = state.outcomes[name].confidence
         if (confidence > 1 - epsilon + JUST_BELOW).any():
             over = (1 - epsilon, 1.0)
@@ -181,7 +181,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         alt="Threshold of each judge and what it costs",
     )
     widgets.copy_as_python(
-        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+        f"""outcomes = {state.python(judge)}
 found = threshold_for_risk(outcomes, alpha={alpha!r}, delta={delta!r})
 print(found.threshold, found.coverage, found.error_rate, found.bound, found.note)
 print(risk_coverage(outcomes).aurc)"""
@@ -201,7 +201,7 @@ def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> 
             if one.threshold is None
             else [one.threshold]
         )
-        for cut in cuts:
+        for cut in cuts if not state.by_share else ():
             kept = (cut - JUST_BELOW, 1.0)
             marks[plots.cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
     return marks
