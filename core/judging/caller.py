@@ -23,6 +23,8 @@ from .reader import LONG_REPLY
 
 ATTEMPTS = 6
 """Calls for one request before it is kept as a failed one, to be sent again by the next run."""
+SCHEMA = "response_format"
+"""The parameter that asks for a reply in a schema."""
 FIRST_WAIT, LONGEST_BACKOFF = 0.5, 30.0
 """Seconds; waits double between attempts, with full jitter."""
 
@@ -57,7 +59,10 @@ class Caller:
         self.limits = {judge: AdaptiveLimit(most, shared) for judge, most in places.items()}
         self.tracker = BudgetTracker(terms.budget)
         self.trackers = {judge: BudgetTracker(judge.budget) for judge in self.where}
-        self.progress = Progress(cost=None if planned.unpriced else 0.0)
+        self.progress = Progress(
+            cost=None if planned.cost is None else 0.0,
+            unpriced=tuple(j.name for j, place in self.where.items() if place.price is None),
+        )
         self.settled = Signal()
         self._spent = spent
         self._patience = patience
@@ -65,7 +70,11 @@ class Caller:
         self._halts = {judge: asyncio.Event() for judge in self.where}
         self._halted = self._out_of_budget = False
         self._give_up = terms.give_up
-        self._dead: Counter[Judge] = Counter()
+        self._in_a_row: Counter[Judge] = Counter()
+        self.answering: set[Judge] = set()
+        """Judges that have answered in this run."""
+        self.rejected: dict[Judge, list[Reply]] = defaultdict(list)
+        """Replies for requests that a server rejects one by one."""
         self._told: set[tuple[Judge, str]] = set()
         self.without: dict[Judge, set[str]] = defaultdict(set)
         self._recorded = recorded
@@ -102,19 +111,36 @@ class Caller:
             reraise=True,
         )
         messages, calls = request.messages(self._fence), earlier.calls
+        tried: set[str] = set()
         while True:
             try:
-                answer: Answer = await retrying(self._call, request, messages)
+                answer: Answer = await retrying(self._call, request, messages, tried)
                 calls += retrying.statistics["attempt_number"]
                 break
             except CallFailed as failure:
                 calls += retrying.statistics["attempt_number"]
-                if not self.leave_out(request, failure):
+                if not self.leave_out(request, failure) and not self._without_schema(
+                    request, failure, tried
+                ):
                     return self.failed(request, failure, calls)
                 await self._recorded()
+        if tried:
+            # It answers without what it did not name, so that was it.
+            self.without[request.judge] |= tried
+            self.say(f"{request.judge.name} keeps to no schema (response_format); it is left out")
         return self.read(
             request, answer, calls, self.where[request.judge], self.without[request.judge]
         )
+
+    def _without_schema(self, request: Request, failure: CallFailed, tried: set[str]) -> bool:
+        """Whether to try a rejected request without its schema: some servers that know none say
+        only that it is bad.
+        """
+        judge = request.judge
+        if not failure.item or judge in self.answering or tried:
+            return False
+        tried |= {SCHEMA} & set(self.parameters(request))
+        return bool(tried)
 
     def read(
         self,
@@ -149,14 +175,28 @@ class Caller:
         """The reply that stands for a failure of one request; None if its judge is not asked any
         more.
         """
-        if failure.mends or failure.overlong:
-            return request.failure(str(failure), attempts=calls)
         if failure.content_policy:
             return request.reply(
                 request.read("", refused=True, alternatives=None), str(failure), attempts=calls
             )
+        if failure.overlong:
+            return replace(request.failure(str(failure), attempts=calls), status="failed")
+        if failure.mends or failure.item:
+            reply = request.failure(str(failure), attempts=calls)
+            if failure.item:
+                self.rejected[request.judge].append(reply)
+            return reply
         self.stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
         return None
+
+    def finals(self, judge: Judge) -> list[Reply]:
+        """Replies for requests that were rejected while others of the judge are answered: those
+        requests are the reason, and are not sent again by themselves.
+        """
+        rejected = self.rejected.pop(judge, [])
+        if self._halts[judge].is_set() or judge not in self.answering:
+            return []
+        return [replace(reply, status="failed") for reply in rejected]
 
     def leave_out(self, request: Request, failure: CallFailed) -> bool:
         """Leave out what the model does not take from now on; False if nothing of that was sent."""
@@ -165,14 +205,13 @@ class Caller:
         late = set(failure.unsupported) & without
         for name in sorted(sent):
             without.add(name)
-            drawn = (
-                ": its votes are drawn as the model draws, not greedily"
-                if name == "temperature"
-                else ""
-            )
-            greedy = drawn if request.temperature == 0 else ""
+            further = ""
+            if name == "temperature" and request.temperature == 0:
+                further = ": its votes are drawn as the model draws, not greedily"
+            elif name == SCHEMA:
+                further = ": its replies are kept to no schema, and read as they come"
             self.say(
-                f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: "
+                f"{judge.name} takes no such {name}; it is left out{further}. The provider says: "
                 f"{failure}"
             )
         return bool(sent or late)
@@ -185,8 +224,10 @@ class Caller:
             if name not in self.without[request.judge]
         }
 
-    async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
-        """One attempt, if the budget has room for it."""
+    async def _call(
+        self, request: Request, messages: list[dict[str, str]], tried: Collection[str]
+    ) -> Answer:
+        """One attempt, if the budget has room for it; tried : parameters that it goes without."""
         where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
         await self.reserve(at_most, request.judge)
@@ -200,12 +241,13 @@ class Caller:
             outcome = await client.ask(
                 request.judge.model,
                 messages,
-                self.parameters(request),
+                {n: v for n, v in self.parameters(request).items() if n not in tried},
                 where=where,
                 timeout=request.judge.timeout,
             )
             limit.answered()
-            self._dead[request.judge] = 0
+            self._in_a_row[request.judge] = 0
+            self.answering.add(request.judge)
             return outcome
         except CallFailed as failure:
             outcome = failure
@@ -284,14 +326,18 @@ class Caller:
         better.
         """
         kind = (judge, failure.kind)
-        if kind not in self._told and (failure.mends or failure.overlong):
+        if kind not in self._told and (failure.mends or failure.overlong or failure.item):
             self._told.add(kind)
             self.say(f"{judge.name}, first {failure.kind}: {failure}")
         self.progress.failures[failure.kind] += 1
-        self._dead[judge] = self._dead[judge] + 1 if failure.dead else 0
-        if self._dead[judge] >= self._give_up:
-            remedy = "pay in" if failure.kind == "empty account" else "start the server"
-            often = f"{self._dead[judge]} × {failure.kind} in a row"
+        if failure.dead or failure.item:
+            self._in_a_row[judge] += 1
+        elif not (failure.overlong or failure.content_policy):
+            self._in_a_row[judge] = 0
+        if self._in_a_row[judge] >= self._give_up:
+            remedies = {"empty account": "pay in", "no connection": "start the server"}
+            remedy = remedies.get(failure.kind, "mend what the server rejects")
+            often = f"{self._in_a_row[judge]} × {failure.kind} in a row"
             self.stop_judge(judge, f"{often}): {failure}. To go on, {remedy} and start again")
 
     async def _sleep(self, judge: Judge, seconds: float) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption
 from ..options import add_flags, flags, help_of
-from ..wording import one_line
+from ..wording import count, one_line
 from .job import Budget, Job, Judge, Terms
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write these options as a job file (.toml) and send nothing",
     )
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
+    add("--yes", action="store_true", help="send the calls of the estimate without a question")
 
 
 def collect(options: argparse.Namespace) -> int:
@@ -116,14 +117,42 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         planned = plan(job, store, confirmed=terms.confirmed, again=terms.again, batch=terms.batch)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
+            _say("nothing was sent")
             return DONE
         if settings.file is not None:
             _check_consent(settings, planned)
-        if not read:
+        if not read or not _agreed(planned, terms, options):
             return INCOMPLETE
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])
+
+
+def _agreed(planned: Plan, terms: Terms, options: argparse.Namespace) -> bool:
+    """Whether the calls of an estimate may be made, and paid: `--yes`, a limit, or an answer at the
+    terminal.
+
+    Raises InvalidOption where nobody can be asked.
+    """
+    calls = planned.calls + planned.further_calls
+    if not calls or options.yes or terms.reread or terms.budget != Budget():
+        return True
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
+        raise InvalidOption(
+            "{calls} would be made ({price}), and nobody is there to be asked: agree with "
+            "{option:yes}, or set a limit such as {option:max_calls} or {option:max_cost}; nothing "
+            "was sent",
+            option="yes",
+            calls=count(calls, "call"),
+            price=planned.price,
+        )
+    print(
+        f"Make {count(calls, 'call')}, {planned.price}? [y/N] ", end="", file=sys.stderr, flush=True
+    )
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    _say("nothing was sent")
+    return False
 
 
 def _check_consent(settings: Settings, planned: Plan) -> None:

@@ -1,5 +1,7 @@
-"""Calls to models through litellm, on one event loop of the process. Only this module imports
-litellm.
+"""Calls to models, on one event loop of the process. Only this module imports litellm.
+
+Servers that speak OpenAI's protocol or Anthropic's are asked by `wire`; every other provider, and
+the list of prices, is litellm's.
 """
 
 from __future__ import annotations
@@ -13,15 +15,17 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 
 import httpx
 
+from . import wire
 from .endpoint import NO_KEY, Destination
+from .forms import text_of
 from .gateway import PERMIT, Gate, Permit, TooMuch, origin
 from .reader import storable
 
@@ -33,6 +37,7 @@ OPTIONAL = (
     "frequency_penalty",
     "presence_penalty",
     "top_k",
+    "response_format",
 )
 """Parameters of a call that may be left out for a model that does not take them."""
 OVERLONG = re.compile(
@@ -41,6 +46,23 @@ OVERLONG = re.compile(
     r"input is too long|exceeds the (?:model's )?(?:maximum|context)",
     re.IGNORECASE,
 )
+FILTERED = re.compile(
+    r"content_filter|content_policy|content management policy|content filtering policy|"
+    r"responsibleaipolicy|flagged as potentially violating|safety system",
+    re.IGNORECASE,
+)
+WRONG_KEY = re.compile(
+    r"api[ _-]?key|invalid_api_key|authenticat|unauthori[sz]ed|(?:model|deployment)\b.{0,80}"
+    r"(?:not found|does not exist|not exist)",
+    re.IGNORECASE,
+)
+"""What is wrong with every call, whatever status a server gives it."""
+SCHEMAS = re.compile(
+    r"response_format|json_schema|output_config|output_format|structured output|guided",
+    re.IGNORECASE,
+)
+LIBRARY = re.compile(r"^(?:litellm\.\w+: |\w+(?:Exception|Error)(?: - |: ))+")
+"""What litellm writes before the provider's message."""
 EMPTY_ACCOUNT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance is too low|insufficient "
     r"(?:balance|credits?|funds)",
@@ -109,6 +131,7 @@ class CallFailed(Exception):
     billed : it may cost all the same: nothing says that the model did not run.
     content_policy : this one text is what the provider will not judge, not the judge as a whole.
     overlong : this one text is longer than the model can read.
+    item : the server rejects this one request (400, 413, 422); others may fare better.
     dead : no server answers, or the account is empty: other calls will fare no better.
     unsupported : names of parameters of the call that the model does not take.
     """
@@ -120,6 +143,7 @@ class CallFailed(Exception):
     billed: bool = True
     content_policy: bool = False
     overlong: bool = False
+    item: bool = False
     dead: bool = False
     unsupported: tuple[str, ...] = ()
 
@@ -229,25 +253,55 @@ async def ask(
 
     Raises CallFailed.
     """
-    litellm = library()
+    spoken = None if instead is not None else wire.spoken(model, parameters, _listed)
+    if spoken is None:
+        # Its first import takes seconds, which are not the server's.
+        library()
     sent = parameters if named is None else named
     with _permitted(where, sent, instead, most=MOST_REPLY, seconds=timeout) as permit:
         begun = time.perf_counter()
-        response = await litellm.acompletion(
-            model=model,
-            messages=_cacheable(model, messages),
-            api_base=where.base_url,
-            api_key=where.key,
-            timeout=timeout,
-            num_retries=0,
-            max_retries=0,
-            **({"extra_headers": where.headers} if where.headers else {}),
-            **parameters,
-        )
+        if spoken is not None:
+            reply = await wire.post(spoken, model, messages, parameters, where, permit)
+        else:
+            reply = await _by_library(model, messages, parameters, where, timeout)
         if permit.sent:
-            return _answer(response, where, model, time.perf_counter() - begun)
+            return _answer(reply, where, model, time.perf_counter() - begun)
         permit.refusal = f"{model} has a client that cannot be kept to {where.host}"
         raise ConnectionError
+
+
+async def _by_library(
+    model: str,
+    messages: list[dict[str, str]],
+    parameters: Mapping[str, Any],
+    where: Destination,
+    timeout: float,
+) -> dict[str, Any]:
+    """The reply to a call by litellm, in OpenAI's chat format."""
+    litellm = library()
+    if "response_format" in parameters and not litellm.supports_response_schema(model=model):
+        raise NotTaken(("response_format",), f"{model} is not known to keep to a schema")
+    response = await litellm.acompletion(
+        model=model,
+        messages=_cacheable(model, messages),
+        api_base=where.base_url,
+        api_key=where.key,
+        timeout=timeout,
+        num_retries=0,
+        max_retries=0,
+        **({"extra_headers": where.headers} if where.headers else {}),
+        **parameters,
+    )
+    reply: dict[str, Any] = response.model_dump()
+    return reply
+
+
+class NotTaken(Exception):
+    """A model is known to take no such parameters; nothing was sent."""
+
+    def __init__(self, names: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.names = names
 
 
 async def prepared(
@@ -303,63 +357,66 @@ async def send(
         response = await client.request(method, url, timeout=timeout, **content)
         if response.is_success:
             return response
-        raise ValueError(_words(response))
+        raise ValueError(wire.words_of(response.content, response.status_code))
 
 
-def _words(response: httpx.Response) -> str:
-    """What a server says of a request that it does not serve."""
-    with suppress(ValueError, TypeError, KeyError):
-        return str(response.json()["error"]["message"])
-    return response.text or f"HTTP {response.status_code}"
-
-
-def _answer(response: Any, where: Destination, model: str, seconds: float) -> Answer:
-    if not response.choices:
+def _answer(reply: Mapping[str, Any], where: Destination, model: str, seconds: float) -> Answer:
+    """What a reply in OpenAI's chat format says."""
+    if not reply.get("choices"):
         raise ValueError("the reply holds no choice")
-    choice = response.choices[0]
-    declined = getattr(choice.message, "refusal", None) or ""
-    text = choice.message.content or declined
-    reasoning = getattr(choice.message, "reasoning_content", None)
-    if not isinstance(text, str):
-        raise ValueError("the reply holds no text")
-    usage = getattr(response, "usage", None)
+    choice = reply["choices"][0]
+    message = choice["message"]
+    declined = _declined(message)
+    text = text_of(message) or declined
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    usage = reply.get("usage") or {}
     prompt_tokens, completion_tokens = _counts(usage, text)
     return Answer(
         text=scrub_key(storable(text), where.key),
-        refused=bool(declined) or choice.finish_reason == "content_filter",
+        refused=bool(declined) or choice.get("finish_reason") == "content_filter",
         alternatives=_alternatives(choice),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         seconds=seconds,
-        cut_off=choice.finish_reason == "length",
+        cut_off=choice.get("finish_reason") == "length",
         reasoning=scrub_key(storable(reasoning), where.key) if isinstance(reasoning, str) else "",
-        paid_tokens=None if prompt_tokens is None else _paid(prompt_tokens, usage, _listed(model)),
+        paid_tokens=None if prompt_tokens is None else _paid(prompt_tokens, usage, model),
     )
 
 
-def _counts(usage: Any, text: str) -> tuple[int | None, int | None]:
+def _declined(message: Mapping[str, Any]) -> str:
+    """The words with which a model refuses, in a field of their own; "" if it does not."""
+    further = message.get("provider_specific_fields") or {}
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    said = (each.get("refusal") for each in (message, further, *parts) if isinstance(each, Mapping))
+    return next((words for words in said if isinstance(words, str) and words), "")
+
+
+def _counts(usage: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
     """Prompt and completion tokens as the server counted them, both or none.
 
     What a reply does not count is 0 in `usage`, which no prompt has, nor a completion with a text.
     """
-    prompt, completion = (
-        getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")
-    )
+    prompt, completion = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
     for count, least in ((prompt, 1), (completion, 1 if text else 0)):
         if not isinstance(count, int) or not least <= count <= MOST_TOKENS:
             return None, None
     return prompt, completion
 
 
-def _paid(prompt_tokens: float, usage: Any, listed: Mapping[str, Any]) -> float:
+def _paid(prompt_tokens: float, usage: Mapping[str, Any], model: str) -> float:
     """Prompt tokens, each at its share of the listed price: read from a cache, written to one, or
     neither.
 
     What is not listed, or makes no sense, counts in full.
     """
+    read = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    if not read and not written:
+        return float(prompt_tokens)
+    listed = _listed(model)
     price = listed.get("input_cost_per_token") or 0.0
-    read = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None) or 0
-    written = getattr(usage, "cache_creation_input_tokens", None) or 0
     if not price or not 0 <= read + written <= prompt_tokens or min(read, written) < 0:
         return float(prompt_tokens)
     for kind, tokens in (("read", read), ("creation", written)):
@@ -368,15 +425,13 @@ def _paid(prompt_tokens: float, usage: Any, listed: Mapping[str, Any]) -> float:
     return float(prompt_tokens)
 
 
-def _alternatives(choice: Any) -> dict[str, float] | None:
-    content = getattr(getattr(choice, "logprobs", None), "content", None)
+def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
+    content = (choice.get("logprobs") or {}).get("content")
     if not content:
         return None
     first = content[0]
-    others = {
-        option.token: float(option.logprob) for option in getattr(first, "top_logprobs", None) or ()
-    }
-    return {first.token: float(first.logprob), **others}
+    others = {each["token"]: float(each["logprob"]) for each in first.get("top_logprobs") or ()}
+    return {first["token"]: float(first["logprob"]), **others}
 
 
 @contextmanager
@@ -409,36 +464,62 @@ def _failure(
         return CallFailed(permit.refusal, permit.status or 400, REFUSED, billed=False)
     headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
     status = permit.status if answered else getattr(error, "status_code", None)
+    if isinstance(error, TimeoutError):
+        status = 408
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
-    types = library()
     if isinstance(permit.error, TooMuch):
         # Clients say no more than that the connection failed.
         error = permit.error
-    # litellm writes its own class names before the provider's message.
-    message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
-    too_long = status in (400, 413, 422) and OVERLONG.search(message) is not None
+    message = _message(error)
     failure = CallFailed(
         scrub(message, [where.key, *where.headers.values()])[:1000],
         status=status,
         kind=KINDS.get(status, REFUSED),
         wait=retry_after(headers),
         billed=permit.sent and not answered,
-        content_policy=isinstance(error, types.ContentPolicyViolationError),
-        overlong=too_long or isinstance(error, types.ContextWindowExceededError),
     )
+    if isinstance(error, NotTaken):
+        return replace(failure, status=400, kind=REFUSED, billed=False, unsupported=error.names)
     if failure.mends and status not in KINDS:
         failure.kind = "server error" if answered else "connection or broken reply"
     if EMPTY_ACCOUNT.search(message):
         failure.kind, failure.dead = "empty account", True
-    elif not answered and isinstance(permit.error, httpx.ConnectError | OSError):
+    elif not answered and _not_reached(permit.error):
         failure.kind, failure.dead, failure.billed = "no connection", True, False
-    if status in (400, 422) and not failure.overlong:
-        named = (
-            name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message)
-        )
-        failure.unsupported = tuple(named)
+    elif status in (400, 413, 422):
+        _look_at_item(failure, error, parameters)
     return failure
+
+
+def _look_at_item(failure: CallFailed, error: Exception, parameters: Mapping[str, Any]) -> None:
+    """What of a rejected request is rejected: its text, a parameter, or that it is sent at all."""
+    message, kind = failure.message, type(error).__name__
+    failure.overlong = bool(OVERLONG.search(message)) or kind == "ContextWindowExceededError"
+    failure.content_policy = bool(FILTERED.search(message)) or kind == "ContentPolicyViolationError"
+    if failure.overlong:
+        failure.kind = "too long for the model"
+        return
+    failure.unsupported = tuple(
+        name
+        for name in parameters
+        if (name in OPTIONAL and re.search(rf"\b{name}\b", message))
+        or (name == "response_format" and SCHEMAS.search(message))
+    )
+    failure.item = not (failure.content_policy or failure.unsupported or WRONG_KEY.search(message))
+
+
+def _not_reached(error: Exception | None) -> bool:
+    """Whether no connection was made."""
+    if isinstance(error, wire.errors()):
+        return wire.is_unreachable(error)
+    return isinstance(error, httpx.ConnectError | OSError) and not isinstance(error, TimeoutError)
+
+
+def _message(error: Exception) -> str:
+    """A failure in the words of the provider."""
+    words = storable(" ".join(str(getattr(error, "message", None) or error).split()))
+    return LIBRARY.sub("", words) or type(error).__name__
 
 
 def safe(message: str, places: Iterable[Destination]) -> str:

@@ -2,7 +2,7 @@
 
 Clients of providers follow redirects, read base URLs and proxies from the environment, send again
 what they think was lost, and listen for as long as a server sends. None of it gets past this
-transport, whichever provider's client sits on it.
+transport, whichever provider's client sits on it; the calls of `wire` ask for the same permission.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Permit:
     instead: Callable[[httpx.Request], httpx.Response] | None = None
     sent: bool = False
     status: int | None = None
-    headers: httpx.Headers | None = None
+    headers: Mapping[str, str] | None = None
     error: Exception | None = None
     refusal: str | None = None
 
@@ -58,7 +58,15 @@ it.
 
 def origin(url: httpx.URL | str) -> Origin:
     """Scheme, host and port of an address. Raises httpx.InvalidURL."""
-    url = httpx.URL(url)
+    return _origin(url) if isinstance(url, str) else _of_url(url)
+
+
+@cache
+def _origin(url: str) -> Origin:
+    return _of_url(httpx.URL(url))
+
+
+def _of_url(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port or PORTS.get(url.scheme)
 
 
@@ -107,7 +115,7 @@ class Gate(httpx.AsyncBaseTransport):
         """Connections through the environment's proxy for an address; straight ones to this
         machine.
         """
-        proxy = environment_proxy(url)
+        proxy = environment_proxy(url.scheme, url.host)
         straight = local and proxy is not None
         key = proxy, straight
         if key not in self._ways:
@@ -146,10 +154,10 @@ async def _whole(response: httpx.Response, most: int) -> httpx.Response:
     return httpx.Response(response.status_code, headers=headers, content=b"".join(parts))
 
 
-def environment_proxy(url: httpx.URL) -> str | None:
-    """Proxy that the environment names for this address."""
+def environment_proxy(scheme: str, host: str) -> str | None:
+    """Proxy that the environment names for this host."""
     # The environment is read for every request; what follows from it is worked out once.
-    return _proxy(url.scheme, url.host, tuple(os.environ.get(name) for name in PROXY_SETTINGS))
+    return _proxy(scheme, host, tuple(os.environ.get(name) for name in PROXY_SETTINGS))
 
 
 @cache

@@ -26,7 +26,7 @@ Confidence = Literal["none", "self", "multi", "logprob"]
 MAX_CONCURRENCY = 256
 LOCAL = "http://localhost:11434/v1"
 """Where a server of one's own usually listens."""
-AGAIN = ("unparsed", "cut_off", "refused", "error")
+AGAIN = ("unparsed", "cut_off", "refused", "failed", "error")
 """Statuses of replies that may be asked for again."""
 RESERVED = (
     "model",
@@ -278,8 +278,8 @@ class Terms:
 
     again : statuses of replies that are asked for again.  reread : read stored replies again, send
         nothing.
-    give_up : failures in a row of a server that is not there or an account that is empty, after
-        which a judge is asked no more.
+    give_up : failures in a row, of a dead server, an empty account or requests that are rejected
+        one by one, after which a judge is asked no more.
     batch : calls are handed in together, at half the price; of at most `batch_size`.
     """
 
@@ -305,7 +305,7 @@ class Terms:
         default=False, metadata=flag("read stored replies without a verdict again; send nothing")
     )
     give_up: int = field(
-        default=20, metadata=flag("failures in a row of a dead server ({default})", metavar="N")
+        default=20, metadata=flag("failures in a row that stop a judge ({default})", metavar="N")
     )
     batch: bool = field(
         default=False, metadata=flag("hand in batches: half the price, results within a day")

@@ -35,7 +35,7 @@ Given = dict[str, Any]
 """Options by the names of the fields that they fill."""
 
 JUDGE_GROUP = "the judge"
-ONCE = ("dry_run", "again", "reread", "write_job", "items_file", "yes_send_to")
+ONCE = ("dry_run", "yes", "again", "reread", "write_job", "items_file", "yes_send_to")
 """Options of one run, which are no part of a job: consent above all is never read from a file."""
 OWN = ("concurrency", "calls", "tokens", "cost")
 """What the job has, and a judge may have for itself besides."""

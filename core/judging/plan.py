@@ -8,7 +8,7 @@ import hashlib
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -47,7 +47,8 @@ class Plan:
     likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY`
         tokens.
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each
-        byte that is sent, and replies as long as they may be; None if a price is unknown.
+        byte that is sent, and replies as long as they may be; of the judges whose price is known,
+        None if that is none.
     unpriced : models whose price is unknown.  hosts : where texts go.  statuses : of the replies
         that are stored.
     """
@@ -86,20 +87,38 @@ class Plan:
             "outside Latin "
             f"script) and at most {self.completion_tokens:,} completion tokens"
         )
+        if self.unpriced:
+            unknown = "price unknown of {models}: its cost cannot be estimated (give {option})"
+            sentences.append(Message(unknown, option="price", models=" and ".join(self.unpriced)))
         if self.cost is None:
-            unknown = "price unknown: the cost cannot be estimated (give {option})"
-            return (*sentences, Message(unknown, option="price"))
+            return tuple(sentences)
         likely = "" if self.likely is None else f"likely cost {upwards(self.likely)}; "
         return (
             *sentences,
             f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated",
         )
 
+    @property
+    def price(self) -> str:
+        """What the calls would cost, likely and at most, in words."""
+        if self.cost is None:
+            return "price unknown"
+        likely = "" if self.likely is None else f"likely cost {upwards(self.likely)}, "
+        without = f", without {' and '.join(self.unpriced)}, whose price is unknown"
+        return f"{likely}at most {upwards(self.cost)}{without if self.unpriced else ''}"
+
     def check_budget(self, budget: Budget) -> None:
-        """A limit in money needs prices. Raises InvalidOption."""
-        own = {judge.model for judge in self.destinations if judge.budget.cost is not None}
-        unpriced = (
-            self.unpriced if budget.cost is not None else tuple(own.intersection(self.unpriced))
+        """A limit in money needs prices, but for servers on this machine beside a judge that has
+        one. Raises InvalidOption.
+        """
+        unpriced = tuple(
+            judge.model
+            for judge, place in self.destinations.items()
+            if place.price is None
+            and (
+                judge.budget.cost is not None
+                or (budget.cost is not None and (self.cost is None or not place.local))
+            )
         )
         if unpriced:
             raise InvalidOption(
@@ -163,6 +182,7 @@ def plan(
             prompt_tokens += request.judge.max_tokens
             cost += place.cost(request.judge.max_tokens, 0) or 0.0
     unpriced = tuple(judge.model for judge, place in where.items() if place.price is None)
+    priced = len(unpriced) < len(where)
     return Plan(
         job_id=job_id(job, first),
         calls=len(missing),
@@ -171,8 +191,8 @@ def plan(
         further_calls=len(later),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        cost=None if unpriced else cost,
-        likely=None if unpriced else likely,
+        cost=cost if priced else None,
+        likely=likely if priced else None,
         unpriced=unpriced,
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
@@ -196,10 +216,15 @@ def _tokens(text: str) -> int:
 def most(request: Request, messages: list[dict[str, str]], where: Destination) -> Spent:
     """The most that one call may use; cost 0 if the price is unknown."""
     prompt = sum(len(message["content"].encode()) + BYTES_AND_FRAME for message in messages)
+    prompt += len(request.schema or "")
     answer = request.parameters()["max_tokens"]
     return Spent(calls=1, tokens=prompt + answer, cost=where.cost(prompt, answer) or 0.0)
 
 
+Final = tuple[str, str, str]
+"""Judge, item and reason of a request that failed for good."""
+MOST_NAMED = 5
+"""Items that failed for good which the summary names."""
 State = Literal["running", "stopping", "done", "stopped", "failed"]
 RECENT_SECONDS = 30.0
 ENOUGH = 20
@@ -216,6 +241,7 @@ class Share:
     answered: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
+    final: int = 0
     stopped: bool = False
 
     def sentence(self, *, priced: bool) -> str:
@@ -248,6 +274,9 @@ class Progress:
     waiting : calls in batches whose results are not there yet; due : when they are at the latest,
         in UTC.
     halved, halved_cost : calls in batches whose results this run fetched, at half the price.
+    unpriced : judges whose price is unknown; `cost` is that of the others.
+    final : requests that the server rejects one by one, or that are too long for the model: judge,
+        item and why. They are not sent again by themselves.
     messages : failures in the provider's words, and why judges or the run stopped.
     judges : how far each judge is, by name.
     """
@@ -275,6 +304,8 @@ class Progress:
     due: datetime | None = None
     halved: int = 0
     halved_cost: float = 0.0
+    unpriced: tuple[str, ...] = ()
+    final: tuple[Final, ...] = ()
     messages: tuple[str, ...] = ()
     judges: dict[str, Share] = field(default_factory=dict)
 
@@ -288,7 +319,7 @@ class Progress:
         if len(self.judges) < 2:
             return ()
         return tuple(
-            f"{name}: {share.sentence(priced=self.cost is not None)}"
+            f"{name}: {share.sentence(priced=self.cost is not None and name not in self.unpriced)}"
             for name, share in self.judges.items()
         )
 
@@ -299,8 +330,8 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Requests without an answer."""
-        return self.planned - self.answered
+        """Requests without an answer that another run would send."""
+        return self.planned - self.answered - len(self.final)
 
     @property
     def price(self) -> str:
@@ -308,6 +339,8 @@ class Progress:
         if self.cost is None:
             return "price unknown"
         words = f"cost {self.cost:,.4g}"
+        if self.unpriced:
+            words += f" without {' and '.join(self.unpriced)}, whose price is unknown"
         if self.halved:
             words += (
                 f", {self.halved_cost:,.4g} of it at half the price ({self.halved:,} "
@@ -336,14 +369,26 @@ class Progress:
             remedies.append(Message(words, option="again", n=n, longest=longest, more=more))
         if odd := self.statuses["unparsed"]:
             words = (
-                "{n} could not be read: {option:again unparsed} asks for those alone, "
-                "{option:reread} "
+                "{n} could not be read: settle them by hand on the page Collect, or "
+                "{option:again unparsed} asks for those alone; {option:reread} "
                 "reads the stored ones again after an update, without a call"
             )
             remedies.append(
                 Message(words, option="again", n=f"{odd:,} {'reply' if odd == 1 else 'replies'}")
             )
+        if self.final:
+            words = "{n} failed for good, {named}: sent again only by {option:again failed}"
+            n = count(len(self.final), "request")
+            remedies.append(Message(words, option="again", n=n, named=self._named))
         return tuple(remedies)
+
+    @property
+    def _named(self) -> str:
+        """The items that failed for good, with the provider's words for the first."""
+        items = tuple(dict.fromkeys(item for _, item, _ in self.final))
+        more = len(items) - MOST_NAMED
+        shown = ", ".join(items[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        return f"{'item' if len(items) == 1 else 'items'} {shown} ({self.final[0][2][:200]})"
 
     @property
     def sentence(self) -> str:
@@ -376,8 +421,21 @@ class Progress:
         if self.cost is not None:
             self.cost += reply.cost or 0.0
         self.share(judge).cost += reply.cost or 0.0
+        if reply.status == "failed":
+            if done(reply, again):
+                self.final += ((judge, reply.item_id, reply.raw),)
+                self.share(judge).final += 1
+            return
         for counted in (self, self.share(judge)):
             counted.answered += done(reply, again)
+
+    def fail(self, replies: Collection[Reply], judge: str) -> None:
+        """Count replies, until now those of failed calls, as failed for good."""
+        for reply in replies:
+            for counted in (self, self.share(judge)):
+                counted.statuses["error"] -= 1
+                counted.statuses["failed"] += 1
+            self.add(replace(reply, cost=None), judge)
 
     def add_new(self, reply: Reply, judge: str, *, wants_confidence: bool) -> None:
         """Count a reply of this run that has just been stored."""

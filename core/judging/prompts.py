@@ -21,6 +21,7 @@ from .items import Item, digest_of
 from .job import Judge
 from .own_verdicts import OwnVerdicts
 from .reader import LETTERS, Parsed
+from .schemas import schema_of
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
@@ -270,13 +271,32 @@ class Request:
             texts["key"] = self.answer_key
         return messages(self.prompt, texts, words, fence, about=f"item {self.item.item_id!r}")
 
+    @property
+    def schema(self) -> str | None:
+        """The `response_format` that a reply is kept to where its server can, as JSON; none for
+        prompts and verdicts of one's own. It is no part of the key: what is asked is the same.
+        """
+        if self.prompt.name == OWN or self.own_verdicts is not None or self.confidence == "logprob":
+            return None
+        return schema_of(
+            self.task,
+            self.prompt.user,
+            ties=self.ties,
+            candidates=len(self.order),
+            high=5 if self.five else 10,
+        )
+
     def parameters(self) -> dict[str, Any]:
         """What the call takes beside model and messages."""
         given: dict[str, Any] = {
             "temperature": self.temperature,
             "max_tokens": self.judge.max_tokens,
         }
+        if self.schema is not None:
+            given["response_format"] = json.loads(self.schema)
         given |= self.judge.extra
+        if given.get("response_format", "") is None:
+            del given["response_format"]
         if self.confidence == "logprob":
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given

@@ -50,8 +50,8 @@ def stages(job: Job, store: Store) -> list[Stage]:
 
 
 def done(reply: Reply | None, again: Collection[str] = ()) -> bool:
-    """Whether a request has its answer; a failed call is none, nor one with a status to ask again
-    for.
+    """Whether nothing is left to do for a request; a failed call is left, and a reply with a status
+    to ask again for.
     """
     return reply is not None and reply.status != "error" and reply.status not in again
 

@@ -159,7 +159,7 @@ def resume(
 
 def complete(progress: Progress) -> bool:
     """Whether every request of the job has its answer."""
-    return progress.state == "done" and progress.answered >= progress.planned
+    return progress.state == "done" and not progress.left
 
 
 def started(store: Store) -> list[Started]:

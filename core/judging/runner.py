@@ -366,6 +366,13 @@ class Run:
             task.add_done_callback(self._tasks.discard)
         while limit.open:
             await self._caller.settled.changed()
+        await self._writer.recorded()
+        final = self._caller.finals(judge)
+        if final:
+            await asyncio.to_thread(self._ledger.write, final)
+            self._known |= {reply.key: reply for reply in final}
+            self._progress.fail(final, judge.name)
+            self._report()
 
     async def _handle(self, request: Request) -> None:
         """Store the reply to one request, or leave it for another run."""

@@ -57,12 +57,13 @@ COMPARISON = (
 class Reply:
     """One answered request.
 
-    status : of a vote, or `cut_off`: ended at the limit of tokens, which makes no vote either.
+    status : of a vote, or `cut_off`: ended at the limit of tokens, which makes no vote either; or
+        `failed`: the server rejects this one request, which is not sent again by itself.
     candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the
         model, else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote,
         as JSON.
-    raw : the reply word for word; for `error` what the provider said.  attempts : calls made for
-        it.
+    raw : the reply word for word; for `error` and `failed` what the provider said.
+    attempts : calls made for it.
     cost : in the currency of the price; None if the price or the tokens are unknown.
     seconds : of the attempt that was answered.
     """
@@ -93,7 +94,7 @@ class Reply:
     @property
     def vote_status(self) -> str:
         """Status of what becomes of it: a reply that was cut off could not be read."""
-        return "unparsed" if self.status == "cut_off" else self.status
+        return {"cut_off": "unparsed", "failed": "error"}.get(self.status, self.status)
 
     @property
     def place(self) -> Place:

@@ -78,14 +78,14 @@ def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
         path = tmp_path / "votes.duckdb"
         given = job(server, pairs(5), votes=2)
         with Store.open(path) as store:
-            from core.judging import parsing
+            from core.judging import reader
 
-            old = parsing.verdict
+            old = reader.verdict
             monkeypatch.setattr(
-                parsing,
+                reader,
                 "verdict",
                 lambda text, **options: (
-                    parsing.Parsed(status="unparsed", reason=text)
+                    reader.Parsed(status="unparsed", reason=text)
                     if "[[" in text
                     else old(text, **options)
                 ),
@@ -102,7 +102,7 @@ def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
 
 def test_only_statuses_that_are_there(tmp_path):
     with pytest.raises(
-        Exception, match="--again nonsense: one of unparsed, cut_off, refused, error"
+        Exception, match="--again nonsense: one of unparsed, cut_off, refused, failed, error"
     ):
         Terms(again=("nonsense",))
 
@@ -125,6 +125,7 @@ def test_the_command(tmp_path, capsys):
     with CutOff() as server:
         command = [
             "collect",
+            "--yes",
             str(items),
             "--store",
             store,

@@ -67,7 +67,15 @@ def test_a_thousand_votes_survive_a_kill_while_they_wait(provider, tmp_path, cap
         writer.writerows([item.item_id, item.prompt, *item.responses] for item in pairs(125))
     with BatchServer() as server:
         base = server.url if provider == "openai" else server.url.removesuffix("/v1")
-        command = ["collect", str(items), "--model", f"{provider}/fair", "--base-url", base]
+        command = [
+            "collect",
+            "--yes",
+            str(items),
+            "--model",
+            f"{provider}/fair",
+            "--base-url",
+            base,
+        ]
         command += ["--store", str(path), "--votes", "8", "--confidence", "self", "--batch"]
         command += ["--batch-size", "300", "--price", *map(str, PRICE)]
         with subprocess.Popen(

@@ -42,6 +42,7 @@ def arguments(items: Path, server: Server, *more: object) -> list[str]:
     store = items.with_name("votes.duckdb")
     base = [
         "collect",
+        "--yes",
         items,
         "--model",
         "openai/fair",
@@ -108,6 +109,7 @@ def test_items_of_a_stored_data_set(items, capsys):
         store = str(items.with_name("votes.duckdb"))
         again = [
             "collect",
+            "--yes",
             "--items-of",
             "items",
             "--model",
@@ -132,6 +134,7 @@ def test_comparisons_of_a_stored_item_are_ranked_as_one_list(items, capsys):
         store = items.with_name("votes.duckdb")
         asked = [
             "collect",
+            "--yes",
             "--items-of",
             "items",
             "--model",

@@ -4,6 +4,9 @@ nothing twice.
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 from aiohttp import web
 from judging_jobs import collect, job, pairs
@@ -11,6 +14,8 @@ from judging_server import Server, answer_text
 
 from core.__main__ import main
 from core.errors import InvalidOption
+from core.judging import client
+from core.judging.endpoint import Destination
 from core.judging.job import Job, Judge
 from core.judging.plan import plan
 from core.store import Store
@@ -56,10 +61,109 @@ def test_an_overlong_item_is_that_items_failure(store):
 
     with Refusing(wrong) as server:
         last = collect(job(server, pairs(6), votes=2), store)
-        assert (last.state, last.statuses, last.left) == ("done", {"ok": 10, "error": 2}, 2)
+        assert (last.state, last.statuses, last.left) == ("done", {"ok": 10, "failed": 2}, 0)
         assert any("maximum context length is 8192 tokens" in message for message in last.messages)
+        assert "2 requests failed for good, item q2 (" in str(last.remedies[0])
         failed = [row for row in store.export().to_pylist() if row["status"] == "error"]
         assert {row["item_id"] for row in failed} == {"q2"}
+
+
+REJECTED = {
+    "bad": (400, "Invalid 'messages[1].content'.", "invalid_value"),
+    "large": (413, "Request entity too large", None),
+    "unprocessable": (422, "string does not match pattern", None),
+    "filter": (
+        400,
+        "The response was filtered by the content management policy.",
+        "content_filter",
+    ),
+    "overlong": (400, OVERLONG, "context_length_exceeded"),
+}
+
+
+@pytest.mark.parametrize("kind", REJECTED)
+def test_one_bad_item_is_one_failure(tmp_path, capsys, kind):
+    """58 of 60 votes in one run, whichever item is the bad one, and the two are named."""
+    items = tmp_path / "items.csv"
+    rows = [f"q{k},Question {k}?,{answer_text(1)},{answer_text(0)}" for k in range(30)]
+    items.write_text("\n".join(["item_id,prompt,response_a,response_b", *rows]))
+
+    def wrong(body):
+        bad = "Question 0?" in body["messages"][1]["content"]
+        return REJECTED[kind] if bad else None
+
+    with Refusing(wrong) as server:
+        command = ["collect", "--yes", str(items), "--store", str(tmp_path / "votes.duckdb")]
+        command += ["--model", "openai/fair", "--base-url", server.url, "--votes", "2"]
+        assert main(command) == 0
+        said = capsys.readouterr().err
+        calls = server.calls
+        # Nothing is sent again by itself.
+        assert main(command) == 0
+        assert server.calls == calls
+    with Store.open(tmp_path / "votes.duckdb") as opened:
+        statuses = opened.query(
+            "select status, count(*) as n from replies group by all"
+        ).to_pylist()
+    how = "refused" if kind == "filter" else "failed"
+    assert {row["status"]: row["n"] for row in statuses} == {"ok": 58, how: 2}
+    if kind != "filter":
+        assert "2 requests failed for good, item q0 (" in said
+        assert REJECTED[kind][1][:30] in said
+
+
+def test_a_server_that_rejects_everything_stops_after_some_in_a_row(store):
+    with Refusing(lambda body: REJECTED["bad"]) as server:
+        last = collect(job(server, pairs(40), votes=2), store, concurrency=4, give_up=6)
+        assert (last.answered, last.left) == (0, 80)
+        assert any("6 × refused by the provider in a row" in message for message in last.messages)
+        # Each was tried without a schema too, as the server does not say what it rejects.
+        assert server.calls <= 6 + 2 * 4
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_wrong_key_stops_at_once(store, status):
+    with Refusing(lambda body: (status, "Incorrect API key provided", None)) as server:
+        last = collect(job(server, pairs(40), votes=2), store, concurrency=4)
+        assert (last.answered, server.calls <= 4) == (0, True)
+
+
+def test_a_schema_that_a_server_does_not_know_is_left_out_and_said(store):
+    def wrong(body):
+        return (400, "Bad request", None) if "response_format" in body else None
+
+    with Refusing(wrong) as server:
+        last = collect(job(server, pairs(10), votes=2), store, concurrency=2)
+        assert (last.answered, last.left) == (20, 0)
+        assert any("keeps to no schema" in message for message in last.messages)
+        assert server.calls <= 20 + 2
+
+
+class Dripping(Server):
+    async def _answer(self, number, body, request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.3)
+
+
+def test_a_server_that_drips_ends_within_the_timeout():
+    with Dripping() as server:
+        for model in ("openai/x", "mistral/x"):
+            where = Destination(
+                host="127.0.0.1", base_url=server.url, local=True, price=None, key="none-needed"
+            )
+            said = [{"role": "user", "content": "q"}]
+            # What a library imports for its first call is no part of the call.
+            first = client.prepared(model, said, {}, where=where)
+            asyncio.run_coroutine_threadsafe(first, client.loop()).result(60)
+            asked = client.ask(model, said, {}, where=where, timeout=1)
+            begun = time.perf_counter()
+            with pytest.raises(client.CallFailed) as caught:
+                asyncio.run_coroutine_threadsafe(asked, client.loop()).result(60)
+            assert (caught.value.status, caught.value.kind) == (408, "timeout")
+            assert time.perf_counter() - begun < 2
 
 
 def test_an_empty_account_stops_after_some_in_a_row(store):
@@ -81,6 +185,7 @@ def test_a_server_that_is_not_there_ends_the_command_with_the_way_on(tmp_path, c
         url = server.url
     command = [
         "collect",
+        "--yes",
         str(items),
         "--store",
         str(tmp_path / "votes.duckdb"),
@@ -118,15 +223,6 @@ def test_a_model_that_takes_no_temperature_serves_every_protocol(store, protocol
     assert kept == [{"temperature": None}]
 
 
-def test_a_model_whose_client_knows_that_it_takes_no_temperature(store):
-    with Server() as server:
-        last = collect(job(server, pairs(3), model="gpt-5", protocol="greedy"), store)
-        assert (last.state, last.left) == ("done", 0), last.messages
-        assert "takes no such temperature" in last.messages[0]
-        # What its client refused was never sent, and is no call of the server's.
-        assert server.calls == 6
-
-
 def test_further_parameters_and_headers_go_with_each_call(tmp_path, monkeypatch):
     monkeypatch.setenv("TEAM", "blue-team-123")
     items = tmp_path / "items.csv"
@@ -141,6 +237,7 @@ def test_further_parameters_and_headers_go_with_each_call(tmp_path, monkeypatch)
     with Noting() as server:
         command = [
             "collect",
+            "--yes",
             str(items),
             "--store",
             str(tmp_path / "v.duckdb"),

@@ -76,13 +76,13 @@ def test_two_judges_with_their_own_servers_keys_and_parameters(items, capsys, mo
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     with Server() as one, Server(delay=0.05) as other:
         file = job_file(items, two(one.url, other.url))
-        assert main(["collect", file, "--dry-run"]) == 0
+        assert main(["collect", "--yes", file, "--dry-run"]) == 0
         assert one.calls == other.calls == 0
-        assert main(["collect", file]) == 0
+        assert main(["collect", "--yes", file]) == 0
         captured = capsys.readouterr()
         assert "one: 20 of 20 answered" in captured.err
         assert "first: 20 of 20 answered" in captured.err
-        assert main(["collect", file]) == 0
+        assert main(["collect", "--yes", file]) == 0
         assert (one.calls, other.calls) == (20, 20)
         assert one.peak <= 3
         assert one.keys == {f"Bearer {KEY}"}
@@ -103,7 +103,7 @@ def test_a_dead_server_stops_its_judge_alone_and_the_same_file_goes_on(items, ca
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     with Server() as one:
         file = job_file(items, two(one.url, FREE, top="give-up = 3"))
-        assert main(["collect", file]) == 3
+        assert main(["collect", "--yes", file]) == 3
         said = capsys.readouterr().err
         assert "one: 20 of 20 answered" in said
         assert "first: 0 of 20 answered, stopped before its end" in said
@@ -113,6 +113,7 @@ def test_a_dead_server_stops_its_judge_alone_and_the_same_file_goes_on(items, ca
                 main(
                     [
                         "collect",
+                        "--yes",
                         job_file(items, two(one.url, other.url) + f'same-server = "{FREE}"'),
                     ]
                 )
@@ -125,23 +126,23 @@ def test_a_judge_has_limits_of_its_own_over_all_runs(items, capsys, monkeypatch)
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     with Server() as one, Server() as other:
         file = job_file(items, two(one.url, other.url, more="max-calls = 7"))
-        assert main(["collect", file]) == 3
+        assert main(["collect", "--yes", file]) == 3
         said = capsys.readouterr().err
         assert "one: 7 of 20 answered" in said
         assert "own limit of 7 calls" in said
         assert "first: 20 of 20 answered" in said
-        assert main(["collect", file]) == 3
+        assert main(["collect", "--yes", file]) == 3
         assert (one.calls, other.calls) == (7, 20)
         # What the command line says wins.
-        assert main(["collect", file, "--max-calls", "22"]) == 3
-        assert main(["collect", job_file(items, two(one.url, other.url))]) == 0
+        assert main(["collect", "--yes", file, "--max-calls", "22"]) == 3
+        assert main(["collect", "--yes", job_file(items, two(one.url, other.url))]) == 0
         assert (one.calls, other.calls) == (20, 20)
 
 
 def test_a_limit_in_money_of_a_judge_needs_its_price(items, capsys, monkeypatch):
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     text = two(FREE, FREE) + "max-cost = 1.0\n"
-    assert main(["collect", job_file(items, text)]) == 2
+    assert main(["collect", "--yes", job_file(items, text)]) == 2
     assert "the price of openai/first is unknown" in capsys.readouterr().err
 
 
@@ -188,18 +189,20 @@ def test_a_limit_in_money_of_a_judge_needs_its_price(items, capsys, monkeypatch)
 )
 def test_what_is_wrong_is_named_with_its_place_and_no_key_is_repeated(items, capsys, text, said):
     store = [] if "store" in text else ["--store", str(items.with_name("votes.duckdb"))]
-    assert main(["collect", job_file(items, text), *store]) == 2
+    assert main(["collect", "--yes", job_file(items, text), *store]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert KEY not in err
 
 
 def test_no_such_file_and_no_store(items, capsys):
-    assert main(["collect", "nowhere.toml", "--store", "x.duckdb"]) == 2
+    assert main(["collect", "--yes", "nowhere.toml", "--store", "x.duckdb"]) == 2
     assert "nowhere.toml: cannot be read" in capsys.readouterr().err
-    assert main(["collect", job_file(items, "items = 'items.csv'\nmodel = 'openai/m'")]) == 2
+    assert (
+        main(["collect", "--yes", job_file(items, "items = 'items.csv'\nmodel = 'openai/m'")]) == 2
+    )
     assert "--store: name the file" in capsys.readouterr().err
-    assert main(["collect", job_file(items, two(FREE, FREE)), "--model", "openai/x"]) == 2
+    assert main(["collect", "--yes", job_file(items, two(FREE, FREE)), "--model", "openai/x"]) == 2
     assert "--model: the job file names the judges" in capsys.readouterr().err
 
 
@@ -269,6 +272,7 @@ def test_the_command_writes_its_options_as_a_job_file(items, capsys):
         store, out = str(items.with_name("votes.duckdb")), items.with_name("made.toml")
         command = [
             "collect",
+            "--yes",
             str(items),
             "--model",
             "openai/fair",
@@ -280,7 +284,7 @@ def test_the_command_writes_its_options_as_a_job_file(items, capsys):
         assert main([*command, "--write-job", str(out)]) == 0
         assert server.calls == 0
         assert main(command) == 0
-        assert main(["collect", str(out), "--store", store]) == 0
+        assert main(["collect", "--yes", str(out), "--store", store]) == 0
         assert "40 requests were answered before" in capsys.readouterr().err
         assert server.calls == 40
 
@@ -306,14 +310,19 @@ def stranger(items: Path, more: str = "", of_job: str = "", url: str = FREE) -> 
 def test_consent_is_never_read_from_a_file(items, capsys):
     """Neither for the job nor for a judge; on the command line it is."""
     far = "http://far.example/v1"
-    assert main(["collect", stranger(items, of_job="yes-send-to = ['far.example']", url=far)]) == 2
+    assert (
+        main(["collect", "--yes", stranger(items, of_job="yes-send-to = ['far.example']", url=far)])
+        == 2
+    )
     assert "confirm the host on the command line with --yes-send-to HOST" in capsys.readouterr().err
-    assert main(["collect", stranger(items, "yes-send-to = ['far.example']", url=far)]) == 2
+    assert (
+        main(["collect", "--yes", stranger(items, "yes-send-to = ['far.example']", url=far)]) == 2
+    )
     assert "is not read from a file" in capsys.readouterr().err
-    assert main(["collect", stranger(items, url=far), "--dry-run"]) == 2
+    assert main(["collect", "--yes", stranger(items, url=far), "--dry-run"]) == 2
     assert "confirm it with --yes-send-to far.example" in capsys.readouterr().err
     agreed = ["--yes-send-to", "far.example", "--dry-run"]
-    assert main(["collect", stranger(items, url=far), *agreed]) == 0
+    assert main(["collect", "--yes", stranger(items, url=far), *agreed]) == 0
     assert "20 calls to far.example" in capsys.readouterr().err
 
 
@@ -325,18 +334,18 @@ def test_a_provider_that_a_file_names_is_paid_only_when_this_call_names_it(
     monkeypatch.setattr("core.judging.cli._follow", lambda run, interrupts: pytest.fail("sent"))
     monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
     file = job_file(items, "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'")
-    assert main(["collect", file, "--dry-run"]) == 0
-    assert main(["collect", file]) == 2
+    assert main(["collect", "--yes", file, "--dry-run"]) == 0
+    assert main(["collect", "--yes", file]) == 2
     assert "confirm it with --yes-send-to api.openai.com" in capsys.readouterr().err
     with pytest.raises(pytest.fail.Exception, match="started"):
-        main(["collect", file, "--yes-send-to", "api.openai.com"])
+        main(["collect", "--yes", file, "--yes-send-to", "api.openai.com"])
 
 
 def test_a_price_of_a_file_is_no_way_around_a_limit_in_money(items, capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
     text = "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'\nprice = [0, 0]"
-    limited = ["collect", job_file(items, text), "--yes-send-to", "api.openai.com"]
+    limited = ["collect", "--yes", job_file(items, text), "--yes-send-to", "api.openai.com"]
     limited += ["--max-cost", "1"]
     assert main(limited) == 2
     assert "is below the listed 2.5 and 10" in capsys.readouterr().err
@@ -367,19 +376,25 @@ def test_a_file_sends_no_variable_but_a_key_of_its_own_server(
         monkeypatch.setenv(name, KEY)
     with Server() as server:
         file = stranger(items, more, url=server.url)
-        assert main(["collect", file]) == 2
+        assert main(["collect", "--yes", file]) == 2
         err = capsys.readouterr().err
         assert said in err
         assert KEY not in err
         # Neither do options of the command line about other things let it through.
-        assert main(["collect", file, "--max-items", "1"]) == 2
+        assert main(["collect", "--yes", file, "--max-items", "1"]) == 2
         assert server.calls == 0
 
 
 def test_a_variable_that_the_command_line_names_is_sent(items, capsys, monkeypatch):
     monkeypatch.setenv("PLANTED_SECRET", KEY)
     with Server() as server:
-        command = ["collect", stranger(items, url=server.url), "--key-env", "PLANTED_SECRET"]
+        command = [
+            "collect",
+            "--yes",
+            stranger(items, url=server.url),
+            "--key-env",
+            "PLANTED_SECRET",
+        ]
         assert main(command) == 0
         assert server.keys == {f"Bearer {KEY}"}
 
@@ -390,7 +405,7 @@ def test_cloud_credentials_go_to_no_address_of_a_file(items, capsys, monkeypatch
         text = stranger(items, url=server.url.removesuffix("/v1"))
         path = Path(text)
         path.write_text(path.read_text().replace("openai/fair", "azure/fair"))
-        assert main(["collect", text]) == 2
+        assert main(["collect", "--yes", text]) == 2
         assert "credentials of the cloud" in capsys.readouterr().err
         assert server.calls == 0
 
@@ -412,7 +427,7 @@ def test_a_path_of_a_file_stays_below_its_folder(items, capsys, name, how, tmp_p
     with Server() as server:
         text = two(server.url, server.url).replace(f'{name} = "', '# "').partition("key-env")
         text = f"{name} = {toml(path)}\n" + text[0] + text[2].partition("\n")[2]
-        assert main(["collect", job_file(own, text)]) == 2
+        assert main(["collect", "--yes", job_file(own, text)]) == 2
         err = capsys.readouterr().err
         flag = "items-file" if name == "items" else name
         assert f"job.toml, {name}: {path!r} is outside the folder of the file" in err
@@ -427,7 +442,7 @@ def test_a_link_in_a_folder_of_prompts_is_not_followed_out_of_it(items, capsys, 
     own.write_bytes(items.read_bytes())
     (folder / "prompts" / "pairwise.md").unlink()
     (folder / "prompts" / "pairwise.md").symlink_to(items)
-    assert main(["collect", stranger(own, of_job="prompts = 'prompts'")]) == 2
+    assert main(["collect", "--yes", stranger(own, of_job="prompts = 'prompts'")]) == 2
     assert "outside the folder of the file" in capsys.readouterr().err
 
 
@@ -436,10 +451,10 @@ def test_items_outside_are_named_on_the_command_line(items, tmp_path, capsys):
     folder.mkdir()
     with Server() as server:
         file = stranger(folder / "none.csv", url=server.url)
-        assert main(["collect", file]) == 2
-        assert main(["collect", file, "--items-file", str(items)]) == 0
+        assert main(["collect", "--yes", file]) == 2
+        assert main(["collect", "--yes", file, "--items-file", str(items)]) == 0
         assert server.calls == 20
-    assert main(["collect", str(items), "--items-file", str(items)]) == 2
+    assert main(["collect", "--yes", str(items), "--items-file", str(items)]) == 2
     assert "--items-file: goes with a job file" in capsys.readouterr().err
 
 
@@ -447,7 +462,7 @@ def test_a_job_file_that_is_written_holds_no_consent_and_no_path_from_elsewhere(
     folder = items.parent / "made"
     folder.mkdir()
     out = folder / "job.toml"
-    command = ["collect", str(items), "--model", "openai/fair", "--base-url"]
+    command = ["collect", "--yes", str(items), "--model", "openai/fair", "--base-url"]
     command += ["http://far.example/v1", "--yes-send-to", "far.example"]
     command += ["--store", str(items.with_name("v.duckdb")), "--write-job", str(out)]
     assert main(command) == 0

@@ -250,10 +250,10 @@ def test_a_pattern_that_is_too_large_ends_the_command_before_it_is_compiled(
     text = f"items = 'items.csv'\nverdict-pattern = '{pattern}'\nmodel = 'openai/m'\n"
     file.write_text(text + "base-url = 'http://127.0.0.1:9/v1'\n", encoding="utf-8")
     store = ["--store", str(tmp_path / "v.duckdb"), *dry]
-    assert main(["collect", str(file), *store]) == 2
+    assert main(["collect", "--yes", str(file), *store]) == 2
     assert "--verdict-pattern: " in capsys.readouterr().err
     own = ["--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1"]
-    assert main(["collect", str(items), *own, "--verdict-pattern", pattern, *store]) == 2
+    assert main(["collect", "--yes", str(items), *own, "--verdict-pattern", pattern, *store]) == 2
     assert "are read" in capsys.readouterr().err
 
 

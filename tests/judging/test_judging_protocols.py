@@ -458,7 +458,7 @@ def test_apoc_uses_pairwise_votes_that_are_there(server, store):
 
 def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
     def fault(number, body):
-        return "400" if body["model"] == "tying" else None
+        return "401" if body["model"] == "tying" else None
 
     with Server(fault=fault) as server:
         judges = tuple(

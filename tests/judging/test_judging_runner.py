@@ -138,7 +138,7 @@ def test_a_request_that_always_fails_is_an_error_until_it_is_answered(tmp_path):
 
 def test_another_4xx_stops_the_judge_with_the_providers_words(tmp_path, monkeypatch):
     monkeypatch.setenv("PLANTED", "sk-planted-0123456789")
-    with Server(fault=lambda n, body: "400" if n > 5 else None) as server:
+    with Server(fault=lambda n, body: "401" if n > 5 else None) as server:
         given = job(server, pairs(30), votes=2)
         judge = Judge(model="openai/fair", base_url=server.url, key_env="PLANTED")
         given = type(given)(dataset="d", items=given.items, judges=(judge,), votes=2)
@@ -147,8 +147,8 @@ def test_another_4xx_stops_the_judge_with_the_providers_words(tmp_path, monkeypa
             assert last.state == "done"
             assert (last.answered, last.planned) == (5, 60)
             (message,) = last.messages
-            assert "fair stopped (HTTP 400)" in message
-            assert "this model takes no such parameter" in message
+            assert "fair stopped (HTTP 401)" in message
+            assert "Incorrect API key" in message
             assert "sk-planted" not in message
             # Nobody is asked again after the refusal, beside those on their way.
             assert server.calls <= 5 + 4 + 4

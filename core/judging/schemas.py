@@ -1,0 +1,70 @@
+"""The schema of a reply, for servers that keep a model to one: no reader can be misled there.
+
+It has the keys that the project's prompts ask for, in their order: reasons before the verdict.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from .reader import FLAGS, LETTERS
+
+LEVELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+TIED = ("C", "A=B")
+"""Verdicts that are none where there are no ties."""
+
+
+@cache
+def schema_of(task: str, text: str, *, ties: bool, candidates: int, high: int) -> str | None:
+    """The value of `response_format` for a prompt, as JSON; None where the prompt asks for other
+    keys than the project's own do.
+
+    task : of the request.  text : what the prompt asks for.  candidates : of a list.  high : best
+        score.
+    """
+    if task == "rank":
+        entry = {
+            "label": _one_of(LETTERS[:candidates]),
+            "score": {"type": "number"},
+            "rank": _one_of(range(1, candidates + 1)),
+            **{flag: {"type": "boolean"} for flag in FLAGS},
+        }
+        listed = {"candidates": {"type": "array", "items": _object(entry)}}
+        return _format(listed) if '{"candidates"' in text else None
+    if '{"key"' in text:
+        return _format({"key": {"type": "string"}})
+    if '{"reason"' not in text:
+        return None
+    keys: dict[str, Any] = {"own_answer": {"type": "string"}} if '"own_answer"' in text else {}
+    keys["reason"] = {"type": "string"}
+    if '"confidence"' in text:
+        keys["confidence"] = {"type": "number"}
+    if task == "score":
+        return (
+            _format({**keys, "score": _one_of(range(1, high + 1))}) if '"score"' in text else None
+        )
+    verdicts = LEVELS if "A>>B" in text else ("A", "B", "C")
+    allowed = [verdict for verdict in verdicts if ties or verdict not in TIED]
+    return _format({**keys, "verdict": _one_of(allowed)}) if '"verdict"' in text else None
+
+
+def _one_of(values: Sequence[Any]) -> dict[str, Any]:
+    kind = "integer" if isinstance(values[0], int) else "string"
+    return {"type": kind, "enum": list(values)}
+
+
+def _object(keys: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(keys),
+        "required": list(keys),
+        "additionalProperties": False,
+    }
+
+
+def _format(keys: Mapping[str, Any]) -> str:
+    schema = {"name": "judgement", "strict": True, "schema": _object(keys)}
+    return json.dumps({"type": "json_schema", "json_schema": schema})
