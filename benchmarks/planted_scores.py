@@ -156,7 +156,7 @@ def grades_of(table: ScoreTable, *, level_of_pass: bool = False) -> dict[str, Gr
     several = table.people.shape[1] > 1
     least = LEAST_ASSOCIATION
     if several:
-        found["people"] = _graded("people", people_check(table).difference, least)
+        found["people"] = _people(people_check(table).difference, agreed.association, least)
     else:
         found["association"] = _graded("association", agreed.association, least)
     found["auroc"] = _graded("auroc", agreed.auroc, least)
@@ -177,6 +177,17 @@ def grades_of(table: ScoreTable, *, level_of_pass: bool = False) -> dict[str, Gr
         parts = [_graded("drift", one.difference) for one in drift(table).groups]
         found["drift"] = _worst(parts)
     return found
+
+
+def _people(found: Estimate | None, r: Estimate | None, least: int) -> Grade:
+    """The place among people; where that is open, r with their mean."""
+    given = _graded("people", found, least)
+    if given == "unknown" or found is None or r is None or not r.has_interval:
+        return given
+    if r.high < 0:
+        return "fail"
+    fine = found.low > -0.2 and found.value >= -0.1 and r.low > 0.5
+    return "ok" if given == "unclear" and fine else given
 
 
 def _length(table: ScoreTable, several: bool) -> Grade:
@@ -442,7 +453,10 @@ def _labelled(judge: np.ndarray, n: int, designed: bool, rng: np.random.Generato
 
 
 def rates(draws: int) -> list[str]:
-    """Coverage and mean width of the true pass rate of 1,000 judged answers."""
+    """Coverage and mean width of the true pass rate of 1,000 judged answers; five times as many
+    draws, which take little time.
+    """
+    draws *= 5
     lines = [
         "| pass rate, TPR/TNR | random 50 | random 100 | half on fail 20 | 50 | 100 |",
         "|---|--:|--:|--:|--:|--:|",

@@ -83,6 +83,34 @@ def _people_sentence(evidence: ScoreEvidence, difference: Estimate) -> str:
     )
 
 
+def _people_result(check: Check, evidence: ScoreEvidence) -> CheckResult:
+    """The place among people; where that is open, what goes with their mean speaks too.
+
+    With three people the difference is known to ± 12 points at 100 answers, so that a judge like
+    them would be *ok* in half of all draws, while beside one of them r alone had said so. A judge
+    that is shown to be above failure, is not estimated below caution, and follows the mean over
+    people as one person asks for is *ok*; one that is shown to go against that mean fails.
+    """
+    difference = check.estimate(evidence)
+    if isinstance(difference, Unknown):
+        return check.unknown(evidence, difference)
+    result, limits = check.graded(evidence, difference), check.limits_of(evidence)
+    r = evidence.agreement.association
+    if result.grade == "unknown" or r is None or not r.has_interval or limits.failure is None:
+        return result
+    said = check.sentence(evidence, difference)
+    follows = f"its scores go with the mean of people: r {interval(r)}"
+    if r.high < 0 and result.grade != "fail":
+        sentence = f"{said}; its scores go against the mean of people: r {interval(r)}."
+        return replace(result, grade="fail", sentence=sentence, needed_items=None, more_items=None)
+    clear = difference.low > limits.failure and difference.value >= limits.caution
+    if result.grade == "unclear" and clear and r.low > ASSOCIATION.limits_of(evidence).caution:
+        above = f"shown to be above {limits.written(limits.failure)}"
+        sentence = f"{said}; {above}, and {follows}."
+        return replace(result, grade="ok", sentence=sentence, needed_items=None, more_items=None)
+    return result
+
+
 PEOPLE = Check(
     name="people",
     title="people",
@@ -103,6 +131,7 @@ PEOPLE = Check(
     advice="Do not use its scores in place of a person's.",
     estimate=_beside_people,
     sentence=_people_sentence,
+    compose=_people_result,
     decisive=True,
 )
 

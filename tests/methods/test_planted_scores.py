@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from benchmarks.planted_scores import FAULTS, TABLES, Planted, draw, fair, main, run
+from benchmarks.planted_scores import FAULTS, TABLES, Planted, draw, fair, grades_of, main, run
+from core.checks import LIMITS
+from core.checks.overall_scores import check_scores, overall_of_scores
+from core.checks.score_evidence import JudgedScores, ScoreEvidence
+from core.scores.table import ScoreTable
 
 
 def test_draws_are_what_they_say() -> None:
@@ -58,3 +64,28 @@ def test_faults_are_found_and_fair_judges_left_alone() -> None:
     beside = run(Planted(people=3), 100, 20)
     assert beside.verdicts["do_not_trust"] == 0
     assert beside.alarms("people") == 0
+
+
+@pytest.mark.thorough
+def test_the_check_beside_three_people_trusts_fair_judges_and_no_inverted_one() -> None:
+    """What `benchmarks.planted_scores` grades is what the audit's own check says."""
+    verdicts = {}
+    for fault, n in (("none", 100), ("inverted", 30), ("noisy, r .35", 100)):
+        rng = np.random.default_rng([5, n])
+        planted = Planted(fault=fault, people=3)
+        said: Counter[str] = Counter()
+        for _ in range(60):
+            one = draw(planted, n, rng)
+            table = ScoreTable.of(one.judge, one.people, low=1, high=5, kind="levels")
+            scores = JudgedScores(
+                judge="j", metric="m", table=table, runs=one.judge[:, None], outputs=n, missing=0
+            )
+            evidence = ScoreEvidence(scores, LIMITS)
+            results = check_scores(evidence)
+            said[overall_of_scores(evidence, results).verdict] += 1
+            graded = next(result.grade for result in results if result.check == "people")
+            assert graded == grades_of(table)["people"]
+        verdicts[fault] = said
+    assert verdicts["none"]["trust"] >= 48
+    assert verdicts["inverted"]["do_not_trust"] == 60
+    assert verdicts["noisy, r .35"]["trust"] == 0
