@@ -247,6 +247,7 @@ def _audited_there(
     """
     from .auditing import audit
     from .warehouse import Warehouse
+    from .warehouse.answers import making_sense
 
     if options.against:
         raise InvalidOption(
@@ -268,7 +269,8 @@ def _audited_there(
             _complain(f"{n:,} rows rejected: column {column}: {reason}")
         for note in table.notes:
             _complain(note)
-        found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
+        with making_sense(warehouse.place):
+            found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
         _complain(warehouse.sentence)
         return found
 

@@ -12,12 +12,13 @@ import os
 import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from ..errors import ConnectionLost, InvalidOption, WarehouseError
+from .answers import Bounded, gathered, plain
 from .dialects import SOURCE, missing, translate
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Engine:
     def run(self, sql: str, params: dict[str, str] | None = None) -> pa.Table:
         """The rows of a statement of DuckDB's dialect."""
         with self._told():
-            found = _plain(self._fetch(self._text(sql, params)))
+            found = plain(self._fetch(self._text(sql, params)), self.shown)
         self.statements += 1
         self.rows_fetched += found.num_rows
         self.bytes_fetched += found.nbytes
@@ -227,33 +228,6 @@ def _secrets_of(url: str) -> set[str]:
     return {text for text in spelled if text} | {part for part in parts if len(part) > 2}
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Columns of the few types that the store's own answers have: whole numbers, doubles, short
-    strings.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    columns = []
-    for column in table.columns:
-        kind = column.type
-        if isinstance(kind, pa.BaseExtensionType):
-            # ADBC gives a numeric of PostgreSQL as text of an opaque type.
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
-            column = pc.cast(column, pa.float64())
-        elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
-            column = pc.cast(column, pa.float64())
-        elif (
-            pa.types.is_large_string(kind)
-            or pa.types.is_binary(kind)
-            or pa.types.is_dictionary(kind)
-        ):
-            column = pc.cast(column, pa.string())
-        columns.append(column)
-    # ClickHouse may say which table a column is of.
-    return pa.table(columns, names=[name.rsplit(".", 1)[-1] for name in table.column_names])
-
-
 class Files(Engine):
     """Parquet or CSV files of a folder, or Parquet in an object store, read by a DuckDB of their
     own.
@@ -349,7 +323,11 @@ class Files(Engine):
 
 
 class PostgreSQL(Engine):
-    """PostgreSQL by ADBC, in one session; everything kept is a temporary table."""
+    """PostgreSQL by ADBC, in one session; everything kept is a temporary table.
+
+    Every statement that reads the user's table runs in a transaction that is read only, so that not
+    even a function behind a view writes; only empty temporary tables are made in others.
+    """
 
     dialect = "postgres"
     needs = ("adbc-driver-postgresql", "postgres")
@@ -365,6 +343,7 @@ class PostgreSQL(Engine):
         # where rows are few.
         self._execute("set enable_nestloop = off")
         self._execute("set application_name = 'appellate'")
+        self._execute("set default_transaction_read_only = on")
 
     def _execute(self, sql: str) -> None:
         with self._connection.cursor() as cursor:
@@ -373,10 +352,19 @@ class PostgreSQL(Engine):
     def _fetch(self, sql: str) -> pa.Table:
         with self._connection.cursor() as cursor:
             cursor.execute(sql)
-            return cursor.fetch_arrow_table()
+            return gathered(cursor.fetch_record_batch(), self.shown)
 
     def _keep(self, name: str, sql: str) -> None:
-        self._execute(f"create temp table {name} as {sql}")
+        # Without data nothing is planned or run; a temporary table may be filled read only.
+        self._execute("begin read write")
+        try:
+            self._execute(f"create temp table {name} as {sql} with no data")
+        except BaseException:
+            with suppress(Exception):
+                self._execute("rollback")
+            raise
+        self._execute("commit")
+        self._execute(f"insert into {name} {sql}")
         self._execute(f"analyze {name}")
 
     def close(self) -> None:
@@ -385,7 +373,10 @@ class PostgreSQL(Engine):
 
 
 class ClickHouse(Engine):
-    """ClickHouse by HTTP, in one session; everything kept is a temporary table in its memory."""
+    """ClickHouse by HTTP, in one session; everything kept is a temporary table in its memory.
+
+    readonly 2 : the session may read, and make temporary tables, and nothing else.
+    """
 
     dialect = "clickhouse"
     needs = ("clickhouse-connect", "clickhouse")
@@ -396,7 +387,10 @@ class ClickHouse(Engine):
         "precise_float_parsing": 1,
         "prefer_column_name_to_alias": 1,
         "output_format_arrow_string_as_string": 1,
+        "readonly": 2,
     }
+    PATIENCE: ClassVar = 300
+    """Seconds without a byte after which the engine counts as lost; at work it sends progress."""
 
     def _open(self, url: str) -> None:
         import clickhouse_connect
@@ -411,10 +405,14 @@ class ClickHouse(Engine):
             secure=parts.scheme == "clickhouses",
             settings=self.SETTINGS,
             query_retries=0,
+            send_receive_timeout=self.PATIENCE,
         )
 
     def _fetch(self, sql: str) -> pa.Table:
-        return self._client.query_arrow(sql, use_strings=True)
+        import pyarrow as pa
+
+        with closing(self._client.raw_stream(sql, fmt="ArrowStream")) as answer:
+            return gathered(pa.ipc.open_stream(Bounded(answer, self.shown)), self.shown)
 
     def _keep(self, name: str, sql: str) -> None:
         self._client.command(f"create temporary table {name} engine = Memory as {sql}")

@@ -12,6 +12,7 @@ from ..errors import ConnectionLost, InvalidOption
 from ..importers import Inspection, ReadOptions
 from ..schema import COLUMN_NAMES, Selection
 from ..store.connection import Params, Snapshot
+from .answers import making_sense
 from .engines import Engine, connect
 from .reading import LONG, inspect, read
 from .relations import TableRead, derive
@@ -32,7 +33,8 @@ def look_at(url: str, table: str, options: ReadOptions | None = None) -> Inspect
     """
     engine = connect(url, table)
     try:
-        return inspect(engine, table, options or ReadOptions())
+        with making_sense(engine.shown):
+            return inspect(engine, table, options or ReadOptions())
     finally:
         engine.close()
 
@@ -73,9 +75,9 @@ class Warehouse(Snapshot):
 
         selection : columns that it names outside the canonical form are read too.
 
-        Raises WarehouseError: the engine cannot be reached, or refuses, or its driver is not
-        installed. InvalidOption, UnknownName, AmbiguousLabels, UnreadableFile: as for a file of
-        votes. NoUsableVotes: no row can be read.
+        Raises WarehouseError: the engine cannot be reached, refuses, answers something else or
+        without end, or its driver is not installed. InvalidOption, UnknownName, AmbiguousLabels,
+        UnreadableFile: as for a file of votes. NoUsableVotes: no row can be read.
         """
         where = tuple(column for column, _ in selection.where) if selection else ()
         for column in where:
@@ -86,9 +88,10 @@ class Warehouse(Snapshot):
         engine = connect(url, table)
         try:
             others = tuple(column for column in where if column not in COLUMN_NAMES)
-            reading = read(engine, table, options or ReadOptions(), others)
-            engine.extra = reading.extra
-            return cls(engine, derive(engine, reading, table))
+            with making_sense(engine.shown):
+                reading = read(engine, table, options or ReadOptions(), others)
+                engine.extra = reading.extra
+                return cls(engine, derive(engine, reading, table))
         except BaseException:
             engine.close()
             raise
@@ -135,6 +138,11 @@ class Warehouse(Snapshot):
         """Run one statement of the store that gives few rows."""
         found = self.query(sql, params)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    @property
+    def place(self) -> str:
+        """Where it is, without what signs in."""
+        return self._engine.shown
 
     @property
     def sentence(self) -> str:

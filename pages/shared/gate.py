@@ -22,6 +22,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
 from pages.shared import people
+from pages.shared.tidy import Tidying
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN = ("/_stcore/health", "/auth/login", "/auth/logout", "/oauth2callback")
@@ -46,11 +47,16 @@ class Gate:
         self.app = app
         self._kept: dict[str, dict[str, int]] = defaultdict(dict)
         self._ended: dict[str, float] = {}
+        self._tidying = Tidying()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
-        if refusal is None and scope["type"] == "websocket" and people.sign_in():
-            await self.app(scope, self._while_signed_in(scope, receive), send)
+        if refusal is None and scope["type"] == "websocket":
+            taken = self._while_signed_in(scope, receive) if people.sign_in() else receive
+            try:
+                await self.app(scope, taken, send)
+            finally:
+                self._tidying.after_a_visit()
         elif refusal is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":

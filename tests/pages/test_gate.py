@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 from patience import LONG
 from places import REPOSITORY
+from served import Server, Session
 
 from pages.shared import people
 from pages.shared.gate import Gate, is_own_origin
@@ -182,3 +185,37 @@ def test_the_main_script_alone_shows_nothing(tmp_path: Path) -> None:
     assert "Start it with: streamlit run app.py" in said
     assert "Simulated demo data" not in said
     assert not (tmp_path / "s.duckdb").exists()
+
+
+LARGE = 100 * 1024**2
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the accounting of Linux")
+def test_a_visit_that_ended_gives_back_its_uploads(tmp_path: Path) -> None:
+    """The server is as large as before, though no other visit comes; a second turn follows the
+    visits that end while one is planned.
+    """
+    environment = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1"}
+    with (
+        Server("app.py", tmp_path / "votes.duckdb", environment=environment) as server,
+        httpx.Client(base_url=server.url, timeout=LONG) as visitor,
+    ):
+        visitor.get("/_stcore/health")
+        with Session(server) as visit:
+            visit.run()
+        for _ in range(2):
+            with Session(server) as visit:
+                visit.run()
+                before = server.memory()
+                answer = visitor.put(
+                    f"/_stcore/upload_file/{visit.id}/one",
+                    files={"file": ("votes.csv", bytes(LARGE))},
+                    headers={"X-Xsrftoken": visitor.cookies["_streamlit_xsrf"]},
+                )
+                assert answer.status_code == 204, answer.text
+                assert server.memory() - before > LARGE * 0.9
+        until = time.monotonic() + LONG
+        while server.memory() - before > LARGE * 0.2:
+            assert time.monotonic() < until
+            time.sleep(0.2)
