@@ -5,7 +5,7 @@ An engine is another program, perhaps somebody else's: what it sends is judged l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +48,8 @@ class Bounded:
         return b"".join(parts)
 
 
-def gathered(reader: pa.RecordBatchReader | Iterable[Any], place: str) -> pa.Table:
-    """All batches of an answer. Raises WarehouseError beyond `MOST_BYTES`."""
+def gathered(reader: Any, place: str) -> pa.Table:
+    """All batches of a reader of an answer. Raises WarehouseError beyond `MOST_BYTES`."""
     import pyarrow as pa
 
     batches, size = [], 0

@@ -148,10 +148,11 @@ def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
         nonlocal asked
         while True:
             asked += 1
-            yield pa.record_batch({"n": np.zeros(10_000, np.int64)})
+            yield batch
 
+    batch = pa.record_batch({"n": np.zeros(10_000, np.int64)})
     with pytest.raises(WarehouseError, match="more than 1,000,000 bytes"):
-        gathered(batches(), "here")
+        gathered(pa.RecordBatchReader.from_batches(batch.schema, batches()), "here")
     assert asked == 13
 
 
