@@ -231,6 +231,12 @@ def _audited(options: argparse.Namespace) -> Audit:
                 start, end = (0.4 + 0.6 * (k + done) / len(readings) for done in (0, 1))
                 store.load(reading, progress=part_of(progress, start, end))
         how = _read_options(options)
+        if options.labels_from is not None:
+            from .label_sheet import join_if_sheet
+
+            (sheet,) = _files([options.labels_from])
+            if (joined := join_if_sheet(store, *sheet)) is not None:
+                _complain(f"{sheet[0]}: {joined.sentence}")
         result = audit(store, selection, settings, readings=readings, reading_options=how)
         if not options.against:
             return result
@@ -452,9 +458,47 @@ def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> l
     from .importers.join import join_labels
 
     (sheet,) = _files([options.labels_from])
+    from .label_sheet import is_sheet
+
+    if is_sheet(*sheet):
+        # It is joined when its items are in a store (`join_if_sheet`).
+        return readings
     joined = join_labels(readings, sheet, _read_options(options), key=options.key)
     _complain(f"{sheet[0]}: {joined.sentence}")
     return [*readings, *joined.readings]
+
+
+def _label(options: argparse.Namespace) -> int:
+    """Write the items to label as a sheet, or join one that was filled in to a store."""
+    from .label_desk import open_desk
+    from .label_sheet import join_sheet, only_dataset, write_sheet
+    from .store import Store
+
+    if bool(options.files) == bool(options.store):
+        raise InvalidOption("label takes files, or a store with --store; one of the two")
+    if options.files:
+        readings = _readings(options, lambda *_: None)
+        _refuse_mostly_rejected(readings)
+    with _open(_store(options)) if options.store else Store.open() as store:
+        for reading in readings if options.files else ():
+            store.load(reading)
+        dataset, kind = only_dataset(store, options.dataset)
+        if options.labels_from is not None:
+            if not options.store:
+                raise InvalidOption(
+                    "--labels-from: labels are kept in a store; name it with --store"
+                )
+            (sheet,) = _files([options.labels_from])
+            print(f"{one_line(sheet[0])}: {join_sheet(store, dataset, *sheet, kind=kind).sentence}")
+            return DONE
+        desk = open_desk(store, dataset, kind=kind, seed=options.seed)
+        text = write_sheet(desk, options.count)
+    _write(Path(options.sheet), text)
+    print(
+        f"{one_line(options.sheet)}: {min(options.count, desk.size):,} of {desk.size:,} items of "
+        f"{one_line(dataset)}, to be labelled with {', '.join(desk.keys)}"
+    )
+    return DONE
 
 
 def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:
@@ -566,6 +610,23 @@ def _parser(
     export.add_argument(
         "--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)"
     )
+
+    label = commands.add_parser(
+        "label", help="write items in random order, blind, as a sheet for a person to label"
+    )
+    label.set_defaults(command=_label)
+    label.add_argument("files", nargs="*", metavar="FILE", help="files of votes or scores")
+    label.add_argument("--store", metavar="PATH", help="a store, in place of files")
+    label.add_argument("--dataset", help="the data set, where there are several")
+    label.add_argument(
+        "--sheet", metavar="OUT", default="label.csv", help="the sheet to write (label.csv)"
+    )
+    label.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
+    label.add_argument(
+        "--labels-from", metavar="SHEET", help="a filled sheet, whose labels go to --store"
+    )
+    label.add_argument("--seed", type=int, help="of the order (drawn)")
+    _add_reading_options(label)
 
     simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
     simulate.set_defaults(command=_simulate)

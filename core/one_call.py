@@ -28,6 +28,7 @@ from .extras import require
 from .files import shown_name, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow
 from .importers.join import join_labels
+from .label_sheet import is_sheet, join_if_sheet
 from .schema import Selection
 from .stats.estimate import DataFrame, data_frame
 from .store import Store
@@ -247,14 +248,17 @@ def audit(
             return ShownAudit.of(_against(found, against, store, ReadOptions(), name))
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
-        if labels_from is not None:
-            results += join_labels(results, _sheet(labels_from), how, key=key).readings
+        sheet = None if labels_from is None else _sheet(labels_from)
+        if sheet is not None and not is_sheet(*sheet):
+            results += join_labels(results, sheet, how, key=key).readings
         refuse_unusable(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
     with Store.open() as store:
         for result in results:
             store.load(result)
+        if sheet is not None:
+            join_if_sheet(store, *sheet)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)
         return ShownAudit.of(_against(found, against, store, how, name))
 

@@ -15,6 +15,34 @@ WORDS = {
 }
 
 
+FEW, ENOUGH, MANY = 20, 50, 120
+"""Labels that show a judge far from the limit, one right on 9 of 10, and on 8 of 10 (half of the
+sessions or more; docs/results.md)."""
+READ_PER_MINUTE = 240
+DECIDE_SECONDS = 6
+
+
+def what_labels_bring(items: int, words: float) -> str:
+    """What can be known of a judge with a few labels, and how long they take.
+
+    items : that can be labelled.  words : that a person reads for one label.
+    """
+    seconds = 60 * words / READ_PER_MINUTE + DECIDE_SECONDS
+    if items <= FEW:
+        return f"All {items:,} items are labelled in {_minutes(items * seconds)}."
+    said = f"{FEW} labels ({_minutes(FEW * seconds)}) show a judge that is far off"
+    if items >= ENOUGH:
+        said += f"; about {ENOUGH} ({_minutes(ENOUGH * seconds)}) decide on one right on 9 of 10"
+    if items >= MANY:
+        said += f", about {MANY} on one right on 8 of 10"
+    return f"{said}."
+
+
+def _minutes(seconds: float) -> str:
+    minutes = max(round(seconds / 60), 1)
+    return f"{minutes} minute{'s' * (minutes != 1)}"
+
+
 def known_so_far(shown: Shown) -> str:
     """How many labels there are, and what may be done with what they show."""
     plan = f" of {shown.planned:,} planned" if shown.planned else ""

@@ -186,10 +186,11 @@ def _units(
         return None, []
     metric = int(metrics[0][0])
     return metric, change.rows(
-        """select distinct s.item, null, s.model, i.name, m.name from scores s
-           join items i on i.id = s.item left join models m on m.id = s.model
-           where s.dataset = ? and s.metric = ? and not s.human and s.status = 0
-           order by i.name, m.name""",
+        """select item, null, model from (
+               select distinct s.item, s.model, i.name, m.name as model_name from scores s
+               join items i on i.id = s.item left join models m on m.id = s.model
+               where s.dataset = ? and s.metric = ? and not s.human and s.status = 0)
+           order by name, model_name""",
         [number, metric],
     )
 
@@ -305,6 +306,25 @@ def unit_texts(
             wanted,
         )
         return {place: UnitTexts(prompt=prompt, responses=(text,)) for place, prompt, text in rows}
+
+
+CHARACTERS_PER_WORD = 6
+LOOKED_AT = 300
+
+
+def words_per_unit(store: Database | Snapshot, dataset: str) -> float:
+    """Words that a person reads for one label, by the texts of the first votes; 0 without texts."""
+    length = "coalesce(length({}.text), 0)"
+    with store.snapshot() as moment:
+        ((characters,),) = moment.rows(
+            f"""select avg({length.format("p")} + {length.format("a")} + {length.format("b")})
+                from (select v.id from votes v where v.dataset = ? limit {LOOKED_AT}) v
+                join details d on d.vote = v.id left join texts p on p.id = d.prompt
+                left join texts a on a.id = d.response_a
+                left join texts b on b.id = d.response_b""",
+            [_dataset(moment, dataset)],
+        )
+    return float(characters or 0) / CHARACTERS_PER_WORD
 
 
 def write_answer(

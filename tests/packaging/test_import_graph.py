@@ -45,6 +45,7 @@ TIERS = (
     ("plots",),
     ("score_auditing", "listwise_auditing"),
     ("auditing", "against", "label_desk"),
+    ("label_sheet",),
     ("reporting",),
     ("options_file", "one_call"),
     ("testing", "demo", "doctor", "validate"),

@@ -30,6 +30,7 @@ from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
 from core.wording import count, percent
+from pages.sections.overview.label_door import label_door
 from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
 
@@ -174,7 +175,15 @@ def decision_card(state: Screen) -> str:
         st.text(shown.sentence)
     if shown.advice:
         place.text(f"What to do: {' '.join(shown.advice)}")
+    if shown.verdict == "cannot_say" and judge not in state.people and not _labelled(state, judge):
+        with place:
+            label_door(judge)
     return judge
+
+
+def _labelled(state: Screen, judge: str) -> bool:
+    summary = cached.summary(state.selection)
+    return any(one.labelled for one in summary.judges if one.name == judge)
 
 
 def _rows(state: Screen, judge: str, of: tuple[str, ...], most: int) -> tuple[str, ...]:

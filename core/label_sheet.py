@@ -1,0 +1,205 @@
+"""The same cards for a spreadsheet: written blind, filled by a person, and joined again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import InvalidOption, UnreadableFile
+from .importers import ReadOptions
+from .importers.source import open_source
+from .importers.tables import TextTable, read_delimited
+from .label_desk import Card, Desk, open_desk
+from .labelling.session import card_code, places_of
+from .schema import Kind
+from .store import Store
+from .wording import count, one_line
+
+CARD, DRAW, LABEL, NOTE, TAGS, PERSON = "card", "draw", "label", "note", "tags", "person"
+MARKS = frozenset({CARD, DRAW, LABEL})
+"""Columns by which a sheet of this program is known."""
+WORDS: Mapping[str, str] = {
+    "left": "1",
+    "l": "1",
+    "right": "2",
+    "r": "2",
+    "tie": "0",
+    "same": "0",
+    "equal": "0",
+    "both bad": "b",
+    "bad": "b",
+    "cannot tell": "x",
+    "?": "x",
+    "pass": "p",
+    "passed": "p",
+    "yes": "p",
+    "fail": "f",
+    "failed": "f",
+    "no": "f",
+}
+"""Words for keys; keys stand for themselves."""
+SHEET_PERSON = "sheet"
+"""Who labelled, where a sheet names nobody: the rows of its labels need a name."""
+NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetReport:
+    """What became of a sheet.
+
+    labels : filled rows.  joined : those that are labels now.  missed : (row of the file, why).
+    first : of the labelled, how many are the first of the order by design, without a gap.
+    """
+
+    labels: int
+    joined: int
+    missed: tuple[tuple[int, str], ...]
+    first: int
+
+    @property
+    def sentence(self) -> str:
+        said = (
+            f"{self.joined:,} of {count(self.labels, 'label')} joined, the order by design is "
+            f"known (the first {self.first:,} of it without a gap)."
+        )
+        if not self.missed:
+            return said
+        named = "; ".join(f"row {row}: {why}" for row, why in self.missed[:NAMED])
+        more = len(self.missed) - NAMED
+        return f"{said} Not joined: {named}{f'; and {more:,} more' if more > 0 else ''}."
+
+
+def write_sheet(desk: Desk, labels: int) -> str:
+    """The first items of the order as a CSV to be filled in: texts, sides drawn anew, and nothing
+    of judges, models, order or results. Of fewer items than wanted, all.
+    """
+    out = io.StringIO(newline="")
+    pair = desk.plan.kind == "votes"
+    texts = ("left", "right") if pair else ("response",)
+    writer = csv.writer(out)
+    writer.writerow([DRAW, CARD, "prompt", *texts, LABEL, TAGS, NOTE, PERSON])
+    for place in range(min(labels, desk.size)):
+        card = desk.card(SHEET_PERSON, place)
+        writer.writerow(
+            [
+                f"{desk.plan.seed:x}",
+                card_code(desk.plan.seed, place),
+                *(_cell(text) for text in (card.prompt, *card.texts)),
+                *[""] * 4,
+            ]
+        )
+    return out.getvalue()
+
+
+def _cell(text: str | None) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text and text[0] in "=+-@\t\r" else text or ""
+
+
+def is_sheet(name: str, data: bytes | Path) -> bool:
+    """Whether a file is a sheet that this program wrote."""
+    source = open_source(name, data, ReadOptions().max_bytes)
+    return source.kind == "delimited" and set(read_delimited(source).columns) >= MARKS
+
+
+def _table(name: str, data: bytes | Path) -> TextTable:
+    return read_delimited(open_source(name, data, ReadOptions().max_bytes))
+
+
+def _seed(name: str, cells: Sequence[str]) -> int:
+    """The seed that most rows name; one that was damaged does not hide it."""
+    for text, _ in Counter(cell for cell in cells if cell).most_common():
+        with suppress(ValueError):
+            return int(text, 16)
+    raise UnreadableFile(f"{name}: column {DRAW}: no row names the draw of its items")
+
+
+def join_sheet(
+    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
+) -> SheetReport:
+    """Write the labels of a sheet as if they had been given on the page; all of them, or none.
+
+    A row whose card or label cannot be read is named and left out. A data set that is not labelled
+    yet takes the order of the sheet.
+
+    Raises UnreadableFile: no row has a label, or no card is of this data set's order.
+    """
+    table = _table(name, data)
+    columns = {
+        column: [(value or "").strip() for value in values.to_pylist()]
+        for column, values in table.columns.items()
+    }
+    seed = _seed(name, columns[DRAW])
+    desk = open_desk(store, dataset, kind=kind, seed=seed)
+    places = places_of(columns[CARD], seed, desk.size)
+    if desk.plan.seed != seed:
+        places = [None] * len(places)
+    missed: list[tuple[int, str]] = []
+    joined: list[int] = []
+    filled = [k for k, label in enumerate(columns[LABEL]) if label]
+    if not filled:
+        raise UnreadableFile(f"{name}: column {LABEL}: no row has a label yet. Fill some.")
+    blank = [""] * len(columns[LABEL])
+    with store.together():
+        for k in filled:
+            row, said = int(table.row[k]), columns[LABEL][k]
+            key = WORDS.get(said.casefold(), said.casefold())
+            place = places[k]
+            if place is None:
+                card = one_line(columns[CARD][k])[:40]
+                missed.append((row, f"no card {card!r} in the order of {dataset}"))
+                continue
+            if key not in desk.keys:
+                missed.append((row, f"label {one_line(said)[:40]!r}; use {', '.join(desk.keys)}"))
+                continue
+            person = columns.get(PERSON, blank)[k] or SHEET_PERSON
+            tags = [tag.strip() for tag in columns.get(TAGS, blank)[k].split(",") if tag.strip()]
+            swapped = desk.plan.kind == "votes" and desk.session.swapped(SHEET_PERSON, place)
+            shown = Card(place=place, again=False, swapped=swapped, prompt=None, texts=())
+            desk.answer(person, shown, key, tags=tags, note=columns.get(NOTE, blank)[k])
+            joined.append(place)
+    if not joined:
+        raise UnreadableFile(
+            f"{name}: none of its {len(filled)} labels is of {dataset}: row {missed[0][0]}: "
+            f"{missed[0][1]}"
+        )
+    return SheetReport(
+        labels=len(filled), joined=len(joined), missed=tuple(missed), first=_without_gap(joined)
+    )
+
+
+def only_dataset(store: Store, named: str | None = None) -> tuple[str, Kind]:
+    """The data set that is labelled, and of what: the one named, or the only one.
+
+    Raises InvalidOption: there are several and none is named, or it does not exist.
+    """
+    found = {one.name: one for one in store.datasets()}
+    if named is None and len(found) != 1:
+        raise InvalidOption(
+            f"--dataset: there are {len(found)} data sets ({', '.join(map(one_line, found))}); "
+            "name the one that is labelled"
+        )
+    chosen = named if named is not None else next(iter(found))
+    if chosen not in found:
+        raise InvalidOption(f"--dataset: no data set named {chosen!r}")
+    return chosen, "votes" if found[chosen].votes else "scores"
+
+
+def join_if_sheet(store: Store, name: str, data: bytes | Path) -> SheetReport | None:
+    """Join a file of labels to the only data set, if it is a sheet that this program wrote."""
+    if not is_sheet(name, data):
+        return None
+    dataset, kind = only_dataset(store)
+    return join_sheet(store, dataset, name, data, kind=kind)
+
+
+def _without_gap(places: Sequence[int]) -> int:
+    there, first = set(places), 0
+    while first in there:
+        first += 1
+    return first

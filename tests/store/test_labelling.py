@@ -1,0 +1,286 @@
+"""Labels given here: rows, gold, undo, a sheet and its return, people who share the items out."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.audit_results import AuditOptions
+from core.auditing import audit
+from core.errors import AppellateError, InvalidOption
+from core.importers import read
+from core.label_desk import open_desk
+from core.label_sheet import is_sheet, join_sheet, write_sheet
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
+from core.store.labelling import forget_labels, label_log, replan
+
+HEAD = "item_id,model_a,model_b,judge,run,position,vote,prompt,response_a,response_b"
+
+
+def unlabelled(items: int = 240, *, seed: int = 3, right=(0.9, 0.5), gold: bool = False) -> str:
+    """Votes of two judges; the better response of an item says so."""
+    rng = np.random.default_rng(seed)
+    lines = [HEAD + ",gold" * gold]
+    for item in range(items):
+        better = rng.choice([1, -1])
+        texts = (f"good {item}", f"bad {item}")[:: int(better)]
+        for judge, share in zip(("careful", "coin"), right, strict=True):
+            vote = better if rng.random() < share else -better
+            own = f"q{item:03d},alpha,beta,{judge},0,ab,{vote},Ask {item}?,{','.join(texts)}"
+            lines.append(own + f",{better}" * gold)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def store():
+    with Store.open() as made:
+        for reading in read([("votes.csv", unlabelled().encode())]):
+            made.load(reading)
+        yield made
+
+
+def knows(card) -> str:
+    return "1" if card.texts[0].startswith("good") else "2"
+
+
+def label(desk, n: int, person: str = "me", says=knows) -> None:
+    while desk.session.count(person) < n:
+        card = desk.cards(person)[0]
+        desk.answer(person, card, says(card))
+
+
+def test_a_label_is_a_vote_of_a_person_and_gold(store):
+    desk = open_desk(store, "votes", seed=5)
+    label(desk, 30)
+    counts = queries.vote_counts(store, Selection())
+    assert len(counts["me"]) == 30
+    assert (counts["careful"].gold != -9).sum() >= 30
+    mine = dict(zip(counts["me"].comparison.tolist(), counts["me"].label.tolist(), strict=True))
+    gold = dict(
+        zip(counts["careful"].comparison.tolist(), counts["careful"].gold.tolist(), strict=True)
+    )
+    assert all(gold[place] == vote for place, vote in mine.items())
+    assert desk.undo("me") is not None
+    assert len(queries.vote_counts(store, Selection())["me"]) == 29
+    again = open_desk(store, "votes", seed=99)
+    assert again.plan.seed == 5
+    assert again.session.count("me") == 29
+
+
+def test_the_order_depends_on_no_vote():
+    places = []
+    for seed in (3, 4):
+        with Store.open() as store:
+            for reading in read([("votes.csv", unlabelled(seed=seed).encode())]):
+                store.load(reading)
+            open_desk(store, "votes", seed=7)
+            places.append(
+                store.rows(
+                    "select i.name from label_order o join items i on i.id = o.item order by place"
+                )
+            )
+    assert places[0] == places[1]
+    assert places[0] != sorted(places[0])
+
+
+def test_gold_of_the_file_is_kept_apart():
+    with Store.open() as store:
+        for reading in read([("votes.csv", unlabelled(gold=True).encode())]):
+            store.load(reading)
+        before = queries.vote_counts(store, Selection())["careful"].gold
+        desk = open_desk(store, "votes", seed=1)
+        label(desk, 25, says=lambda card: "1" if knows(card) == "2" else "2")
+        assert (queries.vote_counts(store, Selection())["careful"].gold == before).all()
+        # The verdict is by the labels alone: they say the opposite of gold.
+        careful = desk.shown().judges[0]
+        assert careful.standing.n == 25
+        assert careful.standing.right.value < 0.3
+
+
+def test_four_kinds_of_no_winner_and_what_stays_of_them(store):
+    desk = open_desk(store, "votes", seed=2)
+    for key in ("0", "b", "x"):
+        desk.answer("me", desk.cards("me")[0], key, tags=("tone",), note="why")
+    skipped = desk.cards("me")[0]
+    desk.skip("me", skipped)
+    assert desk.cards("me")[0].place != skipped.place
+    table = store.export(Selection(judges=("me",))).to_pylist()
+    assert [row["vote"] for row in table] == [0, 0]
+    assert {row.get("both bad") for row in table} == {None, "yes"}
+    assert {row["tags"] for row in table} == {"tone"}
+    assert {row["rationale"] for row in table} == {"why"}
+    labels = desk.session.labels()
+    assert [x.label for x in labels] == [0, 0, None, None]
+    desk.undo("me")
+    assert desk.cards("me")[0].place == skipped.place
+    assert [line.act for line in label_log(store, "votes")][-2:] == ["skip", "undo"]
+
+
+def test_what_was_skipped_comes_again_at_the_end():
+    with Store.open() as store:
+        for reading in read([("votes.csv", unlabelled(6).encode())]):
+            store.load(reading)
+        desk = open_desk(store, "votes", seed=2)
+        first = desk.cards("me")[0]
+        desk.skip("me", first)
+        label(desk, 5)
+        assert desk.cards("me")[0].place == first.place
+        label(desk, 6)
+        assert desk.cards("me") == []
+
+
+def test_several_people_share_the_items_out_but_for_a_third(store):
+    desk = open_desk(store, "votes", seed=4)
+    for _ in range(60):
+        for person in ("ann", "ben"):
+            card = desk.cards(person)[0]
+            desk.answer(person, card, knows(card))
+    _, _, same = desk.session.pairs()
+    labelled = {x.place for x in desk.session.labels()}
+    assert 0.15 < len(same) / len(labelled) < 0.5
+    assert desk.session.repeats()[0] == desk.session.repeats()[1] > 0
+    everybody = open_desk(store, "votes", sharing="all")
+    assert everybody.session.upcoming("cem") == [0]
+    with pytest.raises(InvalidOption, match="name of a judge"):
+        desk.answer("careful", desk.cards("careful")[0], "1")
+
+
+def test_repeats_are_blind_and_no_labels(store):
+    desk = open_desk(store, "votes", seed=4)
+    label(desk, 50)
+    same, n = desk.session.repeats("me")
+    assert n >= 8
+    assert same == n
+    assert len(desk.session.labels()) == 50
+    again = [line for line in label_log(store, "votes") if line.act == "repeat"]
+    first = {x.place: x for x in label_log(store, "votes") if x.act == "label"}
+    assert all(line.number - first[line.place].number > 20 for line in again)
+    assert any(line.swapped != first[line.place].swapped for line in again)
+
+
+def test_a_changed_plan_gives_the_planned_end_up(store):
+    assert open_desk(store, "votes", planned=100).plan.planned == 100
+    replan(store, "votes", 50)
+    desk = open_desk(store, "votes")
+    assert desk.plan.planned == 50
+    label(desk, 1)
+    replan(store, "votes", 200)
+    assert open_desk(store, "votes").plan.planned is None
+
+
+def test_a_sheet_of_fifty_comes_back_shuffled_with_one_row_broken(store, tmp_path):
+    desk = open_desk(store, "votes", seed=11)
+    text = write_sheet(desk, 50)
+    for hidden in ("careful", "coin", "alpha", "beta", "q0"):
+        assert hidden not in text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for row in rows:
+        row["label"] = "left" if row["left"].startswith("good") else "2"
+    rows[17]["card"] = "ffffffffff"
+    order = np.random.default_rng(1).permutation(50)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows([rows[k] for k in order])
+    filled = out.getvalue().encode()
+    assert is_sheet("sheet.csv", filled)
+    with Store.open() as other:
+        for reading in read([("votes.csv", unlabelled().encode())]):
+            other.load(reading)
+        report = join_sheet(other, "votes", "sheet.csv", filled)
+        assert (report.labels, report.joined, report.first) == (50, 49, 17)
+        row = 1 + int(np.flatnonzero(order == 17)[0])
+        assert report.missed == ((row, "no card 'ffffffffff' in the order of votes"),)
+        again = open_desk(other, "votes")
+        assert again.plan.seed == 11
+        right = again.shown().judges[0].standing
+        assert (right.n, right.n_items) == (49, 240)
+    label(desk, 30)
+    by_page = {x.place: x.label for x in desk.session.labels()}
+    by_sheet = {x.place: x.label for x in again.session.labels()}
+    assert all(by_sheet[place] == said for place, said in by_page.items() if place in by_sheet)
+
+
+def test_the_command_writes_a_sheet_and_the_audit_takes_it_back(tmp_path, capsys):
+    votes, sheet = tmp_path / "votes.csv", tmp_path / "sheet.csv"
+    votes.write_text(unlabelled(), encoding="utf-8")
+    assert main(["label", str(votes), "--sheet", str(sheet), "--count", "60"]) == 0
+    assert "60 of 240 items" in capsys.readouterr().out
+    rows = list(csv.DictReader(io.StringIO(sheet.read_text(encoding="utf-8"))))
+    for row in rows:
+        row["label"] = "1" if row["left"].startswith("good") else "2"
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert main(["audit", str(votes), "--labels-from", str(sheet)]) == 0
+    said = capsys.readouterr()
+    assert "60 of 60 labels joined" in said.err
+    assert "careful" in said.out
+    store = tmp_path / "votes.duckdb"
+    assert main(["import", str(votes), "--store", str(store)]) == 0
+    assert main(["label", "--store", str(store), "--labels-from", str(sheet)]) == 0
+    assert "60 of 60 labels joined" in capsys.readouterr().out
+    assert main(["label", "--labels-from", str(sheet)]) == 2
+
+
+def test_labels_are_the_gold_of_the_audit(store):
+    desk = open_desk(store, "votes", seed=8)
+    label(desk, 60)
+    found = audit(store, Selection(rater_types=("llm",)), AuditOptions())
+    accuracy = {r.judge: r for r in found.checks if r.check == "accuracy"}
+    rows = desk.shown().judges
+    for one in rows:
+        assert accuracy[one.judge].estimate.value == pytest.approx(one.standing.right.value)
+    forget_labels(store, "votes")
+    assert "me" not in queries.vote_counts(store, Selection())
+    assert open_desk(store, "votes").session.people == ()
+
+
+@pytest.mark.thorough
+def test_twenty_people_reach_a_verdict_of_a_judge_right_on_nine_of_ten():
+    """Half of them need about fifty labels or fewer, without a plan as with one of 200."""
+    needed = []
+    for person in range(20):
+        with Store.open() as store:
+            text = unlabelled(300, seed=100 + person)
+            for reading in read([("votes.csv", text.encode())]):
+                store.load(reading)
+            desk = open_desk(store, "votes", seed=person)
+            with store.together():
+                label(desk, 60)
+            since = desk.shown(judges=("careful",)).judges[0].standing.since
+            needed.append(since or 61)
+    assert np.median(needed) <= 55
+
+
+def test_single_answers_pass_or_fail():
+    rng = np.random.default_rng(6)
+    lines = ["item_id,judge,score,response"]
+    for item in range(60):
+        good = rng.random() < 0.7
+        lines.append(f"a{item},j,{int(good)},{'good' if good else 'bad'} answer {item}")
+    with Store.open() as store:
+        for reading in read([("answers.csv", "\n".join(lines).encode())]):
+            store.load(reading)
+        desk = open_desk(store, "answers", kind="scores", seed=3)
+        assert list(desk.keys) == ["p", "f", "x"]
+        for _ in range(25):
+            card = desk.cards("me")[0]
+            desk.answer("me", card, "p" if card.texts[0].startswith("good") else "f")
+        gold = store.rows("select gold, score from scores where gold is not null and not human")
+        assert len(gold) == desk.session.count("me")
+        assert all(label == score for label, score in gold)
+        desk.undo("me")
+        assert len(store.rows("select 1 from scores where human")) == desk.session.count("me")
+
+
+def test_nothing_to_label():
+    with Store.open() as store, pytest.raises(AppellateError):
+        open_desk(store, "nothing")
