@@ -1,12 +1,11 @@
-"""Collecting votes: what the runner adds to each call over bare litellm, against a server on
-loopback.
+"""Collecting votes: the runner beside litellm, httpx and aiohttp, against a server on loopback.
 
     python -m benchmarks --only judging
 
-Both ask the same model the same messages, in turns: 32 calls in flight on a server that answers at
-once, and 256 on one that takes 50 ms. The runner also reads every reply and stores it with its vote
-before the call counts as done. The server is a process of its own, so the processor time of this
-one is that of the calls.
+All ask the same model the same messages, in turns: 32 calls in flight on a server that answers at
+once, and 256 on one that takes 50 ms. The others throw the reply away; the runner reads it and
+stores it with its vote before the call counts as done. The server is a process of its own, so the
+processor time of this one is that of the calls.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
 from core.judging import client
-from core.judging.client import MOST_REPLY
 from core.judging.endpoint import destination
 from core.judging.gateway import PERMIT, Permit, origin
 from core.judging.items import Item
@@ -39,10 +38,6 @@ SERVER = REPOSITORY / "tests" / "judging" / "judging_server.py"
 IN_FLIGHT = 32
 MANY = 256
 DELAY = 0.05
-GOAL_MS = 0.5
-MANY_GOAL_MS = 2.5
-"""400 calls per second."""
-BARE = "litellm's acompletion, reply thrown away"
 WORDS = "A response of usual length, with a few sentences that say what was asked. " * 8
 
 Spent = tuple[float, float]
@@ -50,52 +45,36 @@ Spent = tuple[float, float]
 
 
 def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
-    """Milliseconds per call of the runner and of bare litellm; where the server is absent,
+    """Milliseconds per call of the runner and of three clients; where the server is absent,
     say so.
     """
-    what = f"collect votes, {IN_FLIGHT} in flight"
     if not SERVER.is_file():
-        return [Skipped(what=what, reason=f"{SERVER.name} is not here")]
-    with _server(0.0) as url:
-        ours, bare = _in_turns(url, calls, repeats, IN_FLIGHT)
-    with _server(DELAY) as url:
-        many, bare_many = _in_turns(url, 2 * calls, max(repeats // 2, 1), MANY)
-    extra = [_column(ours, column, less=bare) for column in (0, 1)]
-    slow = f"collect votes, {MANY} in flight on a server of {DELAY * 1000:g} ms"
-    return [
-        Row(what=f"{what}: per call", ours=_column(ours, 0), instead=BARE, theirs=_column(bare, 0)),
-        Row(
-            what=f"{what}: its processor time",
-            ours=_column(ours, 1),
-            instead=BARE,
-            theirs=_column(bare, 1),
-        ),
-        Row(
-            what=f"**the runner's share per call, {IN_FLIGHT} in flight**",
-            ours=extra[0],
-            goal_ms=GOAL_MS,
-        ),
-        Row(what="– of its processor time", ours=extra[1]),
-        Row(
-            what=f"**{slow}: per call**",
-            ours=_column(many, 0),
-            instead=BARE,
-            theirs=_column(bare_many, 0),
-            goal_ms=MANY_GOAL_MS,
-        ),
-        Row(
-            what="– its processor time",
-            ours=_column(many, 1),
-            instead=BARE,
-            theirs=_column(bare_many, 1),
-        ),
-    ]
+        return [Skipped(what="collect votes", reason=f"{SERVER.name} is not here")]
+    found: list[Row | Skipped] = []
+    for in_flight, delay, n, turns in (
+        (IN_FLIGHT, 0.0, calls, repeats),
+        (MANY, DELAY, 2 * calls, max(repeats // 2, 1)),
+    ):
+        with _server(delay) as url:
+            ours, others = _in_turns(url, n, turns, in_flight)
+        slow = f" on a server of {delay * 1000:g} ms" if delay else ""
+        what = f"collect votes, {in_flight} in flight{slow}"
+        for name, runs in others.items():
+            found += [
+                Row(
+                    what=f"{what}: {kind}",
+                    ours=_column(ours, column),
+                    instead=f"{name}, reply thrown away",
+                    theirs=_column(runs, column),
+                )
+                for column, kind in enumerate(("per call", "processor time per call"))
+            ]
+    return found
 
 
-def _column(runs: list[Spent], column: int, *, less: list[Spent] | None = None) -> Timing:
-    """One of the two times of each run, or by how much it is longer than that of the run beside."""
-    beside = [0.0] * len(runs) if less is None else [run[column] for run in less]
-    return Timing(runs=tuple(run[column] - other for run, other in zip(runs, beside, strict=True)))
+def _column(runs: list[Spent], column: int) -> Timing:
+    """One of the two times of each run."""
+    return Timing(runs=tuple(run[column] for run in runs))
 
 
 @contextmanager
@@ -112,21 +91,23 @@ def _server(delay: float) -> Iterator[str]:
 
 def _in_turns(
     url: str, calls: int, repeats: int, in_flight: int
-) -> tuple[list[Spent], list[Spent]]:
-    """Times per call of both."""
+) -> tuple[list[Spent], dict[str, list[Spent]]]:
+    """Times per call of the runner and of each client."""
     numbers = itertools.count()
+    mine: list[Spent] = []
+    others: dict[str, list[Spent]] = {name: [] for name in CLIENTS}
     with tempfile.TemporaryDirectory() as folder:
-        # The first turn warms both up: imports, connections.
-        mine: list[Spent] = []
-        other: list[Spent] = []
+        # The first turn warms all up: imports, connections.
         for _ in range(repeats + 1):
             job = _job(url, calls, next(numbers))
-            for times, (waited, worked) in (
-                (mine, _ours(job, Path(folder) / f"{next(numbers)}.duckdb", in_flight)),
-                (other, _bare(job, in_flight)),
-            ):
-                times.append((waited / calls, worked / calls))
-    return mine[1:], other[1:]
+            mine.append(_ours(job, Path(folder) / f"{next(numbers)}.duckdb", in_flight))
+            for name, client_of in CLIENTS.items():
+                others[name].append(_bare(job, in_flight, client_of))
+    per_call = [(waited / calls, worked / calls) for waited, worked in mine[1:]]
+    return per_call, {
+        name: [(waited / calls, worked / calls) for waited, worked in runs[1:]]
+        for name, runs in others.items()
+    }
 
 
 class _Clock:
@@ -163,32 +144,86 @@ def _ours(job: Job, path: Path, in_flight: int) -> Spent:
     return taken
 
 
-def _bare(job: Job, in_flight: int) -> Spent:
+Ask = Callable[[Job, list[dict[str, str]], dict[str, Any]], Awaitable[object]]
+
+
+@asynccontextmanager
+async def _litellm() -> AsyncIterator[Ask]:
+    litellm = client.library()
+
+    async def ask(job: Job, messages: list[dict[str, str]], parameters: dict[str, Any]) -> object:
+        where = destination(job.judges[0])
+        PERMIT.set(Permit(origin=origin(where.address), local=True, most=10**9))
+        return await litellm.acompletion(
+            model=job.judges[0].model,
+            messages=messages,
+            api_base=where.base_url,
+            api_key=where.key,
+            num_retries=0,
+            max_retries=0,
+            timeout=60,
+            **parameters,
+        )
+
+    yield ask
+
+
+@asynccontextmanager
+async def _httpx() -> AsyncIterator[Ask]:
+    import httpx
+
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as session:
+
+        async def ask(
+            job: Job, messages: list[dict[str, str]], parameters: dict[str, Any]
+        ) -> object:
+            body = {"model": "fair", "messages": messages, **parameters}
+            return (
+                await session.post(f"{job.judges[0].base_url}/chat/completions", json=body)
+            ).json()
+
+        yield ask
+
+
+@asynccontextmanager
+async def _aiohttp() -> AsyncIterator[Ask]:
+    import aiohttp
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def ask(
+            job: Job, messages: list[dict[str, str]], parameters: dict[str, Any]
+        ) -> object:
+            body = {"model": "fair", "messages": messages, **parameters}
+            to = f"{job.judges[0].base_url}/chat/completions"
+            async with session.post(to, json=body) as response:
+                return await response.json()
+
+        yield ask
+
+
+CLIENTS = {"litellm": _litellm, "httpx": _httpx, "aiohttp": _aiohttp}
+"""What a user would call a model with, without a runner."""
+
+
+def _bare(
+    job: Job, in_flight: int, client_of: Callable[[], AbstractAsyncContextManager[Ask]]
+) -> Spent:
     """The same calls with nothing around them, on the same loop."""
-    where = destination(job.judges[0])
     with Store.open(None) as store:
         asked = [(r.messages(new_fence()), r.parameters()) for r in stages(job, store)[0]({})]
-    litellm = client.library()
 
     async def ask_all() -> Spent:
         waiting = iter(asked)
+        async with client_of() as ask:
 
-        async def worker() -> None:
-            for messages, parameters in waiting:
-                PERMIT.set(Permit(origin(where.address), local=True, most=MOST_REPLY))
-                await litellm.acompletion(
-                    model=job.judges[0].model,
-                    messages=messages,
-                    api_base=where.base_url,
-                    api_key=where.key,
-                    num_retries=0,
-                    max_retries=0,
-                    timeout=60,
-                    **parameters,
-                )
+            async def worker() -> None:
+                for messages, parameters in waiting:
+                    await ask(job, messages, parameters)
 
-        clock = _Clock()
-        await asyncio.gather(*(worker() for _ in range(in_flight)))
-        return clock.read()
+            clock = _Clock()
+            await asyncio.gather(*(worker() for _ in range(in_flight)))
+            return clock.read()
 
     return asyncio.run_coroutine_threadsafe(ask_all(), client.loop()).result()

@@ -49,7 +49,8 @@ class Plan:
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each
         byte that is sent, and replies as long as they may be; of the judges whose price is known,
         None if that is none.
-    unpriced : models whose price is unknown.  hosts : where texts go.  statuses : of the replies
+    unpriced : models whose price is unknown; unbounded : those of them on other machines, whose
+        calls a limit in money cannot count.  hosts : where texts go.  statuses : of the replies
         that are stored.
     """
 
@@ -63,6 +64,7 @@ class Plan:
     cost: float | None
     likely: float | None
     unpriced: tuple[str, ...]
+    unbounded: tuple[str, ...] = ()
     hosts: tuple[str, ...]
     destinations: dict[Judge, Destination] = field(repr=False)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -111,21 +113,16 @@ class Plan:
         """A limit in money needs prices, but for servers on this machine beside a judge that has
         one. Raises InvalidOption.
         """
-        unpriced = tuple(
-            judge.model
-            for judge, place in self.destinations.items()
-            if place.price is None
-            and (
-                judge.budget.cost is not None
-                or (budget.cost is not None and (self.cost is None or not place.local))
-            )
-        )
+        own = {judge.model for judge in self.destinations if judge.budget.cost is not None}
+        unpriced: Collection[str] = own.intersection(self.unpriced)
+        if budget.cost is not None:
+            unpriced = self.unpriced if self.cost is None else (*unpriced, *self.unbounded)
         if unpriced:
             raise InvalidOption(
                 "{option} cannot be kept: the price of {models} is unknown. Give it with "
                 "{option:two_prices}, or limit {option:max_calls} or {option:max_tokens} instead",
                 option="max_cost",
-                models=unpriced,
+                models=sorted(set(unpriced)),
             )
 
 
@@ -194,6 +191,7 @@ def plan(
         cost=cost if priced else None,
         likely=likely if priced else None,
         unpriced=unpriced,
+        unbounded=tuple(j.model for j, p in where.items() if p.price is None and not p.local),
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
         statuses=Counter(

@@ -550,7 +550,6 @@ base-url = "{server.url}"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("batch = true", "batches are for the command line"),
         ("vots = 2", "job.toml: 'vots' is unknown; did you mean votes?"),
         ("votes = 3", "3 votes cannot be balanced"),
         ("prompt = '/etc/passwd'", "takes the text of the prompt, not the name of its file"),

@@ -59,6 +59,7 @@ OPTIONS = {
     "prompt": "“Your own prompt”",
     "prompts": "“Folder of edited prompts”",
     "confidence": "the confidence {}",
+    "batch": "Hand in batches",
     "orders": "the order {}",
     "samples_of": "Votes of",
     "five": "“Five levels”",
@@ -139,6 +140,10 @@ def read_controls() -> PageState | None:
     give_up = limits[1].number_input(
         "Failures in a row", 1, None, Terms().give_up, key="collect-give-up", help=GIVE_UP_HELP
     )
+    batch = st.toggle("Hand in batches", key="collect-batch", help=BATCH_HELP)
+    size = Terms().batch_size
+    if batch:
+        size = st.number_input("Calls in one batch", 1, None, size, key="collect-batch-size")
     with answer:
         if endpoints is None or source is None or options is None:
             widgets.answer(
@@ -146,7 +151,8 @@ def read_controls() -> PageState | None:
             )
             return None
         try:
-            state = _estimate(endpoints, source, options, Terms(budget=budget, give_up=give_up))
+            terms = Terms(budget=budget, give_up=give_up, batch=batch, batch_size=size)
+            state = _estimate(endpoints, source, options, terms)
         except AppellateError as error:
             widgets.answer(in_words(error), "warning")
             return None
@@ -242,7 +248,11 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         found["votes"] = left.number_input(unit, 1, None, rules.votes, key=f"collect-votes-{name}")
     if len(rules.confidences) > 1:
         found["confidence"] = right.selectbox(
-            "Confidence", rules.confidences, key=f"collect-confidence-{name}", help=CONFIDENCE_HELP
+            "Confidence",
+            rules.confidences,
+            rules.confidences.index(default_of(Job, "confidence")),
+            key=f"collect-confidence-{name}",
+            help=CONFIDENCE_HELP,
         )
     if rules.kind == "votes":
         if not rules.fixed:
@@ -261,7 +271,11 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
 
 
 GIVE_UP_HELP = (
-    "Of a server that is not there or an account that is empty; then its judge stops, and no other."
+    "Of a server that is not there, an empty account, or calls that are rejected one by one; "
+    "then its judge stops, and no other."
+)
+BATCH_HELP = (
+    "OpenAI and Anthropic take calls together, at half the price; results are there within a day."
 )
 CONFIDENCE_HELP = (
     "self: the model states it; multi: share of its votes that say the same; logprob: probability "
@@ -391,14 +405,14 @@ def _estimate(
     store, keys = cached.get_store(), secret_keys()
 
     def look() -> tuple[Plan, Prompt]:
-        found = plan(job, store, confirmed=endpoints.confirmed, keys=keys)
+        found = plan(job, store, confirmed=endpoints.confirmed, keys=keys, batch=terms.batch)
         first = protocols.stages(job, store)[0]({})
         if not first:
             raise InvalidOption("This job has no requests")
         # Keys stay out of caches.
         return replace(found, destinations={}), first[0].prompt
 
-    key = (job, source.cache_key, endpoints.confirmed, prompts_now(job))
+    key = (job, source.cache_key, endpoints.confirmed, terms.batch, prompts_now(job))
     found, prompt = cached.computed("estimate", key, look)
     found.check_budget(terms.budget)
     terms = replace(terms, concurrency=endpoints.concurrency, confirmed=endpoints.confirmed)

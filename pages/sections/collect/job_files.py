@@ -102,10 +102,6 @@ def _fields(text: str, name: str) -> Fields:
         raise InvalidOption(
             f"{name}: a judge that confirms is for the command line: python -m core collect {name}"
         )
-    if terms.batch:
-        raise InvalidOption(
-            f"{name}: batches are for the command line: python -m core collect {name}"
-        )
     # Whether the items have the columns that are shown is known when they are there.
     more = tuple((column, "text") for column in {*options.get("show", ()), COLUMN})
     pair = Item(item_id="q", prompt="p", responses=("a", "b"), models=("A", "B"), gold=1, more=more)
@@ -129,6 +125,9 @@ def _fields(text: str, name: str) -> Fields:
             min((n for n in (*own, getattr(terms.budget, limit)) if n is not None), default=None),
         )
     yield "collect-give-up", terms.give_up
+    yield "collect-batch", terms.batch
+    if terms.batch:
+        yield "collect-batch-size", terms.batch_size
 
 
 def _of_judge(judge: Judge, number: int, calls: int, file: str) -> Fields:

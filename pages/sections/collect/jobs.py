@@ -17,6 +17,7 @@ from core.judging.prompts import FOLDER
 from core.judging.registry import Started, begin, complete, forget, resume, runs, started
 from core.judging.runner import Run
 from core.store.browse import without_verdict
+from pages.sections.collect.by_hand import settle_by_hand
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
 from pages.sections.collect.endpoint import agreed, secret_keys
 from pages.sections.collect.job_files import saved
@@ -28,6 +29,7 @@ AGAIN = {
     "cut_off": "were cut off",
     "unparsed": "could not be read",
     "refused": "were refused",
+    "failed": "failed for good",
     "error": "failed",
 }
 HELP = {
@@ -95,15 +97,16 @@ print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep=
     )
 
 
-def all_runs() -> None:
+def all_runs() -> bool:
     """Runs that go on, those that ended and were not put away yet, and jobs that wait to be
-    resumed.
+    resumed; returns whether one goes on.
     """
     going_on = [run for run in runs(cached.get_store()) if not run.progress().finished]
     if going_on:
         _going_on(going_on)
     _ended()
     _unfinished({run.job_id for run in going_on})
+    return bool(going_on)
 
 
 def _going_on(going_on: list[Run]) -> None:
@@ -154,6 +157,7 @@ def _ended() -> None:
             for message in (*run.progress().by_judge, *run.progress().messages):
                 st.text(message)
             _without_verdict(run.job)
+            settle_by_hand(run.job, run.job_id)
             with errors():
                 _again(run.job_id, run.job, run.terms, _planned(run.job_id, run.job, run.terms))
             _links(run)
@@ -241,6 +245,7 @@ def _unfinished(busy: set[str]) -> None:
                 for message in (*run.progress().by_judge, *run.progress().messages):
                     st.text(in_words(message))
             _without_verdict(job.job)
+            settle_by_hand(job.job, job.id)
             terms = job.terms
             with errors():
                 terms = replace(job.terms, confirmed=_agreed(job))
