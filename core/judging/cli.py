@@ -60,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is asked")
     add_flags(group, Job, *(name for name in flags(Job).values() if name != "dataset"), unset=True)
     add = group.add_argument
+    add(
+        "--preset",
+        metavar="NAME",
+        help="ask as a paper does: btd-wmt, th-self, th-multi, pcf or raee-reference; "
+        "other options win",
+    )
     pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
     add("--verdict-pattern", metavar="REGEX", help=pattern)
     add(

@@ -61,7 +61,8 @@ SCHEMAS = re.compile(
     r"response_format|json_schema|output_config|output_format|structured output|guided",
     re.IGNORECASE,
 )
-LIBRARY = re.compile(r"^(?:litellm\.\w+: |\w+(?:Exception|Error)(?: - |: ))+")
+LIBRARY = re.compile(r"^(?:litellm\.\w+: |\w+(?:Exception|Error)(?: [A-Z][\w ]{0,40})?(?: - |: ))+")
+TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\).*", re.DOTALL)
 """What litellm writes before the provider's message."""
 EMPTY_ACCOUNT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance is too low|insufficient "
@@ -519,7 +520,10 @@ def _not_reached(error: Exception | None) -> bool:
 def _message(error: Exception) -> str:
     """A failure in the words of the provider."""
     words = storable(" ".join(str(getattr(error, "message", None) or error).split()))
-    return LIBRARY.sub("", words) or type(error).__name__
+    words = TRACEBACK.sub("", LIBRARY.sub("", words))
+    if words.startswith("{"):
+        words = wire.words_of(words.encode(), 0)
+    return words or type(error).__name__
 
 
 def safe(message: str, places: Iterable[Destination]) -> str:

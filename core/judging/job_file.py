@@ -28,6 +28,7 @@ from .endpoint import check_secrets
 from .items import ItemFile, items_of, lists_of, read_file
 from .job import Budget, Job, Judge, Terms, values_of
 from .own_verdicts import OwnVerdicts
+from .presets import preset
 from .prompts import NAMES, read_text
 
 T = TypeVar("T")
@@ -131,6 +132,12 @@ class Settings:
             self, options=self.options | given, judges=judges, keyed=keyed, chosen=frozenset(given)
         )
 
+    @property
+    def filled(self) -> Given:
+        """The options, with those of a preset where none is given."""
+        name = self.options.get("preset")
+        return self.options if name is None else preset(name).given | self.options
+
     def made_judges(self) -> tuple[Judge, ...]:
         """The judges. Raises InvalidOption."""
         if not self.judges:
@@ -174,7 +181,7 @@ class Settings:
         """The fields of a job but for its judges and items. Raises InvalidOption,
         UnreadableFile.
         """
-        given = self.options
+        given = self.filled
         words, pattern = (
             named("verdict_words", given.get("verdict_words")),
             given.get("verdict_pattern"),
@@ -193,7 +200,7 @@ class Settings:
         """The job, and notes about its items. Raises InvalidOption, UnreadableFile,
         NoUsableVotes.
         """
-        given, judges, options = self.options, self.made_judges(), self.job_options()
+        given, judges, options = self.filled, self.made_judges(), self.job_options()
         if ("items" in given) == ("items_of" in given):
             words = "Name a file of items, or a data set of the store with {option}, and not both"
             raise InvalidOption(words, option="items_of")
@@ -209,9 +216,12 @@ class Settings:
             path = Path(given["items"])
             file, dataset = read_file(path), path.name.split(".")[0]
         items = file.items[: given.get("max_items")]
+        notes = file.notes
+        if "preset" in given:
+            notes = (f"{given['preset']}: {preset(given['preset']).sentence}", *notes)
         return Job(
             dataset=given.get("dataset") or dataset, items=items, judges=judges, **options
-        ), file.notes
+        ), notes
 
 
 def _record(kind: type[T], given: Given, **others: object) -> T:

@@ -491,6 +491,8 @@ def proposed(job: Job, plan: Plan) -> str:
     if not plan.calls and not plan.further_calls:
         return f"Nothing is left to collect: {described(job)} are in the store already."
     price = "price unknown" if plan.cost is None else f"at most {upwards(plan.cost)} in all"
+    if plan.cost is not None and plan.unpriced:
+        price += f" but for {' and '.join(plan.unpriced)}, whose price is unknown"
     more = f" and up to {plan.further_calls:,} more" if plan.further_calls else ""
     return (
         f"{count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."

@@ -1,11 +1,13 @@
-"""Calls in two protocols straight on aiohttp: OpenAI's chat completions and Anthropic's messages.
+"""Calls straight on aiohttp in three protocols: OpenAI's chat completions and responses, and
+Anthropic's messages.
 
 A client for every provider spends many times the processor time of its connection on each call.
-These two protocols carry most votes, so their calls are written here: one POST with the permission
+These protocols carry most votes, so their calls are written here: one POST with the permission
 of `gateway`, to the agreed address, no redirect, no second send, no cookie, and no proxy to this
 machine.
 
-Source: OpenAI, *API reference: Chat completions* (platform.openai.com/docs/api-reference/chat);
+Source: OpenAI, *API reference: Chat completions* (platform.openai.com/docs/api-reference/chat) and
+*Responses* (…/responses);
 Anthropic, *API reference: Messages* (docs.anthropic.com/en/api/messages) and *Structured outputs*.
 """
 
@@ -38,6 +40,9 @@ ANTHROPIC_TAKES = frozenset(
     {"temperature", "max_tokens", "top_p", "top_k", "response_format", "stop_sequences"}
 )
 """Parameters that are written here; with others the call is litellm's."""
+RESPONSES = "responses/"
+"""Before the name of a model of OpenAI's: asked by its responses, not its chat."""
+INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STOPS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -77,10 +82,12 @@ def spoken(
     provider, _, name = model.partition("/")
     if provider == "anthropic" and parameters.keys() <= ANTHROPIC_TAKES:
         return ANTHROPIC
-    if provider != "openai" or name.startswith("responses/"):
+    if provider != "openai":
         return None
-    known = name.partition(":")[0].startswith(("o1-pro", "o3-pro", "gpt-5-pro", "codex"))
-    return None if known and listed(model).get("mode") == "responses" else OPENAI
+    if name.startswith(RESPONSES):
+        return ANSWERS
+    without_chat = name.startswith(("o1-pro", "o3-pro", "gpt-5-pro", "codex"))
+    return ANSWERS if without_chat and listed(model).get("mode") == "responses" else OPENAI
 
 
 async def post(
@@ -226,6 +233,55 @@ def _chat_body(
     return {"model": model, "messages": messages, **given}
 
 
+def _answers_address(base: str) -> str:
+    base = base.rstrip("/")
+    return base if base.endswith("/responses") else f"{base}/responses"
+
+
+def _answers_body(
+    model: str, messages: list[dict[str, str]], parameters: Mapping[str, Any], where: Destination
+) -> dict[str, Any]:
+    given = dict(parameters)
+    body = {"model": model.removeprefix(RESPONSES), "input": messages, "store": False}
+    if "max_tokens" in given:
+        body["max_output_tokens"] = given.pop("max_tokens")
+    if "reasoning_effort" in given:
+        body["reasoning"] = {"effort": given.pop("reasoning_effort")}
+    if "response_format" in given:
+        form = given.pop("response_format")
+        body["text"] = {"format": {"type": form["type"], **form.get("json_schema", {})}}
+    return {**body, **given}
+
+
+def _answers_read(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A response of OpenAI's in the format of its chat."""
+    output = [each for each in answer.get("output") or () if isinstance(each, Mapping)]
+    parts = [part for each in output for part in each.get("content") or ()]
+    thoughts = [part for each in output for part in each.get("summary") or ()]
+    calls = [
+        {"function": {"name": each.get("name"), "arguments": each.get("arguments")}}
+        for each in output
+        if each.get("type") == "function_call"
+    ]
+    usage = answer.get("usage") or {}
+    reason = (answer.get("incomplete_details") or {}).get("reason")
+    message = {
+        "content": parts,
+        "tool_calls": calls,
+        "reasoning_content": "\n".join(part.get("text", "") for part in thoughts),
+    }
+    return {
+        "choices": [{"message": message, "finish_reason": INCOMPLETE.get(str(reason), "stop")}]
+        if "output" in answer
+        else [],
+        "usage": {
+            "prompt_tokens": usage.get("input_tokens"),
+            "completion_tokens": usage.get("output_tokens"),
+            "prompt_tokens_details": usage.get("input_tokens_details"),
+        },
+    }
+
+
 def _messages_address(base: str) -> str:
     base = base.rstrip("/").removesuffix("/messages").removesuffix("/v1")
     return f"{base}/v1/messages"
@@ -298,6 +354,9 @@ def _message(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 OPENAI = Protocol(
     address=_chat_address, headers=_chat_headers, body=_chat_body, read=lambda answer: answer
+)
+ANSWERS = Protocol(
+    address=_answers_address, headers=_chat_headers, body=_answers_body, read=_answers_read
 )
 ANTHROPIC = Protocol(
     address=_messages_address, headers=_messages_headers, body=_messages_body, read=_message

@@ -90,7 +90,6 @@ def test_the_estimate_is_cores(page, store_path, server, votes):
             items=items_of(store, DEMO)[:10],
             judges=(Judge(model="openai/boastful", base_url=server.url),),
             votes=votes,
-            confidence="self",
         )
         planned = plan(given, store)
         assert planned.calls == 10 * votes
@@ -273,6 +272,7 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
         dropped(fill(page, held.url), CSV)
         page.selectbox(key="collect-key").set_value("PLANTED_API_KEY")
         page.number_input(key="collect-votes-pairwise").set_value(4)
+        page.selectbox(key="collect-confidence-pairwise").set_value("self")
         page.number_input(key="collect-concurrency").set_value(8).run()
         page.button(key="collect-start").click().run()
         assert not page.exception
@@ -482,7 +482,10 @@ max-tokens = 1000000
     open_job_file(page, text)
     assert any("Add the file of items, mine.csv" in shown for shown in texts(page))
     dropped(page, CSV)
-    assert any(shown.startswith("24 calls to 127.0.0.1, price unknown") for shown in texts(page))
+    assert any(
+        shown.startswith("24 calls to 127.0.0.1, at most ") and "but for openai/first," in shown
+        for shown in texts(page)
+    )
     assert page.number_input(key="collect-calls").value == 30
     page.button(key="collect-start").click().run()
     with Store.open(store_path) as store:
