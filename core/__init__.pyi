@@ -11,6 +11,7 @@ from .aggregation.rules import given_labels
 from .aggregation.shrinkage import by_item_name as prior_votes
 from .aggregation.shrinkage import candidate_priors
 from .agreement.confusion_matrix import confusion
+from .agreement.effective_votes import effective_votes
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
 from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
@@ -133,7 +134,14 @@ __all__ += [
 # Position bias
 __all__ += ["one_order", "order_balance", "position_aware", "position_bias", "verbosity"]
 # Agreement
-__all__ += ["JudgeVotes", "agreement_matrix", "compare_judges", "icc", "inter_rater_reliability"]
+__all__ += [
+    "JudgeVotes",
+    "agreement_matrix",
+    "compare_judges",
+    "effective_votes",
+    "icc",
+    "inter_rater_reliability",
+]
 __all__ += ["leave_one_out", "pool_raters", "share_codes"]
 # Listwise and Ensembles
 __all__ += [

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .aggregation.btd import BTDFit
     from .aggregation.evaluation import Evaluation
     from .agreement.confusion_matrix import Confusion
+    from .agreement.effective_votes import EffectiveVotes
     from .agreement.kappa import AgreementMatrix
     from .agreement.reliability import Repeatability
     from .bias.changes import Change
@@ -320,6 +321,7 @@ class JudgeAudit:
     blind_rule: BlindRule | None
     discrimination: Estimate | None
     confidences: tuple[KindOfConfidence, ...]
+    effective_votes: EffectiveVotes | None
     constant_confidence: bool
     length: Verbosity | None
     own_family: OwnFamily | None

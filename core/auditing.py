@@ -242,6 +242,7 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         blind_rule=evidence.blind_rule,
         discrimination=evidence.discrimination,
         confidences=evidence.confidences,
+        effective_votes=evidence.effective_votes,
         constant_confidence=evidence.constant_confidence,
         length=evidence.length,
         own_family=evidence.own_family,

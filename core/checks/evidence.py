@@ -23,6 +23,7 @@ from ..accuracy import (
     tie_gap,
     with_missing_as_ties,
 )
+from ..agreement.effective_votes import EffectiveVotes, effective_votes
 from ..agreement.judge_vs_human import (
     judge_against_people,
     judge_credit_against_people,
@@ -482,6 +483,11 @@ class Evidence:
         if self.votes is None:
             return None
         return coin_share(self.votes, self.counted.orders.get(self.judge), level=self.level)
+
+    @cached_property
+    def effective_votes(self) -> EffectiveVotes | None:
+        """How many independent votes its repeated votes are worth."""
+        return None if self.votes is None else effective_votes(self.votes, level=self.level)
 
     @cached_property
     def length(self) -> Verbosity | None:

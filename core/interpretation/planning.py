@@ -8,13 +8,15 @@ from typing import Literal
 import numpy as np
 
 from ..aggregation.rules import RULES
+from ..agreement.effective_votes import EffectiveVotes
 from ..experiments.budget import BudgetPlan, BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from ..wording import count, ends, minus, percent, signed, signed_ends, span
+from ..wording import count, ends, minus, number, percent, signed, signed_ends, span
+from .tables import Column
 
 SIGNIFICANT = 0.05
 REGIMES = ("high correction", "mismatched", "low correction")
@@ -73,6 +75,27 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         else f"whether fewer than {most} votes would do is not known"
     )
     return f"{judge}: {verdict}: {name} errs {whole}, {before}{few}, {on}."
+
+
+def worth_of_votes(judge: str, found: EffectiveVotes) -> str:
+    """How many independent votes the repeated ones are worth, and what their majority errs."""
+    worth, first, last = found.effective, found.errors[0], found.errors[-1]
+    few = " With two votes BTD rarely errs less than the majority." if found.votes == 2 else ""
+    return (
+        f"{judge}'s {found.votes} votes are worth {number(worth.value, '.1f')} independent "
+        f"ones ({span(worth.low, worth.high, '.1f')}), as they err together: the majority is on "
+        f"the wrong side of "
+        f"{percent(first.observed.value, 1)} with 1 vote and "
+        f"{percent(last.observed.value, 1)} with {last.n}.{few}"
+    )
+
+
+EFFECTIVE = (
+    Column("votes", "n", "d"),
+    Column("wrong side, predicted", "predicted"),
+    Column("wrong side, seen", "observed", ends=("low", "high")),
+)
+"""A row per number of votes (`ErrorWith`)."""
 
 
 def enough_labels(found: Sweep, rule: str = "btd") -> int | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..accuracy import BlindRule, Direction
 from ..against import document_of
+from ..agreement.effective_votes import EffectiveVotes
 from ..audit_results import Audit, JudgeAudit, JudgedBoard, ScoreAudit
 from ..bias.changes import Change
 from ..bias.preference import Verbosity
@@ -267,6 +268,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
         "direction": judge.direction and _direction(judge.direction, judge.blind_rule),
         "confidences": [_kind(kind) for kind in judge.confidences],
+        "effective_votes": judge.effective_votes and _effective(judge.effective_votes),
         "discrimination": judge.discrimination
         and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
         "length": judge.length and _length(judge.length),
@@ -331,6 +333,18 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
         "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
         "bins": [
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
+        ],
+    }
+
+
+def _effective(found: EffectiveVotes) -> dict[str, Any]:
+    return {
+        "votes": found.votes,
+        "effective": _estimated(found.effective),
+        "correlation": _estimated(found.correlation),
+        "errors": [
+            {"votes": row.n, "predicted": row.predicted, "observed": _estimated(row.observed)}
+            for row in found.errors
         ],
     }
 

@@ -163,7 +163,15 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     found = judge(audited, "sim-judge-decisive")
     assert list(found) == [
         *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
-        *("direction", "confidences", "discrimination", "length", "own_family", "robustness"),
+        *(
+            "direction",
+            "confidences",
+            "effective_votes",
+            "discrimination",
+            "length",
+            "own_family",
+            "robustness",
+        ),
         "alternative",
     ]
     assert judge(audited, "sim-person-1")["calibration"] is None

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.agreement.effective_votes import effective_votes
 from core.errors import NoUsableVotes
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
-from core.interpretation.planning import labels_answer, votes_answer
+from core.interpretation.planning import EFFECTIVE, labels_answer, votes_answer, worth_of_votes
+from core.interpretation.tables import frame
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, VoteCounts
@@ -109,6 +111,11 @@ def votes_tab(state: PageState) -> None:
         )
         return
     widgets.answer(votes_answer(state.judge, found), part="votes")
+    worth = cached.computed(
+        "effective votes", state.key, lambda: effective_votes(state.counts[state.judge])
+    )
+    if worth is not None:
+        st.text(worth_of_votes(state.judge, worth))
     fig = sweep_figure(found, theme=state.look)
     widgets.figure(fig, "votes-sweep", alt="MAE of each rule by the number of votes")
     order = "half from each order shown" if found.balanced else "whatever the order shown"
@@ -129,6 +136,10 @@ def votes_tab(state: PageState) -> None:
     numbers.table(
         found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS
     )
+    if worth is not None:
+        st.caption("Share of comparisons whose majority is on the wrong side, by number of votes")
+        table = frame(EFFECTIVE, worth.errors)
+        numbers.table(table, "effective-votes", alt="Majority on the wrong side, by votes")
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
         f"""counts = queries.{source}(store, selection)[{state.judge!r}]

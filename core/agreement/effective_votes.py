@@ -1,0 +1,146 @@
+"""How many independent votes a judge's repeated votes are worth.
+
+Votes of one judge on one comparison err together: what misleads the first mostly misleads the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..records import FloatArray, IntArray, VoteCounts
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from ..stats.intervals import dense_codes, mean_error_interval
+from ..stats.jackknife import jackknife_interval, leave_one_out
+
+LEAST_ITEMS = 30
+MOST_SIZES = 16
+"""Numbers of votes for which an error is told."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ErrorWith:
+    """Share of comparisons whose majority of `n` votes is on the wrong side, an even split counting
+    half: `predicted` by the beta-binomial, `observed` over all ways to draw n of the votes.
+    """
+
+    n: int
+    predicted: float
+    observed: Estimate
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class EffectiveVotes:
+    """What repeated votes on comparisons with decided gold are worth.
+
+    votes : per comparison, the median; comparisons with fewer are left out.
+    right : share of votes on gold's side, a tie half.
+    correlation : ρ of being right between two votes on one comparison, by item.
+    effective : votes/(1 + (votes − 1)·ρ), with the ends of ρ.
+    errors : by number of votes, on the same comparisons.
+    """
+
+    votes: int
+    right: float
+    correlation: Estimate
+    effective: Estimate
+    errors: tuple[ErrorWith, ...]
+
+    def to_frame(self) -> DataFrame:
+        """One row per number of votes."""
+        return rows_frame(ErrorWith, self.errors)
+
+
+def effective_votes(counts: VoteCounts, *, level: float = 0.95) -> EffectiveVotes | None:
+    """The effective number of repeated votes on comparisons whose gold is decided.
+
+    A tie is a coin: right or wrong with ½ each, as half credit has it. Of k right, t ties and n
+    votes on comparison i let μ = E[(k + t/2)/n] and
+    M₂ = E[(k(k − 1) + kt + t(t − 1)/4)/(n(n − 1))], the chance that two of its votes are right,
+    items weighing alike. Under a beta-binomial with mean μ and correlation ρ = 1/(α + β + 1),
+    M₂ = μ² + ρμ(1 − μ), which is solved for ρ, cut to 0 to 1; its interval is the jackknife over
+    items. n votes then vary as n/(1 + (n − 1)ρ) independent ones do (Kish 1965). The error of a
+    majority of m votes is P(R < m/2) + ½·P(R = m/2).
+
+    None below 30 items with at least two votes and as many as the median comparison, or where all
+    votes are right, or all wrong. Source: Skellam (1948) for the distribution; moments and their
+    use here are ours, docs/methods.md §8.
+    """
+    decided = counts.rows((np.abs(counts.gold) == 1) & (counts.n >= 2))
+    if not len(decided):
+        return None
+    votes = int(np.median(decided.n))
+    decided = decided.rows(decided.n >= votes)
+    n, tied = decided.n, decided.tie
+    right = np.where(decided.gold == 1, decided.plus, decided.minus)
+    code = dense_codes(decided.item)
+    items = int(code.max()) + 1
+    alike = 1.0 / np.bincount(code)[code]
+    one = (right + tied / 2) / n
+    two = (right * (right - 1) + right * tied + tied * (tied - 1) / 4) / (n * (n - 1))
+    weight, first, second = leave_one_out(code, items, alike, alike * one, alike * two)
+    mean = first / weight
+    if items < LEAST_ITEMS or not 0 < mean[0] < 1:
+        return None
+    correlation = np.clip((second / weight - mean**2) / (mean * (1 - mean)), 0.0, 1.0)
+    rho = _within(jackknife_interval(correlation, level=level))
+    ends = (_worth(votes, rho.high), _worth(votes, rho.low))
+    return EffectiveVotes(
+        votes=votes,
+        right=float(mean[0]),
+        correlation=rho,
+        effective=Estimate(_worth(votes, rho.value), *ends, n=items, level=level),
+        errors=tuple(
+            ErrorWith(
+                n=size,
+                predicted=_predicted(size, float(mean[0]), rho.value),
+                observed=_observed(size, decided.item, right, tied, n, level),
+            )
+            for size in range(1, min(votes, MOST_SIZES) + 1)
+        ),
+    )
+
+
+def _within(found: Estimate) -> Estimate:
+    return Estimate(
+        found.value, max(found.low, 0.0), min(found.high, 1.0), n=found.n, level=found.level
+    )
+
+
+def _worth(votes: int, rho: float) -> float:
+    return votes / (1 + (votes - 1) * rho)
+
+
+def _predicted(size: int, mean: float, rho: float) -> float:
+    """Error of a majority of `size` votes under the beta-binomial; binomial at ρ = 0."""
+    from scipy.stats import betabinom, binom
+
+    if rho >= 1:
+        return 1 - mean
+    if rho > 0:
+        total = 1 / rho - 1
+        chance = betabinom(size, mean * total, (1 - mean) * total)
+    else:
+        chance = binom(size, mean)
+    wrong = float(chance.cdf((size - 1) // 2))
+    return wrong if size % 2 else wrong + 0.5 * float(chance.pmf(size // 2))
+
+
+def _observed(
+    size: int, item: IntArray, right: IntArray, tied: IntArray, n: IntArray, level: float
+) -> Estimate:
+    """The same over all draws of `size` of the votes, ties tossed, by item."""
+    from scipy.stats import binom, hypergeom
+
+    ways, row = np.unique(np.stack([right, tied, n]), axis=1, return_inverse=True)
+    wrong = np.zeros(ways.shape[1])
+    for way, (sure, coins, total) in enumerate(ways.T.tolist()):
+        heads = np.arange(coins + 1)
+        drawn = hypergeom(total, sure + heads, size)
+        error = drawn.cdf((size - 1) // 2)
+        if size % 2 == 0:
+            error = error + 0.5 * drawn.pmf(size // 2)
+        wrong[way] = (binom(coins, 0.5).pmf(heads) * error).sum()
+    error_of_each: FloatArray = np.clip(wrong, 0.0, 1.0)[row.ravel()]
+    return mean_error_interval(item, error_of_each, highest=1.0, level=level)
