@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.rewardbench2 import VOTES
-from core.agreement.effective_votes import EffectiveVotes, effective_votes
+from core.agreement.repeats import EffectiveVotes, effective_votes
 from core.importers import ReadOptions, read
 from core.schema import Selection
 from core.store import Store

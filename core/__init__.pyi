@@ -11,11 +11,11 @@ from .aggregation.rules import given_labels
 from .aggregation.shrinkage import by_item_name as prior_votes
 from .aggregation.shrinkage import candidate_priors
 from .agreement.confusion_matrix import confusion
-from .agreement.effective_votes import effective_votes
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
 from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
 from .agreement.reliability import icc, inter_rater_reliability
+from .agreement.repeats import effective_votes
 from .audit_results import AuditOptions
 from .bias.balance import order_balance
 from .bias.order import position_bias

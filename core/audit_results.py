@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .aggregation.btd import BTDFit
     from .aggregation.evaluation import Evaluation
     from .agreement.confusion_matrix import Confusion
-    from .agreement.effective_votes import EffectiveVotes
     from .agreement.kappa import AgreementMatrix
     from .agreement.reliability import Repeatability
+    from .agreement.repeats import EffectiveVotes
     from .bias.changes import Change
     from .bias.order import PositionBias
     from .bias.preference import OwnFamily, Verbosity

@@ -23,7 +23,6 @@ from ..accuracy import (
     tie_gap,
     with_missing_as_ties,
 )
-from ..agreement.effective_votes import EffectiveVotes, effective_votes
 from ..agreement.judge_vs_human import (
     judge_against_people,
     judge_credit_against_people,
@@ -32,6 +31,7 @@ from ..agreement.judge_vs_human import (
 from ..agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from ..agreement.own_gold import GoldOfPeople, gold_is_its_first_vote, gold_is_their_majority
 from ..agreement.reliability import Repeatability, icc
+from ..agreement.repeats import EffectiveVotes, effective_votes
 from ..agreement.steadiness import LEAST_VOTES, coin_share
 from ..bias.changes import Change, changes
 from ..bias.order import PositionBias, first_slot_gain, mostly_first, position_bias

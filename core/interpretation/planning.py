@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..agreement.effective_votes import EffectiveVotes
+from ..agreement.repeats import EffectiveVotes
 from ..experiments.budget import BudgetPlan, BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction

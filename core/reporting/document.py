@@ -17,7 +17,7 @@ import numpy as np
 
 from ..accuracy import BlindRule, Direction
 from ..against import document_of
-from ..agreement.effective_votes import EffectiveVotes
+from ..agreement.repeats import EffectiveVotes
 from ..audit_results import Audit, JudgeAudit, JudgedBoard, ScoreAudit
 from ..bias.changes import Change
 from ..bias.preference import Verbosity

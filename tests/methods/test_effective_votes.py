@@ -7,7 +7,7 @@ import pytest
 from places import REPOSITORY
 
 from benchmarks import effective_votes as measured
-from core.agreement.effective_votes import effective_votes
+from core.agreement.repeats import effective_votes
 from core.interpretation.planning import worth_of_votes
 from core.records import VoteCounts
 

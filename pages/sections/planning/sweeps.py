@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.agreement.effective_votes import effective_votes
+from core.agreement.repeats import effective_votes
 from core.errors import NoUsableVotes
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
 from core.interpretation.planning import EFFECTIVE, labels_answer, votes_answer, worth_of_votes

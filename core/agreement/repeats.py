@@ -76,14 +76,18 @@ def effective_votes(counts: VoteCounts, *, level: float = 0.95) -> EffectiveVote
     right = np.where(decided.gold == 1, decided.plus, decided.minus)
     code = dense_codes(decided.item)
     items = int(code.max()) + 1
+    if items < LEAST_ITEMS:
+        return None
     alike = 1.0 / np.bincount(code)[code]
     one = (right + tied / 2) / n
     two = (right * (right - 1) + right * tied + tied * (tied - 1) / 4) / (n * (n - 1))
     weight, first, second = leave_one_out(code, items, alike, alike * one, alike * two)
     mean = first / weight
-    if items < LEAST_ITEMS or not 0 < mean[0] < 1:
+    if not 0 < mean[0] < 1:
         return None
-    correlation = np.clip((second / weight - mean**2) / (mean * (1 - mean)), 0.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Without the one item that errs all are right, and two votes cannot differ.
+        correlation = np.clip((second / weight - mean**2) / (mean * (1 - mean)), 0.0, 1.0)
     rho = _within(jackknife_interval(correlation, level=level))
     ends = (_worth(votes, rho.high), _worth(votes, rho.low))
     return EffectiveVotes(
@@ -118,13 +122,14 @@ def _predicted(size: int, mean: float, rho: float) -> float:
 
     if rho >= 1:
         return 1 - mean
+    half = np.arange((size - 1) // 2 + 2)
     if rho > 0:
         total = 1 / rho - 1
-        chance = betabinom(size, mean * total, (1 - mean) * total)
+        chance = betabinom.pmf(half, size, mean * total, (1 - mean) * total)
     else:
-        chance = binom(size, mean)
-    wrong = float(chance.cdf((size - 1) // 2))
-    return wrong if size % 2 else wrong + 0.5 * float(chance.pmf(size // 2))
+        chance = binom.pmf(half, size, mean)
+    wrong = float(chance[:-1].sum())
+    return wrong if size % 2 else wrong + 0.5 * float(chance[-1])
 
 
 def _observed(
