@@ -16,14 +16,18 @@ import numpy as np
 from .agreement.against import MEASURES, Shift, SideVotes, shifts, unpaired
 from .agreement.paired import JudgeVotes, pool_raters
 from .checks import BY_NAME
+from .checks.check import rater_of
 from .errors import NoUsableVotes, UnreadableFile
 from .importers import ReadOptions, read
 from .records import ConfidenceCounts, IntArray, OrderCounts, PositionCounts, VoteCounts, kept_rows
 from .schema import Selection
+from .scores.against import SCORE_MEASURES, score_shifts, sides_of
+from .scores.table import ScoreTable
 from .stats.estimate import Estimate
 from .store import Store
 from .store import vote_queries as queries
 from .store.browse import comparison_names, summary
+from .store.score_queries import score_answers, scored_metrics
 from .wording import count, one_line
 
 if TYPE_CHECKING:
@@ -36,6 +40,10 @@ WORDS = {
     "flips": "flips with the order",
     "calibration": "squared error of confidence",
     "agreement": "agreement with others",
+    "leniency": "leniency",
+    "distance": "distance from people",
+    "tpr": "share passed of what people pass",
+    "tnr": "share failed of what people fail",
 }
 OF_CHECK = {
     "accuracy": "accuracy",
@@ -45,6 +53,8 @@ OF_CHECK = {
     "agreement": "agreement",
 }
 """Measure → the check of an audit's JSON that has it."""
+SCORE_CHECKS = ("leniency", "tpr", "tnr")
+"""Measures of scores that are checks of the same name."""
 SCHEMA = "appellate.audit/"
 
 
@@ -53,8 +63,8 @@ class Against:
     """What moved since an older audit.
 
     name : of what was compared with.  paired : by common items, not by an audit's figures alone.
-    shifts : one per judge and measure.  common : comparisons that both have.
-    alone : judges that only one audit has.
+    shifts : one per judge and measure, and of scores metric.  common : comparisons that both have.
+    alone : judges that only one audit has.  answers : scored answers that both have.
     """
 
     name: str
@@ -62,6 +72,7 @@ class Against:
     common: int
     shifts: tuple[Shift, ...]
     alone: tuple[str, ...]
+    answers: int = 0
 
     @property
     def moved(self) -> tuple[Shift, ...]:
@@ -72,10 +83,13 @@ class Against:
     def sentences(self) -> list[str]:
         """What changed, in plain words; the first sentence is the answer."""
         known = [each for each in self.shifts if each.way is not None]
+        shared = [
+            count(n, noun)
+            for n, noun in ((self.common, "common comparison"), (self.answers, "common answer"))
+            if n or (noun == "common comparison" and not self.answers)
+        ]
         where = f"Against {self.name}, " + (
-            f"{count(self.common, 'common comparison')}"
-            if self.paired
-            else "by its figures alone, items not paired"
+            " and ".join(shared) if self.paired else "by its figures alone, items not paired"
         )
         alone = [f"Only one of the two has {', '.join(self.alone)}."] if self.alone else []
         if not known:
@@ -122,34 +136,108 @@ def compare(
     *,
     level: float = 0.95,
 ) -> Against:
-    """Two audits of votes, each a store and what is selected of it.
+    """Two audits of votes, or of scores, each a store and what is selected of it.
 
     Comparisons are the same where item, models and order are; names of data sets do not count.
     Judges are matched by name; one judge on either side is the same judge whatever its name.
     """
     with old[0].snapshot() as before, new[0].snapshot() as after:
-        sides = [_Side(moment, each[1]) for moment, each in ((before, old), (after, new))]
+        moments = (before, old[1]), (after, new[1])
+        abouts = [summary(moment, replace(each, judges=None)) for moment, each in moments]
+        parts = []
+        if all(about.judges for about in abouts):
+            parts.append(_of_votes(name, *moments, level=level))
+        if all(about.scores for about in abouts):
+            parts.append(_of_scores(name, *moments, level=level))
+    if not parts:
+        raise NoUsableVotes(f"{name}: one audit has votes and the other scores.")
+    return replace(
+        parts[0],
+        shifts=tuple(shift for part in parts for shift in part.shifts),
+        alone=tuple(sorted({judge for part in parts for judge in part.alone})),
+        answers=sum(part.answers for part in parts),
+    )
+
+
+def _of_votes(
+    name: str, old: tuple[Snapshot, Selection], new: tuple[Snapshot, Selection], *, level: float
+) -> Against:
+    sides = [_Side(*each) for each in (old, new)]
     names: list[Any] = [side.keys for side in sides]
     code = {key: place for place, key in enumerate(dict.fromkeys([*names[1], *names[0]]))}
     item = {key: place for place, key in enumerate(dict.fromkeys(key[0] for key in code))}
     for side in sides:
         side.share(code, item)
-    judges = [side.judges for side in sides]
-    pairs = [(judge, judge) for judge in judges[1] if judge in judges[0]]
-    if not pairs and len(judges[0]) == len(judges[1]) == 1:
-        pairs = [(judges[0][0], judges[1][0])]
+    pairs, alone = _matched(sides[0].judges, sides[1].judges)
     found = [
         shift
         for one, two in pairs
         for shift in shifts(two, sides[0].votes(one), sides[1].votes(two), level=level)
     ]
-    matched = {name for pair in pairs for name in pair}
     return Against(
         name=name,
         paired=True,
         common=len(set(names[0]) & set(names[1])),
         shifts=tuple(found),
-        alone=tuple(sorted({*judges[0], *judges[1]} - matched)),
+        alone=alone,
+    )
+
+
+def _matched(
+    old: Sequence[str], new: Sequence[str]
+) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """Judges of both by name, one on either side whatever its name; and those that one side has."""
+    pairs = [(judge, judge) for judge in new if judge in old]
+    if not pairs and len(old) == len(new) == 1:
+        pairs = [(old[0], new[0])]
+    matched = {name for pair in pairs for name in pair}
+    return pairs, tuple(sorted({*old, *new} - matched))
+
+
+def _of_scores(
+    name: str, old: tuple[Snapshot, Selection], new: tuple[Snapshot, Selection], *, level: float
+) -> Against:
+    """Judges of single answers by metric; an answer is an item and a model, by their names."""
+    sides = []
+    for moment, selection in (old, new):
+        everyone = replace(selection, judges=None)
+        rows = scored_metrics(moment, everyone)
+        chosen = selection.judges
+        judged = [row for row in rows if row.rater_type != "human" and row.n]
+        kept = [row for row in judged if chosen is None or row.judge in chosen]
+        items = dict(moment.rows("select id, name from items"))
+        sides.append((moment, everyone, kept, items))
+    pairs, alone = _matched(*(list(dict.fromkeys(row.judge for row in side[2])) for side in sides))
+    found: list[Shift] = []
+    answers: set[Any] = set()
+    for before, after in pairs:
+        metrics = [{row.metric for row in side[2] if row.judge == who}
+                   for side, who in zip(sides, (before, after), strict=True)]  # fmt: skip
+        for metric in sorted(metrics[0] & metrics[1]):
+            both, names = [], []
+            for (moment, everyone, _, items), who in zip(sides, (before, after), strict=True):
+                own = score_answers(moment, everyone, who, metric)
+                models = [own.models[code] if code >= 0 else "" for code in own.model.tolist()]
+                names.append(
+                    list(zip((items[one] for one in own.item.tolist()), models, strict=True))
+                )
+                fields = own.table | ({} if own.categories else {"category": None})
+                both.append(ScoreTable(**fields))
+            code = {key: place for place, key in enumerate(dict.fromkeys([*names[1], *names[0]]))}
+            item = {key: k for k, key in enumerate(dict.fromkeys(key[0] for key in code))}
+            one, two = (
+                (
+                    table,
+                    np.array([code[key] for key in own], dtype=np.int64),
+                    np.array([item[key[0]] for key in own], dtype=np.int64),
+                )
+                for table, own in zip(both, names, strict=True)
+            )
+            answers |= set(names[0]) & set(names[1])
+            whose = rater_of(after, metric)
+            found += score_shifts(whose, *sides_of(one, two), level=level)
+    return Against(
+        name=name, paired=True, common=0, shifts=tuple(found), alone=alone, answers=len(answers)
     )
 
 
@@ -159,7 +247,15 @@ def compare_document(name: str, document: Mapping[str, Any], audit: Audit) -> Ag
     Raises UnreadableFile: no such document.
     """
     try:
-        rows = {(row["judge"], row["check"]): row for row in document["verdicts"]}
+        rows = {
+            (rater_of(row["judge"], row.get("metric")), row["check"]): row
+            for row in document["verdicts"]
+        }
+        scored = {
+            rater_of(judge, metric)
+            for judge, metrics in document.get("scores", {}).items()
+            for metric in metrics
+        }
         judges = set(document["judges"])
         before = {
             key: Estimate(
@@ -190,12 +286,18 @@ def compare_document(name: str, document: Mapping[str, Any], audit: Audit) -> Ag
                 continue
             signed = BY_NAME[check].limits.shape == "signed"
             found.append(unpaired(judge, measure, old, new, signed=signed))
+    for scores in audit.scores:
+        if scores.whose not in scored:
+            continue
+        of_check = {result.check: result.interval for result in scores.checks}
+        for check in SCORE_CHECKS:
+            old, new = before.get((scores.whose, check)), of_check[check]
+            if old is not None and new is not None and new.has_interval:
+                signed = BY_NAME[check].limits.shape == "signed"
+                found.append(unpaired(scores.whose, check, old, new, signed=signed))
+    alone = (judges ^ set(names)) | (scored ^ {scores.whose for scores in audit.scores})
     return Against(
-        name=name,
-        paired=False,
-        common=0,
-        shifts=tuple(found),
-        alone=tuple(sorted(judges ^ set(names))),
+        name=name, paired=False, common=0, shifts=tuple(found), alone=tuple(sorted(alone))
     )
 
 
@@ -326,6 +428,7 @@ def document_of(against: Against) -> dict[str, Any]:
         "name": against.name,
         "paired": against.paired,
         "common": against.common,
+        "answers": against.answers,
         "moved": [
             {
                 "judge": each.judge,
@@ -342,4 +445,7 @@ def document_of(against: Against) -> dict[str, Any]:
     }
 
 
-__all__ = ("MEASURES", "Against", "compare", "compare_document", "document_of", "with_files")
+COMPARED = (*MEASURES, *SCORE_MEASURES)
+"""Measures that a gate can name."""
+
+__all__ = ("COMPARED", "Against", "compare", "compare_document", "document_of", "with_files")

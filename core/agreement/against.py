@@ -35,7 +35,8 @@ class Shift:
     measure : `accuracy` (half credit on decided gold), `position` (size of the mean slot vote over
         pairs of orders), `flips` (share of pairs of orders with different verdicts), `calibration`
         (mean squared distance of confidence from right or wrong), `agreement` (share of the
-        others' verdicts that it shares: of people, without people of the other judges).
+        others' verdicts that it shares: of people, without people of the other judges). Of scores
+        those of `core.scores.against`.
     old, new : means over the common items; of an audit's JSON as it has them.
     judge_change : new − old on common items; n is their number.
     data_change : what the mean over all items moved beyond that; None where no item, or no pairing,
@@ -112,11 +113,11 @@ def shifts(judge: str, old: SideVotes, new: SideVotes, *, level: float = 0.95) -
     found = []
     for measure, (read, ends, signed, need) in MEASURES.items():
         before, after = (read(side) for side in sides)
-        found.append(_shift(judge, measure, before, after, ends, signed, need, level))
+        found.append(shift_of(judge, measure, before, after, ends, signed, need, level))
     return tuple(found)
 
 
-def _shift(
+def shift_of(
     judge: str,
     measure: str,
     old: Cells,
@@ -126,6 +127,11 @@ def _shift(
     need: str,
     level: float,
 ) -> Shift:
+    """What moved of one measure.
+
+    ends : of the values that are added to the differences.  signed : compared by its size.
+    need : what common items must have, for the reason of too few.
+    """
     in_old, in_new = common_places(old.key, new.key)
     item = new.item[in_new]
     items = np.unique(item)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from ..agreement.against import MEASURES
+from ..against import COMPARED
 from ..audit_results import Audit
 from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
 from ..checks.check import GRADES, Check, CheckResult
@@ -175,10 +175,10 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate | Shift
     """
     moving = re.fullmatch(r"\s*(\w+)\s+(rises|falls)\s*", text)
     if moving:
-        if moving[1] not in MEASURES:
+        if moving[1] not in COMPARED:
             raise InvalidOption(
                 f"--fail-if {text!r}: {moving[1]!r} is not compared; choose from "
-                f"{', '.join(MEASURES)}."
+                f"{', '.join(COMPARED)}."
             )
         return ShiftGate(measure=moving[1], way=moving[2])
     named = re.fullmatch(r"\s*(\w+)\s*=\s*(\w+)\s*", text)

@@ -333,3 +333,64 @@ def test_a_fall_of_five_points_is_found(kind: str, runs: int) -> None:
 @pytest.mark.thorough
 def test_a_rise_of_position_bias_is_found() -> None:
     assert moved("fixed", 0.0, 13, first=(0.05, 0.15))["position"]["rises"] >= 0.9
+
+
+def scored(shift: float, seed: int = 0, items: int = 150) -> pd.DataFrame:
+    """A judge's levels of 1 to 5, some of them `shift` higher, beside a person's."""
+    rng = np.random.default_rng(7)
+    quality = rng.normal(size=items)
+    human = np.clip(np.round(3 + quality + 0.4 * rng.normal(size=items)), 1, 5)
+    own = np.random.default_rng(seed)
+    judge = np.clip(np.round(3 + quality + shift + 0.4 * own.normal(size=items)), 1, 5)
+    return pd.DataFrame(
+        {"item_id": [f"q{k}" for k in range(items)], "judge_score": judge, "human_score": human}
+    )
+
+
+def test_a_judge_of_scores_that_grew_lenient_has_changed(tmp_path: Path) -> None:
+    """The change of leniency is the paired mean, which plain pandas gives."""
+    old, new = scored(0.0), scored(0.8, seed=1)
+    found = compared(old, new, tmp_path)
+    assert found.answers == 150
+    shift = measures(found)["leniency"]
+    apart = [(each.judge_score - each.human_score).mean() / 4 for each in (old, new)]
+    assert shift.new == pytest.approx(abs(apart[1]))
+    assert shift.judge_change is not None
+    assert shift.judge_change.value == pytest.approx(
+        np.sign(apart[1]) * apart[1] - np.sign(apart[0]) * apart[0]
+    )
+    assert shift.way == "rises"
+    assert "the judge changed" in found.sentences()[0]
+    assert "150 common answers" in found.sentences()[0]
+    same = compared(old, scored(0.0, seed=2), tmp_path)
+    assert measures(same)["leniency"].way == "stays"
+
+
+def test_gates_know_what_moved_of_pass_and_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    human = np.where(rng.random(300) < 0.7, "pass", "fail")
+    frames = {}
+    for name, right in (("old", 0.95), ("new", 0.6)):
+        other = np.where(human == "pass", "fail", "pass")
+        wrong = (human == "fail") & (rng.random(300) > right)
+        frames[name] = pd.DataFrame(
+            {
+                "case_id": range(300),
+                "judge_passed": np.where(wrong, other, human),
+                "human_passed": human,
+            }
+        )
+    paths = {name: written(frame, tmp_path / f"{name}.csv") for name, frame in frames.items()}
+    base = ["audit", paths["new"], "--splits", "0", "--isolated", "--against"]
+    assert main([*base, paths["old"], "--fail-if", "tnr falls"]) == 1
+    assert "tnr falls: judge" in capsys.readouterr().err
+    assert main([*base, paths["old"], "--fail-if", "tpr falls"]) == 0
+    document = tmp_path / "old.json"
+    assert (
+        main(["audit", paths["old"], "--splits", "0", "--isolated", "--json", str(document)]) == 0
+    )
+    capsys.readouterr()
+    assert main([*base, str(document), "--fail-if", "tnr falls"]) == 1
+    assert "by its figures alone" in capsys.readouterr().out
