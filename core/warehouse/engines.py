@@ -436,6 +436,9 @@ class Spark(Engine):
             # It says that it does not know our pandas, which is not asked for anything.
             warnings.simplefilter("ignore", FutureWarning)
             from pyspark.sql import SparkSession
+
+            if url.startswith("sc://"):
+                import pyspark.sql.connect.client.retries  # noqa: F401
         if url.startswith("sc://"):
             self._session = _connected(url)
         else:
