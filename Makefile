@@ -6,6 +6,10 @@ COMPILE := uv pip compile --universal --generate-hashes --no-header --python-ver
 # Our matrices are small: a second BLAS thread doubles the work of a step and saves no time.
 export OPENBLAS_NUM_THREADS ?= 1
 
+# Images for containers often forbid byte code, and then each of hundreds of processes compiles the package again:
+# it takes twice as long to audit a small file.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-all check format lint types bench docs lock clean
 
 run: .venv/.run

@@ -24,12 +24,21 @@ if TYPE_CHECKING:
 settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A build says the same of the same code; what is drawn elsewhere and fails is kept as an @example.
 settings.register_profile("ci", settings.get_profile("appellate"), derandomize=True, database=None)
-settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate")
+PROFILE = "ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate"
+# What breaks a law mostly breaks it soon; `make test-all` tries as many as Hypothesis proposes.
+settings.register_profile("short", settings.get_profile(PROFILE), max_examples=30)
+settings.load_profile(PROFILE)
 
 DEMO = [
     REPOSITORY / "data" / f"demo_{kind}.csv.gz"
     for kind in ("votes", "answers", "scores", "rankings")
 ]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A run without thorough tests draws fewer examples where a law does not say how many."""
+    if config.option.markexpr == "not thorough":
+        settings.load_profile("short")
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +111,20 @@ def _scanned_once() -> Iterator[None]:
             "scan_component_manifests",
             cache(manifest_scanner.scan_component_manifests),
         )
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """Every `AppTest` would compile the app's script and its page anew at each run; a server keeps
+    them.
+    """
+    from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+    from streamlit.testing.v1 import local_script_runner
+
+    kept = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "ScriptCache", lambda: kept)
         yield
 
 

@@ -1,12 +1,9 @@
-"""What a process that is going to be killed does; imported before it is forked, so that it starts
-at once.
-"""
+"""What a process that is going to be killed does."""
 
 from __future__ import annotations
 
 from judging_jobs import pairs
 
-from core.judging import client
 from core.judging.job import Budget, Job, Judge
 from core.judging.registry import start
 from core.store import Store
@@ -14,8 +11,6 @@ from core.store import Store
 ITEMS, VOTES, CONCURRENCY = 300, 8, 16
 KILLS = 20
 MOST_CALLS = ITEMS * VOTES + KILLS * CONCURRENCY
-
-client.listed_price("none")
 
 
 def the_job(url: str) -> Job:

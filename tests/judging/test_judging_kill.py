@@ -73,7 +73,7 @@ def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
     rng = random.Random(20)
     moments = sorted(rng.randrange(20, total - KILLS * CONCURRENCY - 100) for _ in range(KILLS))
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["judging_killed"])
+    context.set_forkserver_preload(["judging_warm"])
     lost, seen = 0, set()
     for moment in moments:
         process = context.Process(target=collect_all, args=(url, str(path)))
