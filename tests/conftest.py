@@ -120,11 +120,12 @@ def _compiled_once() -> Iterator[None]:
     them.
     """
     from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-    from streamlit.testing.v1 import local_script_runner
+    from streamlit.testing.v1 import app_test, local_script_runner
 
     kept = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_script_runner, "ScriptCache", lambda: kept)
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: kept)
         yield
 
 
