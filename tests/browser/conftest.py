@@ -2,11 +2,20 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from visits import CHROMIUM, LONG_MILLISECONDS, Visitor, start_app, stop_app, sync_api, visiting
+from visits import (
+    CHROMIUM,
+    LONG_MILLISECONDS,
+    Visitor,
+    new_context,
+    start_app,
+    stop_app,
+    sync_api,
+    visiting,
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,12 +50,38 @@ def chromium() -> Iterator[object]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def at_home(chromium) -> Iterator[Callable[..., object]]:
+    """Contexts by their options, kept for the tabs of all tests: to load and compile the app's code
+    anew takes longer than most tests.
+    """
+    contexts: dict[str, object] = {}
+
+    def of(**options: object) -> object:
+        key = repr(sorted(options.items()))
+        if key not in contexts:
+            contexts[key] = new_context(chromium, **options)
+        return contexts[key]
+
+    yield of
+    for context in contexts.values():
+        context.close()
+
+
 @pytest.fixture
-def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
-    """A visitor of the app (see `visiting`).
+def visitor(request: pytest.FixtureRequest, chromium, at_home, app_url: str) -> Iterator[Visitor]:
+    """A visitor of the app (see `visiting`) whose browser knows it.
 
     Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or
     `viewport`.
     """
-    with visiting(chromium, app_url, **getattr(request, "param", {})) as found:
+    home = at_home(**getattr(request, "param", {}))
+    with visiting(chromium, app_url, within=home) as found:
+        yield found
+
+
+@pytest.fixture
+def new_visitor(chromium, app_url: str) -> Iterator[Visitor]:
+    """A visitor whose browser has loaded nothing yet."""
+    with visiting(chromium, app_url) as found:
         yield found

@@ -11,6 +11,9 @@ from visits import start_app, stop_app, visiting
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
+# A page of figures, and one of widgets; the first screen has tests of its own.
+SOME = ["calibration", "collect"]
+REST = [name for name in pages_in_navigation() if name not in SOME]
 OF_STREAMLIT = {
     # A list of pages with headed sections: Streamlit wraps each section in a <div> between <ul> and
     # <li>.
@@ -100,9 +103,17 @@ def nothing_wider_than_the_window(visitor, name: str) -> None:
     assert wide == [], name
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
-def test_browser_every_page_in_one_visit(chromium, app_url, bare_url, scheme):
-    """On a desk nothing that we draw shuts anybody out; there and on a phone all of it is in view."""
+@pytest.mark.parametrize(
+    ("scheme", "names"),
+    [
+        ("light", SOME),
+        pytest.param("light", REST, marks=pytest.mark.thorough),
+        pytest.param("dark", SOME + REST, marks=pytest.mark.thorough),
+    ],
+    ids=["some light", "the rest light", "all dark"],
+)
+def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme, names):
+    """On a desk nothing that we draw shuts anybody out, and all of it is in view."""
     source = axe()
     look = {**DESK, "color_scheme": scheme, "bypass_csp": True}
     with visiting(chromium, bare_url, **look) as visitor:
@@ -111,32 +122,33 @@ def test_browser_every_page_in_one_visit(chromium, app_url, bare_url, scheme):
         bare = faults(visitor, source).keys()
     assert bare >= OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if scheme == "dark" else set())
     with visiting(chromium, app_url, **look) as visitor:
-        for name in pages_in_navigation():
-            visitor.page.set_viewport_size(DESK["viewport"])
+        for name in names:
             arrived(visitor, name)
             all_in_view(visitor, name)
             ours = {
                 fault: html for fault, html in faults(visitor, source).items() if fault not in bare
             }
             assert ours == {}, name
-            visitor.page.set_viewport_size(PHONE["viewport"])
-            visitor.page.reload()
-            visitor.settle()
-            all_in_view(visitor, name)
-            nothing_wider_than_the_window(visitor, name)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "visitor", [{**PHONE, "color_scheme": scheme} for scheme in ("light", "dark")], indirect=True
+    ("visitor", "names"),
+    [
+        ({**PHONE, "color_scheme": "light"}, SOME),
+        pytest.param({**PHONE, "color_scheme": "light"}, REST, marks=pytest.mark.thorough),
+        pytest.param({**PHONE, "color_scheme": "dark"}, SOME + REST, marks=pytest.mark.thorough),
+    ],
+    indirect=["visitor"],
+    ids=["some light", "the rest light", "all dark"],
 )
-def test_browser_every_page_opens_on_a_phone(visitor):
-    for name in pages_in_navigation():
+def test_browser_pages_open_on_a_phone(visitor, names):
+    for name in names:
         arrived(visitor, name)
         all_in_view(visitor, name)
         nothing_wider_than_the_window(visitor, name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
 def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
     """From the top of the page to a check's page: Tab to the folded list, Enter, Tab to a link,

@@ -95,7 +95,9 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
 
 
 @pytest.mark.parametrize(
-    "visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True
+    "visitor",
+    [pytest.param({"color_scheme": "light"}, marks=pytest.mark.thorough), {"color_scheme": "dark"}],
+    indirect=True,
 )
 def test_browser_charts_have_the_colour_of_the_page(visitor):
     visitor.open("/calibration")
@@ -126,7 +128,8 @@ def test_browser_security_headers(app_url):
     assert "http" not in policy
 
 
-def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
+@pytest.mark.thorough
+def test_browser_fetches_the_code_of_figures_with_the_page(new_visitor, app_url):
     with urllib.request.urlopen(app_url) as answer:
         link = re.fullmatch(
             r"<\./(static/js/PlotlyChart\.[^>]+)>; rel=modulepreload", answer.headers["Link"]
@@ -135,33 +138,34 @@ def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
     with urllib.request.urlopen(f"{app_url}/{link[1]}") as answer:
         assert "javascript" in answer.headers["Content-Type"]
         assert "Link" not in answer.headers
-    visitor.open("/calibration")
-    visitor.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for()
+    new_visitor.open("/calibration")
+    new_visitor.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for()
     begun = """(end) => performance.getEntriesByType('resource').filter((one) => one.name.endsWith(end))
       .map((one) => one.startTime)"""
-    assert len(visitor.page.evaluate(begun, link[1])) == 1
+    assert len(new_visitor.page.evaluate(begun, link[1])) == 1
     assert (
-        visitor.page.evaluate(begun, link[1])[0]
-        < visitor.page.evaluate(begun, "/_stcore/health")[0]
+        new_visitor.page.evaluate(begun, link[1])[0]
+        < new_visitor.page.evaluate(begun, "/_stcore/health")[0]
     )
 
 
-def test_browser_says_that_it_can_draw_figures(visitor):
+@pytest.mark.thorough
+def test_browser_says_that_it_can_draw_figures(new_visitor):
     asked = []
-    visitor.page.on(
+    new_visitor.page.on(
         "response", lambda one: asked.append(one) if first_picture.LOADED in one.url else None
     )
-    visitor.open("/")
-    strip = visitor.page.locator(".st-key-wide-strip .js-plotly-plot .main-svg").first
+    new_visitor.open("/")
+    strip = new_visitor.page.locator(".st-key-wide-strip .js-plotly-plot .main-svg").first
     strip.wait_for()
-    visitor.page.locator(".st-key-wide-matrix .js-plotly-plot .main-svg").first.wait_for()
+    new_visitor.page.locator(".st-key-wide-matrix .js-plotly-plot .main-svg").first.wait_for()
     assert [one.headers["content-type"] for one in asked] == ["image/gif"]
     # The figure that fetches the code is seen by nobody and takes no room.
-    ahead = visitor.page.locator(".st-key-ahead")
+    ahead = new_visitor.page.locator(".st-key-ahead")
     assert ahead.count() == 1
     assert not ahead.is_visible()
-    visitor.page.get_by_role("link", name="Calibration").click()
-    visitor.arrive("Calibration")
+    new_visitor.page.get_by_role("link", name="Calibration").click()
+    new_visitor.arrive("Calibration")
     assert len(asked) == 1
 
 
@@ -203,29 +207,31 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
         stop_app(server)
 
 
-def test_browser_the_code_of_tables_and_listings_is_loaded_when_one_is_opened(visitor):
+@pytest.mark.thorough
+def test_browser_the_code_of_tables_and_listings_is_loaded_when_one_is_opened(new_visitor):
     """Both are a megabyte and more, for which the first picture would wait."""
     files = []
-    visitor.page.on("request", lambda sent: files.append(sent.url.rpartition("/")[2]))
+    new_visitor.page.on("request", lambda sent: files.append(sent.url.rpartition("/")[2]))
 
     def loaded(what: str) -> bool:
         return any(what in name for name in files)
 
-    visitor.open("/")
-    visitor.figures()
+    new_visitor.open("/")
+    new_visitor.figures()
     assert loaded("PlotlyChart")
     assert not loaded("SyntaxHighlighter")
     assert not loaded("DataFrame")
-    visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
-    visitor.page.locator("[data-testid=stDataFrame]").wait_for()
+    new_visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
+    new_visitor.page.locator("[data-testid=stDataFrame]").wait_for()
     assert loaded("DataFrame")
     assert not loaded("SyntaxHighlighter")
-    visitor.page.get_by_text("Copy as Python").click()
-    visitor.page.get_by_text("from core import").wait_for()
-    visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
-    visitor.page.locator("[data-testid=stDataFrame]").wait_for(state="detached")
+    new_visitor.page.get_by_text("Copy as Python").click()
+    new_visitor.page.get_by_text("from core import").wait_for()
+    new_visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
+    new_visitor.page.locator("[data-testid=stDataFrame]").wait_for(state="detached")
 
 
+@pytest.mark.thorough
 def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
     visitor.open("/")
     failed = visitor.page.locator("[class*=st-key-word-fail]")
@@ -240,6 +246,7 @@ def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
     assert box.input_value() == "99.5"
 
 
+@pytest.mark.thorough
 def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
     visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()

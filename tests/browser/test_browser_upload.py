@@ -24,8 +24,8 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def visitor(chromium, own_app):
-    with visiting(chromium, own_app) as found:
+def visitor(chromium, at_home, own_app):
+    with visiting(chromium, own_app, within=at_home()) as found:
         found.open("/data")
         yield found
 

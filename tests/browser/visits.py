@@ -210,13 +210,21 @@ class Visitor:
         return str(self.page.locator("[data-testid=stApp]").inner_text())
 
 
-@contextmanager
-def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
-    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not
-    complain.
-    """
+def new_context(chromium, **options):
+    """A browser of its own: nothing loaded, no cookies. options : of Playwright's `new_context`."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     context.set_default_timeout(LONG_MILLISECONDS)
+    return context
+
+
+@contextmanager
+def visiting(chromium, url: str, *, within=None, **options) -> Iterator[Visitor]:
+    """A visitor with a tab. Afterwards: only localhost was asked for anything, and the page did not
+    complain.
+
+    within : a context whose earlier tabs have loaded the app's code; None: a new one with options.
+    """
+    context = within or new_context(chromium, **options)
     page = context.new_page()
     watch = Watch()
     page.on("request", lambda sent: watch.hosts.add(urlsplit(sent.url).hostname or ""))
@@ -224,6 +232,6 @@ def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
     page.on("console", watch.heard)
     page.on("pageerror", lambda error: watch.complaints.append(str(error)))
     yield Visitor(page, url, watch)
-    context.close()
+    (page if within else context).close()
     assert watch.hosts - {""} == {"localhost"}
     assert watch.complaints == []
