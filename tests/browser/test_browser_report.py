@@ -82,7 +82,8 @@ def pages(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-@pytest.mark.parametrize("judges", [None, pytest.param(12, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("judges", [None, 12])
 def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
     chromium: Any, demo_report: Path, tmp_path: Path, judges: int | None
 ) -> None:
@@ -141,6 +142,7 @@ def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> No
     page.context.close()
 
 
+@pytest.mark.thorough
 def test_overview_hands_out_the_same_report(
     visitor: Any, demo_report: Path, tmp_path: Path
 ) -> None:

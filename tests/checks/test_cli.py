@@ -434,7 +434,11 @@ def test_gates_on_magnitudes_and_verdicts(
     """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
     demo = REPOSITORY / "data" / "demo_votes.csv.gz"
     slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
-    assert run(capsys, *slot, "abs(bias_decided)>0.1")[0] == 1
+    gates = ("abs(bias_decided)>0.1", "position=fail", "overall=do_not_trust")
+    code, _, err = run(capsys, *slot, *gates)
+    assert code == 1
+    assert "position=fail: sim-judge-first-slot is fail." in err
+    assert all(f"{gate}: sim-judge-first-slot " in err for gate in gates)
     turned = tmp_path / "turned.csv"
     with gzip.open(demo, "rt", encoding="utf-8", newline="") as made:
         rows = list(csv.DictReader(made))
@@ -445,15 +449,10 @@ def test_gates_on_magnitudes_and_verdicts(
             row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows
         )
     backwards = ("audit", turned, *slot[2:])
-    assert run(capsys, *backwards, "bias_decided>0.1")[0] == 0
-    code, _, err = run(capsys, *backwards, "abs(bias_decided)>0.1")
-    assert (
-        code,
-        "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err,
-    ) == (1, True)
-    code, _, err = run(capsys, *slot, "position=fail")
-    assert (code, "position=fail: sim-judge-first-slot is fail." in err) == (1, True)
-    assert run(capsys, *slot, "overall=do_not_trust")[0] == 1
+    code, _, err = run(capsys, *backwards, "bias_decided>0.1", "abs(bias_decided)>0.1")
+    assert code == 1
+    assert "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err
+    assert err.count("sim-judge-first-slot has") == 1
     careful = ("audit", demo, "--splits", 0, "--judge", "sim-judge-careful")
     assert (
         run(
@@ -668,8 +667,10 @@ def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert own["low"] < 0.25 < own["high"]
 
 
-@pytest.mark.parametrize("judge", ["gpt-4o", "GPT-4o", "openai/gpt-4o"])
-@pytest.mark.parametrize("with_gold", [True, False])
+@pytest.mark.parametrize(
+    ("judge", "with_gold"),
+    [("gpt-4o", True), ("gpt-4o", False), ("GPT-4o", False), ("openai/gpt-4o", True)],
+)
 def test_a_judge_of_its_namesake_needs_no_named_family(
     judge: str, with_gold: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,19 +117,29 @@ def document(found: core.one_call.ShownAudit) -> dict[str, Any]:
     return json.loads(json.dumps(whole, default=str))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", [typed, with_nulls, categorical])
-def test_a_frame_is_audited_as_its_file(
-    kind: str, make: Callable[[], pd.DataFrame], tmp_path: Path
-) -> None:
-    frame = make()
-    path = tmp_path / "votes.csv"
+HOW: dict[str, Any] = {"splits": 3, "label_refers": "model"}
+
+
+@pytest.fixture(scope="module", params=[typed, with_nulls, categorical])
+def frame_and_file(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A frame, and what the audit of its file says."""
+    frame = request.param()
+    path = tmp_path_factory.mktemp("frame") / "votes.csv"
     frame.to_csv(path, index=False)
-    how = {"splits": 3, "label_refers": "model"}
-    by_file = audit(path, **how)
+    by_file = audit(path, **HOW)
     assert by_file.summary.votes > 100
     assert by_file.judges["j1"].accuracy.has_interval
-    assert document(audit(KINDS[kind](frame), **how)) == document(by_file)
+    return frame, document(by_file)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_is_audited_as_its_file(
+    kind: str, frame_and_file: tuple[pd.DataFrame, dict[str, Any]]
+) -> None:
+    frame, by_file = frame_and_file
+    assert document(audit(KINDS[kind](frame), **HOW)) == by_file
 
 
 def test_bytes_paths_and_stores_are_audited_alike(tmp_path: Path) -> None:

@@ -356,8 +356,12 @@ UNREAD = [one for one in planted_votes._unread() if one.items in (100, 300)]
 
 @pytest.mark.parametrize(
     "situation",
-    [one for one in UNREAD if one.items == (300 if one.fault in planted.AT_300 else 100)],
-    ids=lambda situation: situation.name,
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.thorough] if place % 5 else [])
+        for place, one in enumerate(
+            one for one in UNREAD if one.items == (300 if one.fault in planted.AT_300 else 100)
+        )
+    ],
 )
 def test_a_judge_that_does_not_read_is_never_plainly_trusted(situation):
     """And votes, people or rows that tell less than they seem to. The benchmark wants .9 found."""

@@ -169,6 +169,7 @@ def test_perfect_agreement_is_one_and_one_label_is_nothing() -> None:
         inter_rater_reliability({}, rng=np.random.default_rng(0), iterations=0)
 
 
+@pytest.mark.thorough
 def test_interval_covers_with_several_comparisons_an_item() -> None:
     """Three comparisons of an item are equally hard; nominal 95 %."""
     rng = np.random.default_rng(7)

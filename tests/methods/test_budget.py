@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from levels import first_of
 from places import REPOSITORY
 
 from core.aggregation.btd import BTDFit, BTDOptions, decide, features, fit, probabilities
@@ -279,7 +280,7 @@ def ask(budget: BudgetPlan, order: IntArray) -> tuple[IntArray, IntArray]:
     return asked, label
 
 
-@pytest.mark.parametrize(("price", "step"), [(0.0, 1), (0.002, 1), (0.01, 1), (0.004, 2)])
+@pytest.mark.parametrize(("price", "step"), first_of((0.002, 1), (0.0, 1), (0.01, 1), (0.004, 2)))
 def test_what_is_expected_happens_where_the_model_is_right(price: float, step: int) -> None:
     rng = np.random.default_rng(11)
     pilot = learn(pilot_cells(rng, 8), step=step)

@@ -718,6 +718,7 @@ def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone
     assert "It is not shown to differ from a" in comparison_answer(many, "prompt")
 
 
+@pytest.mark.thorough
 def test_alike_tasks_carry_over():
     """Three tasks of one kind: intervals by the column's items alone hold 0 in .33 of pairs."""
     whole = simulated(70, 40_000, theta=(1.2, 2.0, 1.0))

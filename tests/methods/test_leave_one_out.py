@@ -168,6 +168,7 @@ def test_swapping_a_and_b_changes_nothing(
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.03, 0.1])
+@pytest.mark.thorough
 def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: float) -> None:
     """Exact coverage over how often the judge errs on 100; by mean ± t·SE it is .63 at .01 and .80
     at .03.

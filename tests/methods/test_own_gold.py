@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from levels import first_of
 from scipy.stats import binom
 
 from core.agreement.judge_vs_human import people_agreement
@@ -53,7 +54,7 @@ HONEST = (
 
 
 @pytest.mark.parametrize("right", HONEST)
-@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize("n", first_of(100, 300))
 def test_very_good_honest_people_are_not_accused(right: list[float], n: int) -> None:
     rng = np.random.default_rng(n)
     accused = [

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from levels import first_of
 from scipy.stats import binom
 
 from core.agreement.judge_vs_human import (
@@ -109,7 +110,7 @@ def test_the_rate_of_many_comparisons_is_the_chance_by_arithmetic(
 
 
 @pytest.mark.parametrize("people", [2, 3, 5])
-@pytest.mark.parametrize("items", [10, 30, 100])
+@pytest.mark.parametrize("items", first_of(10, 30, 100))
 def test_the_interval_holds_the_truth_from_ten_items_on(people: int, items: int) -> None:
     """Three coins on ten comparisons: where no two of them agree, the interval has to reach .5."""
     for right, an_item in ((0.5, 1), (0.75, 1), (0.75, 3)):

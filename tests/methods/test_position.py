@@ -303,6 +303,7 @@ def test_planted_bias_is_found_and_no_bias_is_not() -> None:
     assert np.mean(false_alarms) <= 0.065
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth() -> None:
     """Shares of one item are dependent and votes tie; 93 to 98 % of 95 % intervals hold the planted
     value.

@@ -248,6 +248,7 @@ def test_without_a_bias_the_test_keeps_delta_out(copies):
     assert z.std() == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_the_interval_of_delta_covers():
     """No bias, δ = 0 by symmetry: at least 22 of 25 intervals at 95 % hold it."""
     hits = 0

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from levels import first_of
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from score_draws import levels, panel, score_rows
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
@@ -215,7 +216,7 @@ def test_spread_of_one_person() -> None:
     assert spread(ScoreTable.of(np.full(80, 3.0), people)).reason.startswith("the judge gives one")
 
 
-@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("clustered", first_of(True, False))
 def test_intervals_hold_the_truth(clustered: bool) -> None:
     """Fair judges, 30 and 100 units; of clusters every answer counts three times."""
     rng = np.random.default_rng(11)

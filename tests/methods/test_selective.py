@@ -137,6 +137,7 @@ def test_a_few_surest_votes_that_err_once_are_too_few_and_not_called_worse():
     )
 
 
+@pytest.mark.thorough
 def test_the_bound_of_all_holds_where_it_is_said():
     """The surest fifth errs in .3, the rest in .05: of all .1 are wrong, the target is .15."""
     rng, missed, said = np.random.default_rng(4), 0, 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from levels import first_of
 from scipy.stats import kendalltau, spearmanr
 
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
@@ -85,7 +86,7 @@ def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
     assert min(estimates) == 0
 
 
-@pytest.mark.parametrize(("tasks", "prompts"), [(2, 10), (2, 30), (4, 20)])
+@pytest.mark.parametrize(("tasks", "prompts"), first_of((2, 10), (2, 30), (4, 20)))
 def test_tasks_that_look_alike_by_chance_are_not_known_to_be_alike(tasks, prompts):
     """True SD 100: the plain Q-profile interval is 0 to 0 for one model in six with two tasks of
     ten.

@@ -1,0 +1,18 @@
+"""What `make test` tries of several cases, and what `make test-all` does."""
+
+from typing import Any
+
+import pytest
+
+
+def first_of(*cases: Any) -> list[Any]:
+    """Cases for `parametrize`: the first always, the others with the thorough tests."""
+    return [
+        cases[0],
+        *(
+            pytest.param(
+                *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.thorough
+            )
+            for case in cases[1:]
+        ),
+    ]
