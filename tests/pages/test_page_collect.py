@@ -35,11 +35,6 @@ CSV = "item_id,prompt,response_a,response_b,model_a,model_b,gold\n" + "".join(
 
 
 @pytest.fixture
-def store_path(own_store_path: Path) -> Path:
-    return own_store_path
-
-
-@pytest.fixture
 def server() -> Iterator[Server]:
     with Server() as made:
         yield made
@@ -47,7 +42,15 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def page(app: AppTest) -> AppTest:
+    """The page over a store that all tests of this module only read."""
     return opened(app, "collect")
+
+
+@pytest.fixture
+def own(own_store_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AppTest, Path]:
+    """The page over a store of its own, to collect votes into, and the path of that."""
+    monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
+    return opened(new_app(), "collect"), own_store_path
 
 
 def fill(page: AppTest, url: str, model: str = "boastful") -> AppTest:
@@ -265,7 +268,8 @@ def test_copied_python_plans_the_same(page, server, capsys):
     assert capsys.readouterr().out.startswith("24 calls to 127.0.0.1\n")
 
 
-def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_path, monkeypatch):
+def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(own, monkeypatch):
+    page, store_path = own
 
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     with Server(hold_after=0) as held:
@@ -303,7 +307,8 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
         assert KEY not in everything(page) + everything(other)
 
 
-def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(page, store_path):
+def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(own):
+    page, store_path = own
     with Server(hold_after=2) as held:
         fill(page, held.url, "fair")
         dropped(page, CSV, "rest.csv")
@@ -333,7 +338,8 @@ def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(page, store_path)
         assert held.calls == 12
 
 
-def test_what_a_provider_says_is_shown_as_text(page, store_path):
+def test_what_a_provider_says_is_shown_as_text(own):
+    page, store_path = own
     hostile = "![pixel](http://host.invalid/p.png) <b>$x$</b>"
     with Server(fault=lambda n, body: "prose") as odd:
         fill(page, odd.url, "fair")
@@ -420,7 +426,9 @@ def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
         assert started(store) == []
 
 
-def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(page, store_path):
+def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(own):
+    page, store_path = own
+
     def completion(self, body, fault):
         found = Server.completion(self, body, fault)
         if self.calls % 2 and body["max_tokens"] <= 4096:
@@ -455,7 +463,8 @@ def open_job_file(page: AppTest, text: str) -> AppTest:
     return page
 
 
-def test_a_job_file_fills_the_fields_and_is_given_back(page, server, store_path):
+def test_a_job_file_fills_the_fields_and_is_given_back(own, server):
+    page, store_path = own
     text = f"""items = "mine.csv"
 votes = 2
 ties = false
@@ -511,10 +520,11 @@ max-tokens = 1000000
         assert any(shown.startswith("one: 12 of 12 answered, 12 unparsed") for shown in texts(page))
 
 
-def test_ways_of_asking_are_fields_and_come_from_a_job_file(page, server, store_path):
+def test_ways_of_asking_are_fields_and_come_from_a_job_file(own, server):
     """Five levels, its own answer, a rubric and a change: from a file into fields and into
     the job.
     """
+    page, store_path = own
     text = f"""items = "mine.csv"
 votes = 2
 five = true

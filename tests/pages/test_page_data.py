@@ -1,6 +1,7 @@
 """The Data page through the real app: drop, answer, read back, load, rename, export, delete."""
 
 import gzip
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,13 +31,20 @@ p3;claude;maybe;B;A
 PLAIN = "item_id,judge,vote,gold\n1,j,1,1\n2,j,-1,1\n3,j,0,-1\n"
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    st.cache_resource.clear()
-    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
-    with Store.open(tmp_path / "votes.duckdb") as store:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one file in it, to be copied."""
+    path = tmp_path_factory.mktemp("first") / "votes.duckdb"
+    with Store.open(path) as store:
         store.set_flag("demo deleted", "yes")
         store.load(read([("first.csv", PLAIN.encode())])[0])
+    return path
+
+
+@pytest.fixture
+def app(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(shutil.copy(first, tmp_path / "votes.duckdb")))
     yield opened(new_app(), "data")
     st.cache_resource.clear()
 
