@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from core.records import PairScores
     from core.store import Store
 
+# As in the Makefile, before numpy is loaded: our matrices are small, and threads wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A busy machine is no defect: examples are bounded in number, not in time.
 settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A build says the same of the same code; what is drawn elsewhere and fails is kept as an @example.
