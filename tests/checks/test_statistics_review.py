@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_of import result
+from levels import first_of
 from readings import reading
 
 from core.audit_results import AuditOptions
@@ -224,7 +225,7 @@ MADE_UP = {
 
 
 @pytest.mark.parametrize("name", MADE_UP)
-@pytest.mark.parametrize("correctness", ["single", "both_orders"])
+@pytest.mark.parametrize("correctness", first_of("both_orders", "single"))
 def test_every_null_of_an_edge_case_has_its_reason(name: str, correctness: str) -> None:
     document = document_of([reading(MADE_UP[name])], splits=5, correctness=correctness)
     assert unexplained(document) == []

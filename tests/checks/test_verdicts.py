@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_of import outcomes_of, positions_of, result, swapped, votes_of
+from levels import first_of
 
 from core.checks import LIMITS
 from core.checks.check import CheckResult, p_value
@@ -131,7 +132,7 @@ def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
     assert warned / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
-@pytest.mark.parametrize("items", [30, 100, 400])
+@pytest.mark.parametrize("items", first_of(30, 100, 400))
 def test_a_coin_is_seldom_called_worse_than_guessing(items: int) -> None:
     rng, worse = np.random.default_rng(items), 0
     for _ in range(1000):

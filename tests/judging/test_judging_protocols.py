@@ -10,6 +10,7 @@ from shutil import copytree
 import pytest
 from judging_jobs import collect, job, lists, pairs
 from judging_server import JUDGES, Server, answer_text
+from levels import first_of
 from readings import reading
 
 from core.errors import InvalidOption, UnknownName
@@ -408,7 +409,7 @@ class Dear(Server):
 
 
 @pytest.mark.parametrize("words", SCRIPTS.values(), ids=SCRIPTS)
-@pytest.mark.parametrize("protocol", ["pairwise", "score", "apoc"])
+@pytest.mark.parametrize("protocol", first_of("apoc", "pairwise", "score"))
 def test_what_a_job_costs_at_most_it_never_exceeds(store, protocol, words):
     items = tuple(
         replace(disputed(gap, k), responses=(answer_text(gap, words), answer_text(0.0, words)))
