@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -161,7 +162,7 @@ def _audit(options: argparse.Namespace) -> int:
         to_markdown,
     )
     from .reporting.document import to_json
-    from .reporting.text import to_text
+    from .reporting.text import shortened, to_text
 
     gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
     for gate in gates:
@@ -174,7 +175,7 @@ def _audit(options: argparse.Namespace) -> int:
     json_to_stdout = options.json == "-"
     summary_to = sys.stderr if json_to_stdout else sys.stdout
     try:
-        print(to_text(result), file=summary_to)
+        print(to_text(result) if options.all else shortened(result), file=summary_to)
         if json_to_stdout:
             print(to_json(result), flush=True)
     except BrokenPipeError:
@@ -185,7 +186,7 @@ def _audit(options: argparse.Namespace) -> int:
     if options.junit is not None:
         _write(Path(options.junit), to_junit(result, strict=options.strict))
     if options.markdown is not None:
-        _write(Path(options.markdown), to_markdown(result))
+        _write(Path(options.markdown), to_markdown(result, made=date.today()))
     failures = failed_gates(result, gates)
     with suppress(BrokenPipeError):
         for failure in failures:
@@ -569,6 +570,9 @@ def _parser(
         "--strict",
         action="store_true",
         help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
+    )
+    audit.add_argument(
+        "--all", action="store_true", help="print every check and table, not the first 60 lines"
     )
     audit.add_argument("--junit", metavar="OUT", help="write the checks as JUnit XML")
     audit.add_argument("--markdown", metavar="OUT", help="write a summary for a pull request")

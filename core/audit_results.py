@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, get_args
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .checks import Rules, limits_with
 from .checks.check import rater_of
-from .checks.overall import NAMED, answer
+from .checks.overall import NAMED
 from .errors import InvalidOption
+from .interpretation.card import card_of
 from .options import flag, pair
 from .schema import UNNAMED, ConfidenceSource, CorrectnessRule, Selection
 from .stats.intervals import check_level
@@ -424,10 +425,8 @@ class Audit:
 
     @property
     def answer(self) -> str:
-        """Can they be trusted? Of votes in a sentence or two; of scores what is said first of each
-        of the best judges.
-        """
-        parts = [answer(self.checks, self.overall)] if self.overall else []
+        """Which judge to use, as a headline; of scores what is said first of each of the best."""
+        parts = [card_of(self.judges[0], self.judges).said.headline] if self.judges else []
         parts += [f"{scores.whose}: {scores.headline}" for scores in self.scores[:NAMED]]
         if len(self.scores) > NAMED:
             parts.append(f"{len(self.scores) - NAMED} more by scores.")

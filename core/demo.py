@@ -18,7 +18,7 @@ def demo(options: argparse.Namespace) -> int:
     from .audit_results import AuditOptions
     from .auditing import audit
     from .importers import read
-    from .reporting.text import to_text
+    from .reporting.text import shortened
     from .schema import Selection
     from .store import Store
 
@@ -27,5 +27,7 @@ def demo(options: argparse.Namespace) -> int:
         for each in readings:
             store.load(each, simulated=True)
         audited = audit(store, Selection(), AuditOptions(splits=0), readings=readings)
-    print(f"{ABOUT}\n\n{to_text(audited)}\n\nNext: {PROGRAM} doctor FILE, with votes of your own.")
+    print(
+        f"{ABOUT}\n\n{shortened(audited)}\n\nNext: {PROGRAM} doctor FILE, with votes of your own."
+    )
     return 0

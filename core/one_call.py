@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .store.connection import Database, Snapshot
     from .warehouse.relations import TableRead
 
-MOST_LINES = 60
 """Lines of the text of an audit."""
 MOST_CHARACTERS = 500
 """Characters of its `repr`."""
@@ -95,14 +94,14 @@ class ShownAudit(Audit):
 
     @property
     def headline(self) -> str:
-        """Whether the judges can be trusted, in a sentence or two."""
+        """Which judge to use, or why none: what is said first."""
         return one_line(self.answer)
 
     def __str__(self) -> str:
-        """The text of the command line in at most `MOST_LINES` lines; `to_text` gives all."""
+        """The text of the command line in at most 60 lines; `to_text` gives all."""
         from .reporting.text import shortened
 
-        return shortened(self, MOST_LINES)
+        return shortened(self)
 
     def __repr__(self) -> str:
         """What was audited and the answer, in at most `MOST_CHARACTERS` characters."""

@@ -19,11 +19,9 @@ def everybody() -> None:
     mark = controls.slider(
         "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
     )
-    compared = len(results.judges or results.humans)
     with answer:
-        widgets.check_result(
-            results.checks[rater], worst_of=compared if rater == results.least_agreeing else 0
-        )
+        widgets.answer(results.said(rater))
+        widgets.in_full(f"{rater}: {results.checks[rater].sentence}")
     left, right = st.columns(2, gap="medium")
     with left:
         repeat = raters.itself_section(results, mark)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import several_kinds
-from pages.sections.calibration.controls import confidence_result, read_controls
+from pages.sections.calibration.controls import confidence_results, read_controls
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
 from pages.shared import widgets
@@ -33,8 +33,10 @@ with recalibration:
 
 # The answer stands first and is computed last: the diagram follows its slider without waiting for
 # it.
+said, result = confidence_results(state)
 with answer:
-    widgets.check_result(confidence_result(state))
+    widgets.answer(said)
+    widgets.in_full(f"{result.judge}: {result.sentence}")
     for name in state.shown:
         if kinds := several_kinds(state.outcomes[name]):
             st.text(f"{name}: {kinds}")

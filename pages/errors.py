@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.interpretation.agreement import ACCURACY, confusion
+from core.interpretation.agreement import ACCURACY, confusion, errors_answer
 from core.interpretation.tables import frame_of
 from pages.sections.errors.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, numbers, widgets
@@ -11,10 +11,10 @@ widgets.title("Errors", "Where is it wrong?")
 answer = st.container()
 state = read_controls()
 with answer:
-    widgets.check_result(
-        confusion(state.accuracy, state.table, noun=COMPARED[state.compared]),
-        worst_of=state.worst_of,
-    )
+    noun = COMPARED[state.compared]
+    widgets.answer(errors_answer(state.judge, state.accuracy, state.table, noun))
+    full = confusion(state.accuracy, state.table, noun=noun)
+    widgets.in_full(f"{full.judge}: {full.sentence}")
 
 matrix, others = st.columns([1, 1], gap="medium")
 with matrix:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.consensus.ensembles import RULES
-from core.interpretation.juries import answer
+from core.interpretation.juries import answer, jury_answer
 from pages.sections.juries.jury import judged, read_controls, rules_tab, without_tab
 from pages.shared import cached, widgets
 
@@ -21,7 +21,8 @@ head = st.container()
 state = read_controls()
 jury, found = cached.computed("jury", state.key, lambda: judged(state))
 with head:
-    widgets.answer(*answer(found))
+    widgets.answer(jury_answer(found))
+    widgets.in_full(answer(found))
     left = (
         f" {found.left_out:,} comparisons that not all judged are left out."
         if found.left_out

@@ -1,9 +1,11 @@
 """Which model is better, against which anchor, and would another anchor rank them alike?"""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import answer, sound
+from core.interpretation.leaderboard import answer, board_answer
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.debiased import debiased_tab
@@ -28,9 +30,11 @@ except NoUsableVotes as error:
 found = standing(state)
 triangles, summaries = all_triangles(state)
 with head:
-    kind = "finding" if sound(found, summaries) and not state.apart else "warning"
-    said = answer(found, summaries, corrected=state.corrected)
-    widgets.answer(f"{said} {state.apart}" if state.apart else said, kind)
+    said = board_answer(found, summaries, corrected=state.corrected)
+    widgets.answer(replace(said, good=said.good and not state.apart))
+    if state.apart:
+        st.text(state.apart)
+    widgets.in_full(answer(found, summaries, corrected=state.corrected))
 
 widgets.tabs(
     {

@@ -12,9 +12,9 @@ head = st.container()
 state = read_controls()
 found, sensitive = improvements(state), sensitivities(state)
 with head:
-    widgets.answer(
-        *sentences.answer(state.judge, found.get(state.judge), sensitive.get(state.judge))
-    )
+    of = state.judge, found.get(state.judge), sensitive.get(state.judge)
+    widgets.answer(sentences.candidates_answer(*of))
+    widgets.in_full(sentences.answer(*of))
 
 widgets.tabs(
     {

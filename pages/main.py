@@ -54,6 +54,8 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] h1 { padding: 0 0 0.4rem 0; }
 [class*="st-key-answer-"] { border-left: 3px solid var(--appellate-rule, #7d8791); padding-left: 0.8rem; }
 [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1.15rem; line-height: 1.4; font-weight: 500; }
+[class*="st-key-answer-"] [class*="st-key-figures"] [data-testid="stText"],
+.st-key-found ~ [data-testid="stText"] { font-size: 0.95rem; font-weight: 400; line-height: 1.4; }
 [class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }

@@ -14,7 +14,8 @@ measured, corrected = st.tabs(
 )
 if measured.open:
     with answer:
-        widgets.check_result(state.result, worst_of=state.worst_of)
+        widgets.answer(state.said)
+        widgets.in_full(f"{state.judge}: {state.result.sentence}")
     with measured:
         order.order_section(state)
         order.change_section(state)

@@ -15,7 +15,9 @@ from ..agreement.paired import PairedJudges, PairedMeasure
 from ..agreement.reliability import InterRaterReliability, Repeatability
 from ..checks.check import CheckResult, combined
 from ..checks.overall import NAMED
+from ..stats.estimate import Estimate
 from ..wording import SAYS, count, interval, percent, percent_span, signed, signed_ends
+from .answer import Answer, Found, bad, difference, good, in_words, line, longest, measured, share
 from .tables import TEXT, Column, frame
 
 if TYPE_CHECKING:
@@ -239,6 +241,141 @@ def confusion(accuracy: CheckResult, value: Confusion, *, noun: str = "votes") -
             f"{errors:,} errors)."
         )
     return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
+
+
+def errors_answer(judge: str, accuracy: CheckResult, value: Confusion, noun: str) -> Answer:
+    """Which kind of error a judge makes most.
+
+    noun : what is compared with gold, `votes` or the labels made of them.
+    """
+    if value.accuracy is None:
+        return Answer(headline=f"No gold label says where {judge} errs.", good=False)
+    own = judge if noun == "votes" else f"The {noun} of {judge}"
+    one = noun == "votes"
+    counts, kinds = value.counts, _kinds_of_error(value)
+    wrong = {kind: cases for kind, (cases, _) in kinds.items()}
+    most = max(wrong, key=lambda kind: wrong[kind])
+    cases, of = kinds[most]
+    beats = accuracy.interval is None or accuracy.interval.excludes(0.5)
+    if not cases:
+        headline = f"{own} {'gives' if one else 'give'} gold's label in every case."
+    else:
+        verb = ERRORS[most][0 if one else 1]
+        headline = f"{own} {verb.format(share=percent(cases / of))}."
+    if not beats:
+        headline = f"{judge} is not shown to be right more often than a coin where gold decides."
+    commonest = commonest_error(value)
+    said = ""
+    if commonest:
+        gold, says, times = commonest
+        errors = value.n - int(counts.trace())
+        said = f"commonest: {SHORT[says]} for {SHORT[gold]}, {times:,} of {errors:,}"
+    constant = value.labels[int(counts.sum(axis=1).argmax())]
+    always = f'"always {SHORT[constant].removeprefix("a ")}" {percent(value.constant or 0.0)}'
+    return Answer(
+        headline=headline,
+        figures=line([f"right label {share(value.accuracy)}, {always}", said]),
+        good=good(accuracy),
+    )
+
+
+SHORT = {1: "A", 0: "a tie", -1: "B"}
+ERRORS = {
+    "wins": (
+        "names a winner in {share} of the cases that gold calls a tie",
+        "name a winner in {share} of the cases that gold calls a tie",
+    ),
+    "ties": (
+        "calls a tie in {share} of the cases that gold decides",
+        "call a tie in {share} of the cases that gold decides",
+    ),
+    "opposite": (
+        "picks the wrong answer in {share} of the cases that gold decides",
+        "pick the wrong answer in {share} of the cases that gold decides",
+    ),
+}
+"""A kind of error as a judge makes it, and as labels do."""
+
+
+def _kinds_of_error(value: Confusion) -> dict[str, tuple[int, int]]:
+    """Kind → cases of it, and the cases in which it could be made."""
+    counts = value.counts
+    ties, decided = int(counts[1].sum()), int(counts[0].sum() + counts[2].sum())
+    return {
+        "wins": (int(counts[1, 0] + counts[1, 2]), ties),
+        "ties": (int(counts[0, 1] + counts[2, 1]), decided),
+        "opposite": (int(counts[0, 2] + counts[2, 0]), decided),
+    }
+
+
+def agreement_answer(
+    found: Mapping[str, Found],
+    rater: str,
+    beside_people: Estimate | None,
+    pairs: Iterable[JudgePair] = (),
+) -> Answer:
+    """Whether judges repeat themselves, and how one of them agrees with people, or else which two
+    agree least.
+
+    found : repeatability and coins of every judge.  beside_people : of `rater`, how much more often
+        than a left-out person it says what the others say.  pairs : of raters.
+    """
+    itself = found[rater]["repeatability"]
+    known = [
+        (pair, pair.raw)
+        for pair in pairs
+        if pair.raw is not None and {pair.judge_1, pair.judge_2} <= found.keys()
+    ]
+    asked = any(of["repeatability"].interval for of in found.values())
+    parts = [_repeats(found)] if asked or not known else []
+    apart = None
+    if not asked and beside_people is None and known:
+        pair, apart = min(known, key=lambda one: one[1].value)
+        alike = percent(apart.value)
+        parts = [f"{pair.judge_1} and {pair.judge_2} agree least: on {alike} of comparisons"]
+    if beside_people is not None:
+        parts.append(_with_people(rater, beside_people))
+    headline = longest(["; ".join(parts), *reversed(parts)], found)
+    return Answer(
+        headline=f"{headline}.",
+        figures=line(
+            [
+                itself.interval and f"ICC(3,k) {measured(itself.interval)}",
+                beside_people and f"people {difference(beside_people, unit=' points')}",
+                apart and f"alike {share(apart)}",
+                apart and pair.kappa and f"κ {measured(pair.kappa)}",
+                itself.interval and count(itself.interval.n, "item"),
+            ]
+        ),
+        good=not bad(itself) and not bad(found[rater].get("coin_share")),
+    )
+
+
+def _repeats(found: Mapping[str, Found]) -> str:
+    asked = {
+        name: of["repeatability"] for name, of in found.items() if of["repeatability"].interval
+    }
+    steady = [name for name, result in asked.items() if good(result)]
+    loose = [name for name, result in asked.items() if bad(result)]
+    if not asked:
+        return "Nobody was asked twice, so nothing is known of repeats"
+    if len(steady) == len(asked):
+        if len(asked) == 1:
+            return f"{steady[0]} repeats itself well"
+        return f"All {in_words(len(asked))} judges repeat themselves well"
+    if loose:
+        worst = min(loose, key=lambda name: asked[name].interval.value)  # type: ignore[union-attr]
+        others = f", nor do {in_words(len(loose) - 1)} more" if len(loose) > 1 else ""
+        return f"{worst} does not repeat itself{others}"
+    few = in_words(len(steady)).capitalize()
+    return f"{few} of {in_words(len(asked))} judges are shown to repeat themselves"
+
+
+def _with_people(rater: str, beside: Estimate) -> str:
+    if not beside.excludes(0):
+        return f"{rater} agrees with people about as people do"
+    how = "more" if beside.value > 0 else "less"
+    return f"{rater} agrees with people {how} than people do"
 
 
 def cell_key(gold: int, verdict: int) -> str:

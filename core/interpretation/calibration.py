@@ -5,7 +5,7 @@ worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from ..confidence.recalibration import Recalibration
 from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
 from ..confidence.th_scores import ThScore
 from ..stats.estimate import Estimate
-from ..wording import percent, percent_span, span, target
+from ..wording import count, percent, percent_span, span, target
+from .answer import Answer, Found, bad, difference, good, line, longest, measured
 from .tables import TEXT, Column, frame
 
 if TYPE_CHECKING:
@@ -167,6 +168,8 @@ RECALIBRATIONS = (
 )
 """A row per judge (`Recalibrated`): before and after a map."""
 
+CONFIDENCE = ("calibration", "overconfidence", "discrimination")
+"""The checks of what a stated confidence is worth."""
 MEASURES = {
     "accuracy": "accuracy",
     "mean_confidence": "stated",
@@ -201,6 +204,65 @@ def confidence(results: Sequence[CheckResult], *, of: int = 1) -> CheckResult:
     """
     largest = [f"Of {of} judges it has the largest ECE."] if of > 1 else []
     return combined("calibration", results, *largest)
+
+
+def confidence_answer(found: Mapping[str, Found], judge: str, floor: NoiseFloor | None) -> Answer:
+    """Whether one judge's confidence can be taken at its word, and of several whose can.
+
+    found : the checks of confidence of every judge; with one judge nobody is set beside it.
+    floor : what chance alone shows of its ECE.
+    """
+    of = found[judge]
+    off, gap, auroc = (of[name].interval for name in CONFIDENCE)
+    says = _worth(judge, of)
+    honest = [
+        name
+        for name, other in found.items()
+        if name != judge and all(good(other[check]) for check in CONFIDENCE)
+    ]
+    if bad_confidence(of) and honest:
+        best = min(honest, key=lambda name: _ece(found[name]))
+        says = longest([f"{says}; {best} means what it says", says], found)
+    chance = f", noise ≤ {100 * by_chance(floor):.1f}" if floor is not None else ""
+    return Answer(
+        headline=f"{says}.",
+        figures=line(
+            [
+                gap and f"over-confidence {difference(gap, unit=' points')}",
+                off and f"ECE {measured(off, 1, 100)}{chance}",
+                auroc and f"AUROC {measured(auroc)}",
+                off and count(off.n, "item"),
+            ]
+        ),
+        good=all(good(of[check]) for check in CONFIDENCE),
+    )
+
+
+def bad_confidence(of: Found) -> bool:
+    """Whether a check of confidence is shown to warn or fail."""
+    return any(bad(of[check]) for check in CONFIDENCE)
+
+
+def _ece(of: Found) -> float:
+    found = of["calibration"].interval
+    return found.value if found else math.inf
+
+
+def _worth(judge: str, of: Found) -> str:
+    off, gap, _ = (of[name].interval for name in CONFIDENCE)
+    if bad(of["overconfidence"]) and gap is not None:
+        more = "more" if gap.value > 0 else "less"
+        points = round(100 * abs(gap.value))
+        return f"{judge} claims {points} points {more} certainty than it earns"
+    if bad(of["calibration"]) and off is not None:
+        return f"{judge} states confidence that is {round(100 * off.value)} points off"
+    if bad(of["discrimination"]):
+        return f"{judge} is hardly surer where it is right than where it is wrong"
+    if all(good(of[check]) for check in CONFIDENCE):
+        return f"{judge} means what it says: its confidence can be used as it is"
+    if off is None:
+        return f"Nothing shows yet what the confidence of {judge} is worth"
+    return f"Whether the confidence of {judge} can be used is not settled"
 
 
 def several_kinds(outcomes: OutcomeCounts) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import percent, percent_span, points, points_ends
+from .answer import Answer, difference, line
 from .tables import Column
 
 FEW = 30
@@ -49,7 +49,7 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
     )
 
 
-def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
+def answer(found: EnsembleTable) -> str:
     """Best rule against the best member treated like it, first where the most accurate rule stands.
 
     BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`);
@@ -74,7 +74,38 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
         sentence += (
             f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}."
         )
-    return f"{word}. {sentence}", "finding" if word == "Yes" else "warning"
+    return f"{word}. {sentence}"
+
+
+def jury_answer(found: EnsembleTable) -> Answer:
+    """Whether the most accurate jury is shown to beat the best judge treated like it."""
+    rules = [
+        score
+        for score in found.scores.values()
+        if score.kind in ("rule", "fuser") and score.n == found.n
+    ]
+    best = max(rules, key=lambda score: score.accuracy.value)
+    word, _ = _compared(found, best, len(rules))
+    gap = best.against_best
+    assert gap is not None
+    assert best.against is not None
+    member = found.scores[best.against]
+    alone = f"{member.name} by BTD alone" if best.fitted else f"{member.name} alone"
+    headline = {
+        "Yes": f"The jury by {best.name} is right more often than {alone}.",
+        "No": f"Even the best jury here is right less often than {alone}.",
+    }.get(word, f"No jury here is shown to beat {alone}.")
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                f"{best.name} {percent(best.accuracy.value, 1)} against "
+                f"{percent(member.accuracy.value, 1)}, {difference(gap, unit=' points')}",
+                f"{best.n:,} comparisons",
+            ]
+        ),
+        good=word == "Yes",
+    )
 
 
 def _compared(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_rev
 from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
 from ..wording import count, elo_ends, percent, signed_elo
+from .answer import Answer, in_words, line, longest, share
 from .tables import Column
 
 if TYPE_CHECKING:
@@ -108,6 +109,51 @@ def sound(found: Standings, triangles: Sequence[TriangleSummary] = ()) -> bool:
     alone = found.lead is None or len(found.lead.top_tier) == 1
     reversed_somewhere = any(other.reversals for other in found.others)
     return alone and not reversed_somewhere and not any(triangle.broken for triangle in triangles)
+
+
+def board_answer(
+    found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False
+) -> Answer:
+    """Who leads, whether that is settled, and whether another anchor agrees."""
+    shown = found.board
+    best = shown.rows[0]
+    p, elo = best.interval(corrected)
+    worst = most_reversing(found)
+    turned = worst is not None and bool(worst.reversals)
+    circle = any(triangle.intransitive for triangle in triangles)
+    top = [row.model for row in shown.rows if row.tier == best.tier]
+    several = len(top) > 1
+    if p.high < 0.5:
+        first = f"No model beats the anchor {shown.anchor}; {best.model} comes nearest"
+        if several:
+            first = f"No model beats the anchor {shown.anchor}"
+    elif several:
+        who = " and ".join(top) if len(top) == 2 else f"{in_words(len(top)).capitalize()} models"
+        first = f"{who} lead; which is first is open"
+    else:
+        first = f"{best.model} leads alone"
+    compared = [other for other in found.others if other.kendall_tau is not None]
+    ways = [first]
+    if turned or circle:
+        joined = ", and" if several else "; but"
+        ways.insert(0, f"{first}{joined} another anchor changes the order")
+    elif compared:
+        ways.insert(0, f"{first}; no other anchor is shown to change the order")
+    tau = min(compared, key=lambda other: other.kendall_tau or 0.0) if compared else None
+    if turned:
+        tau = worst
+    return Answer(
+        headline=f"{longest(ways, [row.model for row in shown.rows] + [shown.anchor])}.",
+        figures=line(
+            [
+                f"{best.model} {share(p)} against {shown.anchor}",
+                f"{signed_elo(elo.value)} Elo ({signed_elo(elo.low)} to {signed_elo(elo.high)})",
+                tau and f"τ {tau.kendall_tau or 0.0:.2f} with {tau.anchor}",
+                count(best.n, "prompt"),
+            ]
+        ),
+        good=sound(found, triangles),
+    )
 
 
 def mid_region(shown: Board) -> str:

@@ -5,14 +5,15 @@ help?
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from ..consensus.listwise import Improvement, Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
 from ..consensus.slots import SlotCorrected
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from ..wording import p_value, percent, percent_span, points, points_ends
+from ..wording import count, p_value, percent, percent_span, points, points_ends
+from .answer import Answer, difference, line, share
 from .tables import Column
 
 SIGNIFICANT = 0.05
@@ -101,9 +102,7 @@ def judge_columns(
     )
 
 
-def answer(
-    judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None
-) -> tuple[str, Literal["finding", "warning"]]:
+def answer(judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None) -> str:
     """Order sensitivity, and whether the consensus of all orders is right more often than the first
     order.
     """
@@ -116,8 +115,41 @@ def answer(
             f"{percent(changed.value)} of "
             f"items ({percent_span(changed)}, n {changed.n:,})."
         )
-    sentence = first if found is None else f"{first} {gained(found)}"
-    return sentence, "warning" if changed is None or changed.low > 0 else "finding"
+    return first if found is None else f"{first} {gained(found)}"
+
+
+def candidates_answer(
+    judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None
+) -> Answer:
+    """On how many items the winner depends on the order, and whether averaging orders helps."""
+    changed = None if sensitivity is None else sensitivity.changed
+    gain = None if found is None else found.overall.gain
+    if changed is None:
+        says = f"Whether candidate order decides for {judge} is unknown: each item has one order"
+    elif changed.value == 0:
+        says = f"The winner of {judge} is the same in every candidate order"
+    else:
+        says = (
+            f"The winner of {judge} depends on candidate order for {percent(changed.value)} of "
+            "items"
+        )
+    if gain is not None and changed is not None and changed.value:
+        helps = "helps" if gain.low > 0 else "hurts" if gain.high < 0 else "is not shown to help"
+        says = f"{says}; averaging orders {helps}"
+    parts = []
+    if changed is not None:
+        parts.append(f"order decides {share(changed)}")
+    if found is not None:
+        overall = found.overall
+        parts.append(
+            f"consensus {percent(overall.consensus.value, 1)} against "
+            f"{percent(overall.single.value, 1)} in one order, "
+            f"{difference(overall.gain, unit=' points')}"
+        )
+    if changed is not None:
+        parts.append(count(changed.n, "item"))
+    good = changed is not None and not changed.low > 0
+    return Answer(headline=f"{says}.", figures=line(parts), good=good)
 
 
 def headline(judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None) -> str:

@@ -16,6 +16,7 @@ from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import count, ends, minus, number, percent, signed, signed_ends, span
+from .answer import Answer, in_words, line, measured
 from .tables import Column
 
 SIGNIFICANT = 0.05
@@ -96,6 +97,35 @@ EFFECTIVE = (
     Column("wrong side, seen", "observed", ends=("low", "high")),
 )
 """A row per number of votes (`ErrorWith`)."""
+
+
+def plan_answer(judge: str, found: Sweep, rule: str = "btd") -> Answer:
+    """Whether fewer votes per comparison would do."""
+    column = found.methods.index(rule)
+    most, enough = int(found.sizes[-1]), enough_votes(found, rule)
+    good = enough < most
+    if good:
+        votes = "vote" if enough == 1 else "votes"
+        headline = (
+            f"{in_words(enough).capitalize()} {votes} per comparison "
+            f"{'is' if enough == 1 else 'are'} nearly as good as {in_words(most)} for {judge}."
+        )
+    elif len(found.sizes) == 1:
+        headline = f"One number of votes was tried for {judge}, so nothing is known of fewer."
+    elif found.more.low[-2, column] > 0:
+        headline = f"More votes per comparison pay for {judge} up to all {in_words(most)}."
+    else:
+        headline = f"Whether fewer than {in_words(most)} votes would do for {judge} is open."
+    parts = [f"error {measured(found.mae_item[len(found.sizes) - 1, column], 3)} with {most}"]
+    for size in dict.fromkeys((enough, int(found.sizes[0]))):
+        if size < most:
+            place = found.sizes.tolist().index(size)
+            parts.append(f"{signed(float(found.more.value[place, column]), 3)} with {size}")
+    if "majority" in found.methods:
+        majority = found.mae.value[-1, found.methods.index("majority")]
+        parts.append(f"majority {majority:.3f}")
+    parts.append(f"{found.n:,} labelled comparisons")
+    return Answer(headline=headline, figures=line(parts), good=good)
 
 
 def enough_labels(found: Sweep, rule: str = "btd") -> int | None:

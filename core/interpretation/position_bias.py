@@ -4,17 +4,82 @@ and length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..bias.balance import OrderBalance
 from ..bias.order import PositionBias
 from ..bias.preference import Verbosity
-from ..wording import percent, percent_span, signed, signed_span
+from ..checks.check import CheckResult
+from ..stats.estimate import Estimate
+from ..wording import count, percent, percent_span, signed, signed_span
+from .answer import Answer, Found, bad, difference, good, in_words, line, longest, share
 from .tables import TEXT, Column, frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SLOTS = {True: "first", False: "second"}
+
+
+def order_answer(found: Mapping[str, Found], judge: str, flips: Estimate | None) -> Answer:
+    """Whether order decides for one judge, and for how many of the others.
+
+    found : the checks of order of every judge.  flips : share of its verdicts that reverse.
+    """
+    position, stability = found[judge]["position"], found[judge]["stability"]
+    slot = position.interval
+    others = [of["position"] for name, of in found.items() if name != judge]
+    others = [one for one in others if one.grade != "unknown"]
+    if bad(position) and slot is not None:
+        said = f"{judge} favours the answer it sees {SLOTS[slot.value > 0]}"
+        ways = [f"{said}; {_of_others(others)}", said] if others else [said]
+    elif bad(stability):
+        ways = [f"{judge} changes verdicts when answers swap places, but favours neither place"]
+        if not good(position):
+            ways = [f"{judge} changes verdicts when answers swap places"]
+    elif good(position):
+        alone = f"{judge} does not care which answer it sees first"
+        ways = [alone]
+        if others and all(good(one) for one in others):
+            many = "judges" if len(others) > 1 else "judge"
+            does = "do" if len(others) > 1 else "does"
+            ways = [f"{alone}; nor {does} the other {in_words(len(others))} {many}", alone]
+    elif slot is None and not others:
+        ways = ["Nobody was asked in both orders, so whether order decides is unknown"]
+    elif slot is None:
+        ways = [f"Whether order decides for {judge} is unknown: it was never asked in both orders"]
+    else:
+        ways = [f"Whether order decides for {judge} is not settled"]
+    limits = position.limits
+    limit = ""
+    if limits is not None and limits.failure is not None:
+        at = limits.failure if position.grade in ("warn", "fail") else limits.caution
+        limit = f", limit ±{100 * at:g}"
+    return Answer(
+        headline=f"{longest(ways, found)}.",
+        figures=line(
+            [
+                slot and f"for the first {difference(slot, unit=' points')}{limit}",
+                flips and f"reversed {share(flips)}",
+                slot and count(slot.n, "item"),
+            ]
+        ),
+        good=good(position) and not bad(stability),
+    )
+
+
+def _of_others(others: Sequence[CheckResult]) -> str:
+    """How many of the other judges favour a place too."""
+    fine, lean = sum(map(good, others)), sum(map(bad, others))
+    who = "the other judge" if len(others) == 1 else f"the other {in_words(len(others))} judges"
+    if fine == len(others):
+        return f"{who} {'does' if len(others) == 1 else 'do'} not"
+    if lean:
+        of = "" if lean == len(others) else f"{in_words(lean)} of "
+        return f"{of}{who} {'favours' if lean == 1 else 'favour'} a place too"
+    return f"of {who} this is not settled"
+
 
 UNPAIRED = 0.05
 """More votes than this without a partner in the other order: raw slot shares are confounded with

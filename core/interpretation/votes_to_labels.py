@@ -22,12 +22,14 @@ from ..aggregation.evaluation import (
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
 from ..aggregation.prior_check import FEWEST_TASKS
+from ..aggregation.rules import RULES
 from ..aggregation.shrinkage import CandidatePrior
 from ..bias.order import PositionBias
 from ..checks.check import CheckResult, Grade
-from ..stats.estimate import Estimates
+from ..stats.estimate import Estimate, Estimates
 from ..stats.splits import HeldOutScores
 from ..wording import minus, number, percent, signed, signed_ends, span
+from .answer import Answer, line, measured
 
 POSITION_SIGNIFICANCE = 0.05
 
@@ -116,6 +118,50 @@ def _btd(value: Evaluation, best: MethodScore) -> str:
     if btd.top_cluster:
         return f"; BTD is level with it at {btd.mae:.3f}"
     return f"; BTD is behind at {btd.mae:.3f}"
+
+
+def labels_answer(judge: str, value: Evaluation) -> Answer:
+    """Whether another rule than plain majority is worth it, as `recommend` grades it."""
+    scores = list(value.scores.values())
+    best, majority = scores[0], value.scores["majority"]
+    grade = recommend(judge, value, most_votes=3).grade
+    less = 1 - best.mae / majority.mae if majority.mae else 0.0
+    if grade == "ok":
+        headline = f"Plain majority is enough to make labels of the votes of {judge}."
+    elif grade == "fail":
+        headline = f"No rule is shown to beat labels that ignore the votes of {judge}."
+    elif grade == "unknown":
+        headline = f"So far {best.name} labels the votes of {judge} with the least error."
+    else:
+        how = "Calibrating" if best.key in RULES and RULES[best.key].fitted else f"{best.name} on"
+        size = (
+            "more than halves"
+            if less > 0.505
+            else "halves"
+            if less >= 0.495
+            else f"cuts by {percent(less)}"
+        )
+        headline = f"{how} the votes of {judge} {size} the label errors of plain majority."
+    errs = f"error of {best.name} {_briefly(best)}"
+    if grade == "ok":
+        errs = f"error of {majority.name} {_briefly(majority)}"
+        if f"{best.mae:.3f}" != f"{majority.mae:.3f}":
+            errs += f", the least {best.mae:.3f} of {best.name}"
+    elif best is not majority:
+        change = minus(f"{-100 * less:+.0f}")
+        errs += f" against {_briefly(majority)}, {change} %"
+    return Answer(
+        headline=headline,
+        figures=line(
+            [errs, f"{value.calibration:,.0f} labels used", f"{value.n:,} labelled comparisons"]
+        ),
+        good=grade == "ok",
+    )
+
+
+def _briefly(score: MethodScore) -> str:
+    ends = Estimate(score.mae, score.mae_item_low, score.mae_item_high)
+    return measured(ends, 3)
 
 
 OFTEN = 0.25

@@ -10,18 +10,20 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from xml.etree import ElementTree
 
 from ..against import COMPARED
 from ..audit_results import Audit
 from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
 from ..checks.check import GRADES, Check, CheckResult
-from ..checks.overall import OVERALL_WORDS, SIGNS, Overall, answer, because
+from ..checks.overall import GRADE_OF, OVERALL_WORDS, SIGNS, Overall, because
 from ..checks.score_evidence import ScoreEvidence
 from ..errors import InvalidOption
+from ..interpretation.questions import overview_answer
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate
-from ..wording import one_line, target
+from ..wording import count, one_line, target
 from .text import METRICS
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -299,39 +301,93 @@ def _not_known(result: CheckResult) -> bool:
     return result.grade == "unclear" or (result.check == "accuracy" and result.grade == "unknown")
 
 
-def to_markdown(audit: Audit) -> str:
-    """A summary for a pull request: the answer, a row per judge with a sign per check, and every
-    finding.
+def to_markdown(audit: Audit, *, made: date | None = None) -> str:
+    """A summary for a pull request: which judge to use, what was audited, a row per judge from the
+    best to the worst with a sign per check, and every finding.
+
+    made : the day, if it is to stand there.
     """
     lines = ["## Audit of judges", ""]
     if audit.judges:
-        lines += [_escaped(answer(audit.checks, audit.overall)), ""]
-        lines += _matrix(
-            CHECKS, [(judge.judge, judge.overall, judge.checks) for judge in audit.judges]
-        )
+        said = overview_answer(audit)
+        lines += [f"**{_escaped(said.headline)}**", "", _escaped(said.figures), ""]
+        people = {judge.judge for judge in audit.judges if judge.rater_type == "human"}
+        rows = [
+            (judge.judge, judge.overall, judge.checks, judge.votes.n)
+            for judge in audit.judges
+            if judge.judge not in people
+        ]
+        reference = [
+            (judge.judge, judge.overall, judge.checks, judge.votes.n)
+            for judge in audit.judges
+            if judge.judge in people
+        ]
+        for title, raters in (("judge", rows), ("person", reference)):
+            lines += _matrix(CHECKS, raters, title)
     if audit.scores:
         lines += [_escaped(f"{s.whose}: {s.headline}") for s in audit.scores]
         lines += [""]
-        lines += _matrix(SCORE_CHECKS, [(s.whose, s.overall, s.checks) for s in audit.scores])
-    signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
+        lines += _matrix(
+            SCORE_CHECKS,
+            [(s.whose, s.overall, s.checks, _scored(s.evidence)) for s in audit.scores],
+            "judge",
+        )
     if audit.against is not None:
         lines += [*(f"- {_escaped(each)}" for each in audit.against.sentences()), ""]
-    lines += [f"{signs} · intervals: {target(audit.options.level)}", ""]
+    lines += [_audited(audit, made), ""]
     results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
     for grade in ("fail", "warn"):
         lines += [_finding(result) for result in results if result.grade == grade]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _scored(evidence: ScoreEvidence) -> int:
+    """Answers that a judge scored."""
+    return sum(not math.isnan(score) for score in evidence.table.judge.tolist())
+
+
+def _audited(audit: Audit, made: date | None) -> str:
+    """How much was audited, when, and what the signs mean."""
+    found = audit.summary
+    parts = [
+        f"{count(found.votes, 'vote')} on {count(found.items, 'item')}" if found.votes else "",
+        made.isoformat() if made else "",
+        f"intervals: {target(audit.options.level)}",
+        "✓ ok",
+        "! needs care",
+        "✗ fails",
+        "~ unclear",
+        "? not known",
+        "simulated" if found.simulated else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
 def _matrix(
-    checks: Sequence[Check], judges: Sequence[tuple[str, Overall, Sequence[CheckResult]]]
+    checks: Sequence[Check],
+    judges: Sequence[tuple[str, Overall, Sequence[CheckResult], int]],
+    title: str,
 ) -> list[str]:
-    """A table with a row per judge and a sign per check."""
-    heads = " | ".join(check.name.replace("_", " ") for check in checks)
-    lines = [f"| judge | verdict | {heads} |", "|---|---|" + ":-:|" * len(checks)]
-    for judge, overall, results in judges:
-        cells = " | ".join(SIGNS[result.grade] for result in results)
-        lines.append(f"| {_escaped(judge)} | {overall.verdict.replace('_', ' ')} | {cells} |")
+    """A table with a row per judge and a sign per check; what is known of nobody has no column.
+
+    judges : name, overall verdict, results, and how much each judged.
+    """
+    if not judges:
+        return []
+    known = {
+        result.check
+        for _, _, results, _ in judges
+        for result in results
+        if result.grade != "unknown"
+    }
+    shown = [check for check in checks if check.name in known]
+    heads = "".join(f" {check.name.replace('_', ' ')} |" for check in shown)
+    lines = [f"| {title} | verdict | n |{heads}", "|---|---|--:|" + ":-:|" * len(shown)]
+    for judge, overall, results, n in judges:
+        of = {result.check: SIGNS[result.grade] for result in results}
+        cells = "".join(f" {of[check.name]} |" for check in shown)
+        verdict = f"{SIGNS[GRADE_OF[overall.verdict]]} {overall.verdict.replace('_', ' ')}"
+        lines.append(f"| {_escaped(judge)} | {verdict} | {n:,} |{cells}")
     return [*lines, ""]
 
 

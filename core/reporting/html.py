@@ -205,7 +205,7 @@ def _graded(grade: Grade) -> Markup:
 CHECKED = (
     Column("judge", lambda row: row[0].judge, TEXT),
     Column("verdict", lambda row: _sign(GRADE_OF[row[0].verdict], row[0].word), TEXT),
-    Column("found", lambda row: row[0].sentence, TEXT),
+    Column("found", lambda row: row[0].said.figures, TEXT),
     Column("what to do", lambda row: " ".join(row[0].advice), TEXT),
 )
 
@@ -219,11 +219,12 @@ def _first(audit: Audit) -> Iterator[Part]:
     people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
     order = [judge.judge for judge in audit.judges]
     cards = [card_of(judge) for judge in audit.judges]
-    best = cards[0]
+    best = card_of(audit.judges[0], audit.judges)
     grade = GRADE_OF[best.verdict]
     word = f"{SIGNS[grade]} {best.word}: {best.judge} ({best.made})"
     yield "words", "p", word, f"card grade-{grade}"
-    yield "words", "p", best.sentence
+    yield "words", "p", best.said.headline
+    yield "words", "p", best.said.figures
     if best.advice:
         yield "words", "p", f"What to do: {' '.join(best.advice)}"
     rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]

@@ -1,17 +1,20 @@
-"""An audit as text for a terminal: verdict sentences first, then tables."""
+"""An audit as text for a terminal: which judge to use first, then verdicts, then tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..checks.overall import because, confidence_line
+from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line
+from ..interpretation.card import card_of
 from ..interpretation.leaderboard import pooled_by
+from ..interpretation.questions import overview_answer, page_answers
 from ..interpretation.tables import TEXT, Column
 from ..wording import one_line, target
 from . import listwise
 
 MAX_BOARD_ROWS = 20
+MARKS_OF = {verdict: SIGNS[grade] for verdict, grade in GRADE_OF.items()}
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
 
 METRICS = {
@@ -69,33 +72,21 @@ def to_text(audit: Audit) -> str:
     """Readable summary of an audit; control characters in names become spaces: text from votes is
     hostile.
     """
-    found = audit.summary
-    named = {reading.mapping.get("judge", "") for reading in audit.readings}
-    fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
-    judges = f"{len(found.judges)} ({fixed}, in no column)" if fixed else str(len(found.judges))
-    of_answers = sum(rater.n for rater in found.scores)
-    scored = f"scores of single answers: {of_answers:,}; " if of_answers else ""
-    lines = [
-        f"Judges: {judges}; votes: {found.votes:,}; {scored}comparisons: {found.comparisons:,}; "
-        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
-        f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
-        f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
-        f"Intervals: {target(audit.options.level)}."
-    ]
-    if not found.votes:
-        lines = [_scores_read(audit)] if audit.scores else []
+    lines = [*_first(audit), "", _counted(audit)]
+    if not any(lines):
+        lines = []
     if audit.against is not None:
         lines += ["", *audit.against.sentences()]
     for scores in audit.scores:
         lines += ["", _score_headline(scores)]
-        lines += [f"  {part}" for part in (scores.headline, scores.figures) if part]
+        lines += [f"  {part}" for part in _said(scores)]
         lines += [
             f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
             for result in scores.checks
         ]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
-    if not found.votes:
+    if not audit.summary.votes:
         if audit.notes:
             lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
         return "\n".join(one_line(line) for line in lines)
@@ -106,6 +97,9 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:14}  {result.sentence}"
             for result in judge.checks
         ]
+    for page, said in page_answers(audit).items():
+        lines += ["", f"{page.replace('_', ' ').capitalize()}: {said.headline}"]
+        lines += [f"  {said.figures}"] if said.figures else []
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     if any(judge.splits for judge in audit.judges):
         share, splits = audit.options.calibration_share, audit.options.splits
@@ -131,6 +125,29 @@ def to_text(audit: Audit) -> str:
     return "\n".join(one_line(line) for line in lines)
 
 
+def _counted(audit: Audit) -> str:
+    """What was audited, in numbers."""
+    found = audit.summary
+    if not found.votes:
+        return _scores_read(audit) if audit.scores else ""
+    named = {reading.mapping.get("judge", "") for reading in audit.readings}
+    fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
+    judges = f"{len(found.judges)} ({fixed}, in no column)" if fixed else str(len(found.judges))
+    of_answers = sum(rater.n for rater in found.scores)
+    scored = f"scores of single answers: {of_answers:,}; " if of_answers else ""
+    return (
+        f"Judges: {judges}; votes: {found.votes:,}; {scored}comparisons: {found.comparisons:,}; "
+        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
+        f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
+        f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
+        f"Intervals: {target(audit.options.level)}."
+    )
+
+
+def _said(scores: ScoreAudit) -> list[str]:
+    return [part for part in (scores.headline, scores.figures) if part]
+
+
 def _scores_read(audit: Audit) -> str:
     people = sorted({name for scores in audit.scores for name in scores.evidence.table.names})
     said = f"; people: {', '.join(people)}" if people else ""
@@ -154,26 +171,80 @@ def _score_headline(scores: ScoreAudit) -> str:
     return because(scores.whose, scores.overall, scores.checks)
 
 
-def shortened(audit: Audit, most: int) -> str:
-    """`to_text` in at most `most` lines: what is fine goes first, then all but the verdicts.
+MOST_LINES = 60
+SHOWN_JUDGES, SHOWN_LAST = 12, 3
+"""Judges of the short text: the best, and the worst."""
+
+
+def shortened(audit: Audit, most: int = MOST_LINES) -> str:
+    """The audit in at most `most` lines: which judge to use, a line per judge from the best to the
+    worst, and what fails or needs care.
 
     The last line says what was left out, if anything was.
     """
-    lines = to_text(audit).splitlines()
-    if len(lines) <= most:
-        return "\n".join(lines)
-    ends = lines.index("Judges")
-    verdicts = [line for line in lines[:ends] if line]
-    table = lines[ends - 1 : ends + 2 + len(audit.judges)]
-    left_out: tuple[str, ...] = ()
-    kept = verdicts
-    for grade in ("ok", "unknown", "unclear", "warn", "fail"):
-        left_out = (*left_out, f"  {MARKS[grade]:4}  ")
-        kept = [*(line for line in verdicts if not line.startswith(left_out)), *table]
-        if len(kept) < most:
-            break
-    kept = kept[: most - 1]
-    return "\n".join([*kept, f"… {len(lines) - len(kept):,} more lines: to_text(audit) has all."])
+    whole = to_text(audit).splitlines()
+    if len(whole) <= most:
+        return "\n".join(whole)
+    lines = [*_first(audit), "", *_verdicts(audit)]
+    for scores in audit.scores:
+        lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
+    if audit.against is not None:
+        lines += ["", *audit.against.sentences()]
+    lines += ["", *(line for line in (_counted(audit),) if line)]
+    problems = _problems(audit)
+    room = most - 1 - len(lines) - 2
+    if problems and room > 0:
+        lines += ["", "What fails or needs care", *problems[: room - 1]]
+    lines = [one_line(line) for line in lines][: most - 1]
+    left = f"… {len(whole):,} lines have every check and table: audit --all, or to_text(audit)."
+    return "\n".join([*lines, left])
+
+
+def _first(audit: Audit) -> list[str]:
+    """Which judge to use, and the figures of that."""
+    if not audit.judges and not audit.scores:
+        return []
+    said = overview_answer(audit)
+    return [said.headline, *([said.figures] if said.figures else [])]
+
+
+def _verdicts(audit: Audit) -> list[str]:
+    """A line per judge, the best first and the worst last, people below them."""
+    judges = [judge for judge in audit.judges if judge.rater_type != "human"]
+    people = [judge for judge in audit.judges if judge.rater_type == "human"]
+    lines = []
+    for title, raters in (("Judges", judges), ("People", people)):
+        if not raters:
+            continue
+        shown = raters
+        if len(raters) > SHOWN_JUDGES + SHOWN_LAST:
+            shown = [*raters[:SHOWN_JUDGES], *raters[-SHOWN_LAST:]]
+        cards = [card_of(judge) for judge in shown]
+        # People are whom judges are measured by: no verdict on them.
+        rows = [
+            (f"{MARKS_OF[card.verdict]} {card.word}" if title == "Judges" else "", card.judge)
+            for card in cards
+        ]
+        words, names = (max(map(len, column)) for column in zip(*rows, strict=True))
+        listed = [
+            f"  {word:{words}}  {name:{names}}  {card.said.figures}".rstrip()
+            for (word, name), card in zip(rows, cards, strict=True)
+        ]
+        if len(shown) < len(raters):
+            between = len(raters) - len(shown)
+            listed.insert(SHOWN_JUDGES, f"  … {between:,} more between them")
+        lines += [f"{title}, best first", *listed]
+    return lines
+
+
+def _problems(audit: Audit) -> list[str]:
+    """What is shown to fail or to need care of each judge, the judges in their order."""
+    return [
+        f"  {MARKS[result.grade]:4}  {result.judge}: {result.sentence}"
+        for grade in ("fail", "warn")
+        for result in audit.checks
+        if result.grade == grade
+    ]
 
 
 def _table(columns: Sequence[Column], rows: Sequence[object]) -> list[str]:

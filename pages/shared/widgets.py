@@ -23,10 +23,10 @@ import streamlit as st
 import core
 from core.agreement.confusion_matrix import Confusion
 from core.audit_results import AuditOptions
-from core.checks.check import CheckResult
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation.agreement import cell_key
+from core.interpretation.answer import Answer
 from core.options import default_of
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
@@ -145,31 +145,25 @@ def title(name: str, question: str) -> None:
 
 
 def answer(
-    sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = ""
+    said: Answer | str, kind: Literal["finding", "warning"] = "finding", *, part: str = ""
 ) -> None:
-    """Say the page's answer in one plain sentence, with its interval, before any chart.
+    """Say the page's answer before any chart: its headline, and the line of its figures.
 
+    said : or a sentence of a `kind` with its figures in it.
     part : tells the answers of one run apart, where a page says a first one and later a better one.
     """
-    with st.container(key=f"answer-{kind}{part}"):
-        st.text(sentence)
+    if isinstance(said, str):
+        said = Answer(headline=said, good=kind == "finding")
+    with st.container(key=f"answer-{'finding' if said.good else 'warning'}{part}", gap="xxsmall"):
+        st.text(said.headline)
+        if said.figures:
+            with st.container(key=f"figures{part}"):
+                st.text(said.figures)
 
 
-def check_result(result: CheckResult, *, worst_of: int = 0) -> None:
-    """Say what a check found of one judge as the page's answer.
-
-    worst_of : raters among whom it fares worst, which is why a page opens on it; 0 or 1 is not
-        said.
-    """
-    worst = (
-        f" Of {worst_of} raters it fares worst in this."
-        if worst_of > 1 and result.grade != "unknown"
-        else ""
-    )
-    answer(
-        f"{result.judge}: {result.sentence}{worst}",
-        "finding" if result.grade == "ok" else "warning",
-    )
+def in_full(*sentences: str, part: str = "") -> None:
+    """The answer as whole sentences with every limit, folded."""
+    folded("In full sentences", lambda: st.text("\n\n".join(sentences)), key=f"full{part}")
 
 
 def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:

@@ -2,13 +2,17 @@
 checks.
 """
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
+from core.bias.order import PositionBias
 from core.checks import BY_NAME, CHECKS, LIMITS, Rules
 from core.checks.check import CheckResult
 from core.checks.overall import Overall, ranked
 from core.interpretation import card as first
+from core.interpretation.answer import MOST_WORDS, words
 from core.plots.overview import (
     MOST_ROWS,
     check_grid,
@@ -43,40 +47,67 @@ def checks_of(judge: str, **given: tuple) -> list[CheckResult]:
 GOOD = {"accuracy": ("ok", 0.87, 0.84, 0.9), "position": ("ok", 0.01, -0.02, 0.04)}
 
 
+def bias(flips: Estimate | None, excess: Estimate | None = None) -> PositionBias:
+    """Position figures of which the card reads the flips and what order adds to repeats."""
+    unknown = dict.fromkeys(field.name for field in fields(PositionBias))
+    return PositionBias(**unknown | {"flip_rate": flips, "excess": excess})
+
+
 def test_the_card_says_what_was_found_and_what_to_do():
     checks = checks_of("j", **GOOD, stability=("warn", 0.3, 0.25, 0.35))
     overall = Overall(verdict="trust_with_limits", because=("stability",), unchecked=())
-    said = first.card("j", overall, checks, Estimate(0.08, 0.05, 0.11, n=90))
+    changes = Estimate(0.08, 0.05, 0.11, n=90)
+    said = first.card("j", overall, checks, bias(changes))
     assert said.word == "Trust with limits"
-    assert said.sentence == (
-        "Right on 87 % (84 % to 90 %), ties counting half, 37 points above guessing; 8 % of "
-        "verdicts change "
-        "when the responses swap places; no confidence with gold to check."
+    assert said.said.headline == (
+        "Use j with care: mostly right, but changes verdicts when answers swap places."
     )
+    assert said.said.figures == "right 87 % (84–90) · order changes 8 % · 90 items"
     assert said.advice == ("Ask in both orders and take the majority.",)
     assert said.made == "3 of 15 checks made"
     with_ties = first.card("j", overall, checks, None, exact=Estimate(0.5, 0.4, 0.6, n=90))
-    assert "37 points above guessing; with gold's ties 50 % exactly; never" in with_ties.sentence
+    assert with_ties.said.figures == "right label 50 % · where gold decides 87 % (84–90) · 90 items"
+
+
+def test_what_order_changes_stands_beside_what_a_repeat_changes():
+    overall = Overall(verdict="trust", because=(), unchecked=())
+    changes = Estimate(0.3, 0.2, 0.4, n=90)
+    for excess, clause in (
+        (Estimate(0.01, -0.02, 0.04, n=90), "order changes 30 %, a repeat as much"),
+        (Estimate(0.2, 0.1, 0.3, n=90), "order changes 30 %, 20.0 points more than a repeat"),
+    ):
+        said = first.card("j", overall, checks_of("j", **GOOD), bias(changes, excess)).said
+        assert clause in said.figures
 
 
 def test_a_card_claims_no_difference_that_an_interval_does_not_show():
-    overall = Overall(verdict="cannot_say", because=(), unchecked=())
+    overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
     unclear = {
         "accuracy": ("unclear", 0.55, 0.45, 0.65),
         "calibration": ("unclear", 0.08, 0.0, 0.2),
     }
-    checks = checks_of("j", **unclear)
-    said = first.card("j", overall, checks, None).sentence
-    assert "55 % (45 % to 65 %), ties counting half, not shown to differ from guessing" in said
-    assert "stated confidence is not shown to be off" in said
+    said = first.card("j", overall, checks_of("j", **unclear), None).said
+    assert said.headline == "j is not shown to be right often enough to use it yet."
+    assert said.figures == "right 55 % (45–65) · confidence off 8.0 points (0.0–20.0) · 90 items"
     people = checks_of("j", agreement=("unclear", -0.04, -0.1, 0.02))
-    said = first.card("j", overall, people, None).sentence
-    assert said.startswith("Not shown to agree with people more or less often")
+    said = first.card("j", overall, people, None).said
+    assert said.headline.startswith("j is not shown to agree with people as people do")
     people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
-    assert (
-        "says what people say 30.0 points less often"
-        in first.card("j", overall, people, None).sentence.lower()
-    )
+    refused = Overall(verdict="do_not_trust", because=("agreement",), unchecked=())
+    said = first.card("j", refused, people, None).said
+    assert said.headline == "Do not use j: it agrees with people less than people do."
+    assert said.figures == "beside people −30.0 points (−40.0 to −20.0) · 90 items"
+
+
+def test_a_headline_stays_short_whatever_fails_and_whatever_a_judge_is_called():
+    grades = dict.fromkeys(NAMES, ("warn", 0.3, 0.2, 0.4))
+    checks = checks_of("a judge of seven words and more", **grades)
+    name = checks[0].judge
+    for verdict in ("trust_with_limits", "do_not_trust", "cannot_say"):
+        overall = Overall(verdict=verdict, because=tuple(NAMES), unchecked=())
+        refused = ["another one that nobody may use", "and a third"]
+        said = first.card(name, overall, checks, None, refused=refused).said.headline
+        assert words(said, [name, *refused]) <= MOST_WORDS
 
 
 def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add():
@@ -87,10 +118,10 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
     said = first.card(
         "j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, None
     )
-    assert said.sentence == (
-        "There are no gold labels to say how often it is right; never asked in both orders; stated "
-        "confidence is off by 20.0 points."
+    assert said.said.headline == (
+        "Whether to use j cannot be said yet: no gold label says how often it is right."
     )
+    assert said.said.figures == "confidence off 20.0 points (18.0–22.0) · 90 items"
     assert said.advice == (BY_NAME["calibration"].advice, "Add gold labels.")
 
 
@@ -226,11 +257,8 @@ def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gol
     checks = checks_of("crowd", accuracy=("unknown",))
     overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
     said = first.card("crowd", overall, checks, None, person=True)
-    assert said.sentence.startswith(
-        "These are people's own votes, and nobody else labelled what they did;"
-    )
+    assert said.said.headline == first.PEOPLE
     assert said.advice == (first.ADD_JUDGES,)
     measured = checks_of("crowd", **GOOD)
-    assert first.card("crowd", overall, measured, None, person=True).sentence.startswith(
-        "Right on 87 %"
-    )
+    said = first.card("crowd", overall, measured, None, person=True).said
+    assert said.figures.startswith("right 87 %")

@@ -35,7 +35,7 @@ def test_figures_plot_what_was_found():
 def test_words_follow_from_numbers():
     rng = np.random.default_rng(0)
     better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
-    assert answer(better)[0].startswith("Yes. ")
+    assert answer(better).startswith("Yes. ")
     worse = compare(
         simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng
     )
@@ -45,7 +45,7 @@ def test_words_follow_from_numbers():
         for s in worse.scores.values()
         if s.kind != "member" and s.accuracy.value == best
     )
-    assert answer(worse)[0].startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
+    assert answer(worse).startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
     for score in worse.scores.values():
         if score.kind == "rule" and score.key != "majority":

@@ -50,9 +50,10 @@ def test_words_follow_from_numbers():
     assert "7 orders instead of any one (mean over orders, " in list_sentences.enough(sweep)
     same = planted(np.random.default_rng(0), items=40, runs=3, q=1.0)
     assert "not demonstrably more often" in list_sentences.gained(improvement(same))
-    said, kind = list_sentences.answer("judge", improvement(same), order_sensitivity(same))
+    of = "judge", improvement(same), order_sensitivity(same)
+    said, good = list_sentences.answer(*of), list_sentences.candidates_answer(*of).good
     assert "on 0 % of items" in said
-    assert kind == "finding"
+    assert good
     assert "no slot effect is shown" in list_sentences.slots(order_sensitivity(gains))
     assert "in it the best stands" not in list_sentences.gained(found)
     fields = {name: getattr(gains, name) for name in gains.__dataclass_fields__}

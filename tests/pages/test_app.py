@@ -117,8 +117,8 @@ def test_calibration_shows_the_numbers_of_core(app, store_path):
     table = app.dataframe[0].value.set_index("judge")
     assert table["ECE"].to_dict() == expected
     worst = max(expected, key=expected.get)
-    assert texts(app)[0].startswith(f"{worst}: ")
-    assert f"{100 * expected[worst]:.1f}" in texts(app)[0]
+    assert texts(app)[0].startswith(f"{worst} claims ")
+    assert f"ECE {100 * expected[worst]:.1f} (" in texts(app)[1]
 
 
 def test_a_bin_leads_to_its_votes(app, store_path):

@@ -83,7 +83,8 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
     worst = max(expected, key=lambda judge: calibration(expected[judge]).ece)
     known = expected[worst]
     overconfidence, error, _ = confidence_results(known)
-    answer = texts(app)[0]
+    assert texts(app)[0].startswith(f"{worst} claims ")
+    answer = next(text for text in texts(app) if text.startswith(f"{worst}: "))
     assert answer.startswith(
         f"{worst}: {overconfidence.sentence} {error.sentence} Confidence ranks"
     )

@@ -8,7 +8,7 @@ from apps import opened
 from streamlit.testing.v1 import AppTest
 
 from core.consensus.ensembles import compare, members
-from core.interpretation.juries import answer
+from core.interpretation.juries import answer, jury_answer
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -29,7 +29,8 @@ def test_the_page_says_what_core_says(page, store_path):
         chosen = page.multiselect(key="jury").value
         jury = members({name: counts[name] for name in chosen}, votes)
         found = compare(jury, rng=np.random.default_rng(0), costs=queries.costs(store, selection))
-    assert page.text[0].value == answer(found)[0]
+    said = jury_answer(found)
+    assert [text.value for text in page.text[:3]] == [said.headline, said.figures, answer(found)]
     assert any(f"{found.n:,} comparisons" in caption.value for caption in page.caption)
 
 

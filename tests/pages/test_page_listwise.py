@@ -17,22 +17,25 @@ def page(app: AppTest) -> AppTest:
     return opened(app, "listwise")
 
 
+def assert_said(page, *of):
+    said = list_sentences.candidates_answer(*of)
+    full = list_sentences.answer(*of)
+    assert [text.value for text in page.text[:3]] == [said.headline, said.figures, full]
+
+
 def test_the_page_says_what_core_says(page, store_path):
     judge = page.selectbox(key="list-judge").value
     with Store.open(store_path) as store:
         selection = Selection(datasets=(page.selectbox(key="dataset").value,))
         rankings = queries.list_rankings(store, selection)[judge]
-    said = list_sentences.answer(judge, improvement(rankings), order_sensitivity(rankings))[0]
-    assert page.text[0].value == said
+    assert_said(page, judge, improvement(rankings), order_sensitivity(rankings))
     parts = improvement(rankings).by_category
     mean = 100 * sum(part.consensus.value for part in parts) / len(parts)
     assert len(parts) == 5
     assert any(f"{mean:.1f} % by consensus" in text.value for text in page.text)
     page.slider(key="weight-score").set_value(0.0).run()
     changed = improvement(rankings, weights=Weights(score=0.0))
-    assert (
-        page.text[0].value == list_sentences.answer(judge, changed, order_sensitivity(rankings))[0]
-    )
+    assert_said(page, judge, changed, order_sensitivity(rankings))
     assert not page.exception
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.agreement.kappa import AgreementMatrix
 from core.agreement.reliability import Repeatability
 from core.checks.check import GRADES, CheckResult
-from core.interpretation.agreement import agreement
+from core.interpretation.agreement import agreement, agreement_answer
+from core.interpretation.answer import Answer, Found
 from core.records import VoteCounts
+from core.stats.estimate import Estimate
 from pages.shared import cached, evidence, widgets
 from pages.shared.limits import current_options
 
@@ -32,7 +35,18 @@ class Results(widgets.View):
     matrix: AgreementMatrix
     beside_people: LeaveOneOut
     checks: dict[str, CheckResult]
+    found: Mapping[str, Found]
+    against_people: dict[str, Estimate | None]
     least_agreeing: str
+
+    def said(self, rater: str) -> Answer:
+        """The page's answer about one rater."""
+        among = {
+            name: of
+            for name, of in self.found.items()
+            if name in (self.judges or self.humans) or name == rater
+        }
+        return agreement_answer(among, rater, self.against_people[rater], self.matrix.pairs)
 
 
 def read_results() -> Results:
@@ -52,11 +66,13 @@ def read_results() -> Results:
     kappas = {
         name: pair.kappa.value if pair and pair.kappa else 0.0 for name, pair in partners.items()
     }
-    checks = {}
+    checks, by_check = {}, {}
     for name in counts:
-        *itself, others = evidence.results(
+        results = evidence.results(
             selection, options, name, ["repeatability", "coin_share", "agreement"]
         )
+        by_check[name] = {result.check: result for result in results}
+        *itself, others = results
         people_beside = [pair for pair in beside_people.judges if pair.judge == name]
         checks[name] = agreement(itself, others, beside_people=people_beside)
     judges = [name for name in counts if name not in humans]
@@ -70,6 +86,8 @@ def read_results() -> Results:
         matrix=of_all.agreement,
         beside_people=beside_people,
         checks=checks,
+        found=by_check,
+        against_people={name: of_all.of(name).beside_people for name in counts},
         least_agreeing=max(
             judges or humans, key=lambda name: (GRADES.index(checks[name].grade), -kappas[name])
         ),

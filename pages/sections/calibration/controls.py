@@ -14,7 +14,8 @@ from core.confidence import calibration_error
 from core.confidence.kinds import KindOfConfidence
 from core.confidence.repeated_votes import outcomes_by_share
 from core.errors import NoUsableVotes
-from core.interpretation.calibration import confidence
+from core.interpretation.answer import Answer
+from core.interpretation.calibration import CONFIDENCE, confidence, confidence_answer
 from core.options import default_of
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts, VoteCounts
@@ -224,14 +225,24 @@ def subject(state: PageState) -> str:
     return state.judge or max(found, key=lambda name: found[name].ece)
 
 
-def confidence_result(state: PageState) -> CheckResult:
-    """What the confidence of the sentences' judge is worth, by the limits in force."""
+def confidence_results(state: PageState) -> tuple[Answer, CheckResult]:
+    """What the confidence of the answer's judge is worth, by the limits in force, in short and in
+    full.
+    """
     options = replace(current_options(), bins=state.bins, correctness=state.rule)
     if state.by_share:
         options = replace(options, confidence_by="share")
-    checks = ["overconfidence", "calibration", "discrimination"]
-    results = evidence.results(state.selection, options, subject(state), checks)
-    return confidence(results, of=len(state.shown))
+    judge = subject(state)
+    found = {
+        name: {
+            result.check: result
+            for result in evidence.results(state.selection, options, name, CONFIDENCE)
+        }
+        for name in ([judge] if state.judge else state.shown)
+    }
+    said = confidence_answer(found, judge, noise_floors(state).get(judge))
+    of = [found[judge][check] for check in ("overconfidence", "calibration", "discrimination")]
+    return said, confidence(of, of=len(state.shown))
 
 
 def bin_marks(

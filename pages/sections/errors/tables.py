@@ -31,7 +31,7 @@ class PageState(widgets.View):
     accuracy : of the votes of the chosen judge, whatever is compared.
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
     reasons : why another judge has no table.
-    worst_of : raters among whom the chosen one is right least, 0 if it is not.
+    worst : the judge that is right least.
     """
 
     compared: str
@@ -43,7 +43,7 @@ class PageState(widgets.View):
     tables: dict[str, Confusion]
     reasons: dict[str, str]
     order: many.Shown
-    worst_of: int
+    worst: str
 
     @property
     def table(self) -> Confusion:
@@ -79,7 +79,8 @@ def read_controls() -> PageState:
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
     right = {judge: _accuracy(table) for judge, table in tables.items()}
-    worst = many.sorted_by(right, "worst first")
+    people = widgets.current_people()
+    worst = sorted(many.sorted_by(right, "worst first"), key=lambda name: name in people)
     judge = widgets.select("Judge", worst, start=worst[0], key="rater", place=row)
     order = many.in_order(right, key="errors", start="worst first", chosen=(judge,))
     return PageState(
@@ -92,7 +93,7 @@ def read_controls() -> PageState:
         tables=order.all(tables),
         reasons=reasons,
         order=order,
-        worst_of=len(right) if judge == worst[0] else 0,
+        worst=worst[0],
     )
 
 

@@ -167,12 +167,13 @@ def decision_card(state: Screen) -> str:
         )
     )
     (chosen,) = (one for one in state.found.judges if one.judge == judge)
-    shown = card_of(chosen)
+    shown = card_of(chosen, state.found.judges if judge == state.ranked[0] else ())
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
         st.text(f"{SIGNS[grade]} {shown.word} · {shown.made}")
     with place.container(key="found"):
-        st.text(shown.sentence)
+        st.text(shown.said.headline)
+    place.text(shown.said.figures)
     if shown.advice:
         place.text(f"What to do: {' '.join(shown.advice)}")
     if shown.verdict == "cannot_say" and judge not in state.people and not _labelled(state, judge):

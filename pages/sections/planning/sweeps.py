@@ -12,7 +12,13 @@ import streamlit as st
 from core.agreement.repeats import effective_votes
 from core.errors import NoUsableVotes
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
-from core.interpretation.planning import EFFECTIVE, labels_answer, votes_answer, worth_of_votes
+from core.interpretation.planning import (
+    EFFECTIVE,
+    labels_answer,
+    plan_answer,
+    votes_answer,
+    worth_of_votes,
+)
 from core.interpretation.tables import frame
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
@@ -110,12 +116,13 @@ def votes_tab(state: PageState) -> None:
             "two or more."
         )
         return
-    widgets.answer(votes_answer(state.judge, found), part="votes")
+    widgets.answer(plan_answer(state.judge, found), part="votes")
     worth = cached.computed(
         "effective votes", state.key, lambda: effective_votes(state.counts[state.judge])
     )
     if worth is not None:
         st.text(worth_of_votes(state.judge, worth))
+    widgets.in_full(votes_answer(state.judge, found), part="votes")
     fig = sweep_figure(found, theme=state.look)
     widgets.figure(fig, "votes-sweep", alt="MAE of each rule by the number of votes")
     order = "half from each order shown" if found.balanced else "whatever the order shown"

@@ -32,7 +32,7 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     one.
     """
     with answer:
-        widgets.check_result(state.result)
+        widgets.answer(state.said)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     votes = widgets.choice(
         "Votes",

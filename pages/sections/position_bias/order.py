@@ -14,6 +14,7 @@ from core.bias.order import PositionBias, flips_by, margin_group
 from core.checks.check import GRADES, CheckResult, combined
 from core.errors import NoUsableVotes
 from core.interpretation import position_bias as sentences
+from core.interpretation.answer import Answer
 from core.interpretation.tables import Column, frame_of
 from core.plots import position as plots
 from core.records import PositionCounts
@@ -33,15 +34,16 @@ CHANGES = (
 class PageState(widgets.View):
     """The chosen judge, and the position bias of every judge with the counts behind it.
 
-    worst_of : raters among whom the chosen one fares worst, 0 if it does not.
+    worst : the judge that fares worst.
     """
 
     judge: str
     result: CheckResult
+    said: Answer
     positions: dict[str, PositionCounts]
     results: dict[str, PositionBias]
     order: many.Shown
-    worst_of: int
+    worst: str
 
     @property
     def drawn(self) -> dict[str, PositionBias]:
@@ -64,12 +66,11 @@ def read_controls() -> PageState:
     options = current_options()
     of_all = evidence.counted(selection, options)
     results = {name: bias for name in positions if (bias := of_all.of(name).position) is not None}
-    graded = {
-        name: combined(
-            "position", evidence.results(selection, options, name, ["position", "stability"])
-        )
+    found = {
+        name: evidence.results(selection, options, name, ["position", "stability"])
         for name in results
     }
+    graded = {name: combined("position", of) for name, of in found.items()}
     flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
     worst = max(results, key=lambda name: (GRADES.index(graded[name].grade), flipped[name]))
     steady = {name: -rate for name, rate in flipped.items()}
@@ -78,10 +79,15 @@ def read_controls() -> PageState:
     return PageState(
         judge=judge,
         result=graded[judge],
+        said=sentences.order_answer(
+            {name: {one.check: one for one in of} for name, of in found.items()},
+            judge,
+            results[judge].hard_flip_rate,
+        ),
         positions=positions,
         results=order.all(results),
         order=order,
-        worst_of=len(results) if judge == worst else 0,
+        worst=worst,
     )
 
 

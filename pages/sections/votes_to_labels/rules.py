@@ -11,7 +11,7 @@ import streamlit as st
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import RULES, given_labels, rule_labels
 from core.audit_results import AuditOptions
-from core.interpretation.votes_to_labels import recommend
+from core.interpretation.votes_to_labels import labels_answer, recommend
 from core.options import default_of
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
@@ -96,13 +96,11 @@ def _rules(state: PageState) -> None:
             found = _evaluated(state, share, seed, resamples)
             verdict = recommend(state.judge, found, most_votes=int(state.cells.n.max()))
             with state.answer.container():
-                widgets.answer(
-                    f"{state.judge}: {verdict.sentence}",
-                    "warning" if verdict.grade in ("warn", "fail") else "finding",
-                    part=f"-{resamples}",
-                )
+                widgets.answer(labels_answer(state.judge, found), part=f"-{resamples}")
             with shown.container():
                 _table(state, found, done=bool(resamples))
+                if resamples:
+                    widgets.in_full(f"{state.judge}: {verdict.sentence}")
         widgets.copy_as_python(
             f"""judges = queries.vote_counts(store, selection)
 labelled = judges[{state.judge!r}].labelled()
