@@ -13,14 +13,13 @@ from pages.shared.limits import current_options
 def everybody() -> None:
     answer, controls = st.container(), st.container(horizontal=True)
     results = read_results()
-    rater = widgets.select(
-        "Judge", results.counts, start=results.least_agreeing, key="rater", place=controls
-    )
+    rater = widgets.judge(results.counts, start=results.least_agreeing, place=controls)
     mark = controls.slider(
         "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
     )
     with answer:
         widgets.answer(results.said(rater))
+        widgets.beside_judge(rater, results.least_agreeing)
         widgets.in_full(f"{rater}: {results.checks[rater].sentence}")
     left, right = st.columns(2, gap="medium")
     with left:

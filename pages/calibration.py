@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import several_kinds
-from pages.sections.calibration.controls import confidence_results, read_controls
+from pages.sections.calibration.controls import confidence_results, read_controls, subject, worst
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
 from pages.shared import widgets
@@ -36,6 +36,7 @@ with recalibration:
 said, result = confidence_results(state)
 with answer:
     widgets.answer(said)
+    widgets.beside_judge(subject(state), worst(state))
     widgets.in_full(f"{result.judge}: {result.sentence}")
     for name in state.shown:
         if kinds := several_kinds(state.outcomes[name]):

@@ -13,6 +13,7 @@ state = read_controls()
 with answer:
     noun = COMPARED[state.compared]
     widgets.answer(errors_answer(state.judge, state.accuracy, state.table, noun))
+    widgets.beside_judge(state.judge, state.worst)
     full = confusion(state.accuracy, state.table, noun=noun)
     widgets.in_full(f"{full.judge}: {full.sentence}")
 

@@ -47,6 +47,7 @@ ICONS = {
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
 TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
+OLD_JUDGE = ("rater", "stated_by", "list-judge")
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
 STYLE = """<style>
@@ -124,6 +125,23 @@ def newest() -> str | None:
     return max(found, key=lambda one: one.loaded_at).name if found else None
 
 
+def take_old_names() -> None:
+    """Let a link from when each page had a name of its own for its judge open on that judge."""
+    if st.session_state.get(ADDRESSED) or widgets.JUDGE in st.query_params:
+        return
+    for name in OLD_JUDGE:
+        if given := st.query_params.get(name):
+            del st.query_params[name]
+            st.query_params[widgets.JUDGE] = given
+
+
+def forget_judge_of_others(dataset: str) -> None:
+    """Drop the judge of the visit where the data set has no such rater."""
+    chosen = widgets.chosen_judge()
+    if chosen is not None and chosen not in cached.raters(dataset):
+        widgets.choose_judge(None)
+
+
 def choose_dataset(asked: str | None) -> None:
     """Give the box of data sets its value where the visitor did not: what is chosen is then in the
     address.
@@ -192,6 +210,7 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
         )
     offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
     judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")
+    forget_judge_of_others(dataset)
     whole = cached.summary(Selection(datasets=(dataset,)))
     categories = [name for name in whole.categories if name]
     category = None
@@ -315,10 +334,16 @@ try:
         if target := st.session_state.pop(widgets.GOING, None):
             leave_for(target)
         for name, value in st.session_state.pop(widgets.OPENED, {}).items():
-            st.session_state[name] = value
+            if name == widgets.JUDGE:
+                widgets.choose_judge(value)
+            else:
+                st.session_state[name] = value
         here = [dataset.name for dataset in cached.datasets()]
         # The sidebar drops what it does not know.
+        take_old_names()
+        widgets.keep_judge(page.url_path)
         asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
+        judges += st.query_params.get_all(widgets.JUDGE)
         choose_dataset(asked)
         with st.sidebar:
             blind = page.url_path in BLIND
@@ -327,6 +352,8 @@ try:
                 st.text(str(st.user.get("email")))
                 st.button("Sign out", key="sign-out", on_click=st.logout)
             widgets.copy_link()
+        title = (page.title, widgets.current_dataset(), "Appellate")
+        st.set_page_config(page_title=" · ".join(filter(None, title)), page_icon=LOGO)
         left_out = None
         if page.url_path not in (*start.FILLS, *BLIND):
             st.session_state[widgets.SELECTION], left_out = bounded(selection)

@@ -14,6 +14,7 @@ if not state.found.judges:
     scores_section(state)
     st.stop()
 judge = first_screen.decision_card(state)
+first_screen.new_against_old(state, judge)
 rows = first_screen.evidence(state, judge)
 first_screen.matrix(state, judge, rows)
 if state.found.scores:

@@ -26,11 +26,11 @@ widgets.tabs(
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Shown elsewhere:", width="content")
     widgets.goto(
-        "one order or both", "position_bias.py", key="experiments-order", rater=state.judge
+        "one order or both", "position_bias.py", key="experiments-order", judge=state.judge
     )
     widgets.goto(
-        "label distributions", "votes_to_labels.py", key="experiments-labels", rater=state.judge
+        "label distributions", "votes_to_labels.py", key="experiments-labels", judge=state.judge
     )
     widgets.goto(
-        "judges beside people", "agreement.py", key="experiments-people", rater=state.judge
+        "judges beside people", "agreement.py", key="experiments-people", judge=state.judge
     )

@@ -15,6 +15,7 @@ measured, corrected = st.tabs(
 if measured.open:
     with answer:
         widgets.answer(state.said)
+        widgets.beside_judge(state.judge, state.worst)
         widgets.in_full(f"{state.judge}: {state.result.sentence}")
     with measured:
         order.order_section(state)

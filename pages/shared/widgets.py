@@ -47,6 +47,9 @@ SHOWN = "data set that was shown"
 GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
+JUDGE = "judge"
+"""Key of the box of judges on every page, and its parameter: the judge of the visit."""
+VISIT, SHOWN_PAGE = "judge of the visit", "page that was shown"
 URL: Literal["query-params"] = "query-params"
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
 IMPORTS = {
@@ -184,6 +187,90 @@ def select(
     return place.selectbox(
         label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more
     )
+
+
+def chosen_judge() -> str | None:
+    """The judge that the visitor chose, on this page or before; None if a page is to begin with its
+    own.
+    """
+    return st.query_params.get(JUDGE) or None
+
+
+def judge(
+    options: Iterable[str], *, start: str, why: str = "worst here", place: Any = st, **more: Any
+) -> str:
+    """The judge that a page is about: the one of the visit, else `start`; in the URL as `judge`.
+
+    why : what `start` is among the options.  more : of `st.selectbox`.
+    """
+    return judge_or_none(options, otherwise=f"{why}: {start}", place=place, **more) or start
+
+
+def judge_or_none(
+    options: Iterable[str], *, otherwise: str, place: Any = st, **more: Any
+) -> str | None:
+    """The judge of the visit if it is among the options; one that has nothing here stays chosen for
+    other pages.
+
+    otherwise : what the empty box says.  more : of `st.selectbox`.
+    """
+    listed, wanted = list(options), chosen_judge()
+    others = [] if wanted is None or wanted in listed else [wanted]
+    # Not bound to its parameter: what a box of one page is bound to goes with that page.
+    st.session_state[JUDGE] = wanted
+    chosen: str | None = place.selectbox(
+        "Judge",
+        [*listed, *others],
+        None,
+        key=JUDGE,
+        on_change=_chosen,
+        placeholder=otherwise,
+        **more,
+    )
+    if chosen in others:
+        place.text(f"{wanted} has nothing to show here.")
+    return chosen if chosen in listed else None
+
+
+def beside_judge(shown: str, start: str) -> None:
+    """Which judge the page would begin with, as a click, where it is about another.
+
+    shown : the one that it is about.  start : the one that it begins with.
+    """
+    if shown == start:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="worst-here", gap="small"):
+        st.button(
+            "Worst here:", key="to-worst", type="tertiary", on_click=choose_judge, args=(start,)
+        )
+        st.text(start, width="content")
+
+
+def _chosen() -> None:
+    choose_judge(st.session_state[JUDGE])
+
+
+def choose_judge(name: str | None) -> None:
+    """Make it the judge of the visit, or nobody; for callbacks and before the page is drawn."""
+    st.session_state[VISIT] = name
+    if name is None:
+        st.query_params.pop(JUDGE, None)
+    else:
+        st.query_params[JUDGE] = name
+
+
+def keep_judge(page: str) -> None:
+    """Let the judge of the visit come along to another page, whose address does not have it yet.
+
+    page : the one that is shown.
+    """
+    given = st.query_params.get(JUDGE)
+    another = page != st.session_state.get(SHOWN_PAGE, page)
+    if given or not another:
+        st.session_state[VISIT] = given
+    elif visit := st.session_state.get(VISIT):
+        st.query_params[JUDGE] = visit
+    st.session_state[SHOWN_PAGE] = page
 
 
 def choice(
@@ -356,7 +443,10 @@ def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
         data = point.get("customdata")
         mark = data[0] if isinstance(data, (list, tuple)) and data else data
         if mark in marks:
-            st.session_state[into] = mark
+            if into == JUDGE:
+                choose_judge(mark)
+            else:
+                st.session_state[into] = mark
             return
 
 
@@ -431,7 +521,7 @@ def open_page(page: str, state: dict[str, Any]) -> None:
     callbacks.
     """
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
-    st.session_state[OPENED] = kept | state
+    st.session_state[OPENED] = kept | {JUDGE: chosen_judge()} | state
     st.session_state[GOING] = page
     draw_whole_page()
 

@@ -55,3 +55,9 @@ def texts(app: AppTest) -> list[str]:
 def all_text(app: AppTest) -> str:
     """The texts of a page that raised nothing, one a line."""
     return "\n".join(texts(calm(app)))
+
+
+def judge_of(app: AppTest) -> str:
+    """The judge that a page is about: the chosen one, or the one that its empty box names."""
+    box = app.selectbox(key="judge")
+    return box.value or box.placeholder.partition(": ")[2]

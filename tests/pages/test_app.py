@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 import streamlit as st
-from apps import TITLES, calm, new_app, opened, texts
+from apps import TITLES, calm, judge_of, new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from starlette.requests import Request
@@ -265,7 +265,7 @@ def test_a_key_means_one_thing_on_every_page() -> None:
             used.setdefault(key, set()).add(f"{path.relative_to(PAGES)}: {widget}")
     shared = {key: places for key, places in used.items() if len(places) > 1}
     # The rater whose checks, labels, errors or flips are shown is chosen once for all pages.
-    assert set(shared) <= {"rater"}, shared
+    assert set(shared) <= {"judge"}, shared
 
 
 def audited(options=None):
@@ -313,11 +313,9 @@ def test_the_overview_says_what_the_audit_says(app):
 
 
 def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
-    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-careful"
+    assert judge_of(opened(app, "overview")) == "sim-judge-careful"
     other = new_app()
-    assert opened(other, "overview", judge="sim-judge-careful").selectbox(key="judge").value == (
-        "sim-judge-careful"
-    )
+    assert judge_of(opened(other, "overview", judge="sim-judge-careful")) == ("sim-judge-careful")
 
 
 def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
@@ -396,7 +394,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     assert any(text.startswith(answer(found.checks, found.overall)) for text in texts(page))
     assert not any(text.startswith(answer(found.checks, found.overall)) for text in before)
     page.switch_page("position_bias.py").run()
-    judge = page.selectbox(key="rater").value
+    judge = judge_of(page)
     (sentence,) = [
         result.sentence
         for result in found.checks

@@ -54,7 +54,7 @@ def download(page: AppTest, key: str) -> pd.DataFrame:
 
 
 def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
     with Store.open(store_path) as store:
         total = count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
     assert total > 200
@@ -69,7 +69,7 @@ def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_
 
 
 def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppTest) -> None:
-    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
     page.button(key="cell-card-next").click().run()
     page.button(key="cell-card-next").click().run()
     third = page.dataframe[0].value.iloc[2]
@@ -82,7 +82,7 @@ def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppT
 
 
 def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
-    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
     page.session_state["cell-card"] = (page.session_state["cell-card"][0], 200)
     page.run()
     assert "\n201 of" in all_text(page)
@@ -91,7 +91,7 @@ def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
 
 
 def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
     found = download(page, "cell-votes-csv")
     with Store.open(store_path) as store:
         assert len(found) == count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))

@@ -27,7 +27,7 @@ def demo_counts() -> dict[str, VoteCounts]:
 
 
 def test_page_shows_what_the_audit_says(app: AppTest) -> None:
-    page = opened(app, "agreement", strong="0.95", rater="sim-judge-boaster")
+    page = opened(app, "agreement", strong="0.95", judge="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     found = audit(get_store(), DEMO, AuditOptions(splits=0))
@@ -144,7 +144,7 @@ def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
 def test_copied_code_gives_the_numbers_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, "agreement", rater="sim-judge-boaster")
+    page = opened(app, "agreement", judge="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     store = get_store()

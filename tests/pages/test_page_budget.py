@@ -16,7 +16,7 @@ JUDGE = "sim-judge-careful"
 
 
 def test_the_tab_says_what_core_computes(app: AppTest) -> None:
-    opened(app, "planning", experiment="Vote budget", rater=JUDGE)
+    opened(app, "planning", experiment="Vote budget", judge=JUDGE)
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
@@ -41,11 +41,11 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
 
 
 def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
-    opened(app, "planning", experiment="Vote budget", rater=JUDGE, at_a_time="1")
+    opened(app, "planning", experiment="Vote budget", judge=JUDGE, at_a_time="1")
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
     ahead = outlook(plan(learn(counts.cells()[0])), 1_000)
     assert any(text.startswith(f"{ahead} So a plan learned from all ") for text in texts(app))
-    app.selectbox(key="rater").select("sim-person-1").run()
+    app.selectbox(key="judge").select("sim-person-1").run()
     assert any("has no comparison with more than one vote" in text for text in texts(app))

@@ -4,7 +4,7 @@ out.
 
 import numpy as np
 import pytest
-from apps import opened
+from apps import judge_of, opened
 from streamlit.testing.v1 import AppTest
 
 from core.aggregation.btd import held_out_labels
@@ -42,7 +42,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
         )
     judges = [judge for judge in tables if "person" not in judge]
     hardest = min(judges, key=lambda judge: tables[judge].accuracy.value)
-    assert page.selectbox(key="rater").value == hardest
+    assert judge_of(page) == hardest
     from core.audit_results import AuditOptions
     from core.auditing import audit
     from pages.shared.cached import get_store
@@ -58,7 +58,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
 @pytest.mark.parametrize("compared", ["votes", "majority", "BTD"])
 def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, "errors", compared=compared, rater=judge, cell=cell_key(0, 0))
+    page = opened(app, "errors", compared=compared, judge=judge, cell=cell_key(0, 0))
     found = demo_counts()[judge]
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
@@ -79,7 +79,7 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
 def test_copied_code_gives_the_number_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, "errors", compared="BTD", rater="sim-judge-boaster")
+    page = opened(app, "errors", compared="BTD", judge="sim-judge-boaster")
     code = page.code[0].value
     assert "held_out_labels" in code
     from pages.shared.cached import get_store

@@ -85,7 +85,7 @@ def test_too_few_labels_are_said(app: AppTest) -> None:
 @pytest.mark.parametrize("sureness", ["share", "stated", "btd"])
 def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> None:
     query = {"part": "Threshold", "unit": "comparisons", "sureness": SURENESS_NAMES[sureness]}
-    opened(app, "calibration", **query, stated_by=JUDGE, target="20", certainty="90")
+    opened(app, "calibration", **query, judge=JUDGE, target="20", certainty="90")
     from pages.shared.cached import get_store
 
     counts = demo()[0][JUDGE]

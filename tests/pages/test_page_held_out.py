@@ -51,7 +51,7 @@ def copied(page: AppTest, word: str, capsys) -> str:
 
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
-    page = opened(app, "position_bias", order="Correcting for order", rater=BIASED)
+    page = opened(app, "position_bias", order="Correcting for order", judge=BIASED)
     found = position_aware(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
     counts = positions(get_store(), DEMO)[BIASED]
@@ -73,7 +73,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
         app,
         "position_bias",
         order="Correcting for order",
-        rater=BIASED,
+        judge=BIASED,
         order_votes="one order each",
     )
     counts = one_order(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
@@ -97,7 +97,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", rater=judge)
+    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", judge=judge)
     counts, votes = vote_counts(get_store(), DEMO), confidence_counts(get_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -141,7 +141,7 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
     page = opened(
-        app, "votes_to_labels", votes_to_labels="Confidence weights", rater="sim-person-1"
+        app, "votes_to_labels", votes_to_labels="Confidence weights", judge="sim-person-1"
     )
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.

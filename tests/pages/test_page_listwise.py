@@ -1,7 +1,7 @@
 """The Listwise page: its numbers are core's, on the demo and on choices alone."""
 
 import pytest
-from apps import opened
+from apps import judge_of, opened
 from streamlit.testing.v1 import AppTest
 
 from core.consensus.listwise import Weights, improvement
@@ -24,7 +24,7 @@ def assert_said(page, *of):
 
 
 def test_the_page_says_what_core_says(page, store_path):
-    judge = page.selectbox(key="list-judge").value
+    judge = judge_of(page)
     with Store.open(store_path) as store:
         selection = Selection(datasets=(page.selectbox(key="dataset").value,))
         rankings = queries.list_rankings(store, selection)[judge]

@@ -5,7 +5,7 @@ core's.
 import dataclasses
 
 import pytest
-from apps import opened, texts
+from apps import judge_of, opened, texts
 from draws import seeded
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
@@ -34,7 +34,7 @@ TABS = ("How many votes", "How many labels", "Transfer", "Compare", "Parameters"
 
 def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None:
     page = opened(app, "planning")
-    judge = page.selectbox(key="rater").value
+    judge = judge_of(page)
     orders = order_counts(get_store(), DEMO)[judge]
     source = votes_source(vote_counts(get_store(), DEMO)[judge], orders)
     assert source is orders
@@ -56,7 +56,7 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", experiment="How many labels")
-    judge = page.selectbox(key="rater").value
+    judge = judge_of(page)
     found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=seeded())
     assert labels_answer(judge, found) in texts(page)
     assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
@@ -64,7 +64,7 @@ def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
 
 def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", experiment="Transfer")
-    judge = page.selectbox(key="rater").value
+    judge = judge_of(page)
     by_category = vote_counts_by(get_store(), DEMO, "category")
     tasks = {name: judges[judge] for name, judges in by_category.items()}
     found = transfer(tasks, rng=seeded())
@@ -111,7 +111,7 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
 
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     page = opened(app, "planning", experiment="Compare", compare_by="category")
-    judge = page.selectbox(key="rater").value
+    judge = judge_of(page)
     values = {
         name: judges[judge]
         for name, judges in vote_counts_by(get_store(), DEMO, "category").items()

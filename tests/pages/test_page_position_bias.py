@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from apps import new_app, opened
+from apps import judge_of, new_app, opened
 from evidence_of import result
 from places import REPOSITORY
 from readings import reading
@@ -60,12 +60,12 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
             value = found.value if isinstance(found, Estimate) else found
             assert row[column] == value if value is not None else pd.isna(row[column])
     judge = "sim-judge-first-slot"
-    assert page.selectbox(key="rater").value == judge
+    assert judge_of(page) == judge
     texts = [element.value for element in page.text]
     found = positions(get_store(), DEMO)
     assert f"{judge}: {order(found[judge])}" in texts
     assert texts[0].startswith(f"{judge} favours the answer it sees first")
-    page.selectbox(key="rater").set_value("sim-judge-careful").run()
+    page.selectbox(key="judge").set_value("sim-judge-careful").run()
     other = "sim-judge-careful"
     assert f"{other}: {order(found[other])}" in [element.value for element in page.text]
     balance = order_balance(order_counts(get_store(), DEMO)[judge])
@@ -86,7 +86,7 @@ def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
     page = opened(
         app,
         "position_bias",
-        rater=judge,
+        judge=judge,
         flip=plots.flip_key(judge, "hard"),
         flips_by_margin="0–0.2",
     )
@@ -105,7 +105,7 @@ def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
 
 
 def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> None:
-    page = opened(app, "position_bias", rater="sim-person-1")
+    page = opened(app, "position_bias", judge="sim-person-1")
     texts = [element.value for element in page.text]
     assert any("Position bias is unknown" in text for text in texts)
     assert any("judged no comparison in both orders" in text for text in texts)
@@ -247,7 +247,7 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
         assert next(one.judges for one in store.datasets() if one.name == "changes") == 2
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     app = new_app()
-    shown = opened(app, "position_bias", dataset="changes", rater="obedient")
+    shown = opened(app, "position_bias", dataset="changes", judge="obedient")
     assert any(
         "A response with attack-own is preferred 50.0 points more often" in t.value
         for t in shown.text
@@ -257,6 +257,6 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
         "attack-own": 0.5,
         "sentence": 0.0,
     }
-    assert shown.selectbox(key="rater").options == ["obedient", "other"]
-    shown.selectbox(key="rater").set_value("other").run()
+    assert shown.selectbox(key="judge").options == ["obedient", "other"]
+    shown.selectbox(key="judge").set_value("other").run()
     assert any("Robustness is unknown" in text.value for text in shown.text)

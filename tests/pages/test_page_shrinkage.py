@@ -52,7 +52,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
         votes_to_labels="Shrinkage",
         lean_task="Math",
         lean_on=NAMES["own"],
-        rater=JUDGE,
+        judge=JUDGE,
     )
     found, counts = demo_offers("Math")
     gain = shrinkage_gain(counts, found["own"].prior, rng=seeded())
@@ -95,7 +95,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
 
 
 def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest) -> None:
-    page = opened(app, "votes_to_labels", votes_to_labels="Shrinkage", rater=JUDGE)
+    page = opened(app, "votes_to_labels", votes_to_labels="Shrinkage", judge=JUDGE)
     assert page.selectbox(key="lean_on").value == NAMES["judges"]
     assert any("choose one category as the task" in text for text in texts(page))
     page.selectbox(key="lean_task").set_value("Math").run()
@@ -110,7 +110,7 @@ def test_sidebar_category_is_the_task(app: AppTest) -> None:
         app,
         "votes_to_labels",
         votes_to_labels="Shrinkage",
-        rater=JUDGE,
+        judge=JUDGE,
         category="Math",
         lean_on=NAMES["weak"],
     )
@@ -168,7 +168,7 @@ def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
         app,
         "votes_to_labels",
         votes_to_labels="Shrinkage",
-        rater=JUDGE,
+        judge=JUDGE,
         lean_task="Math",
         lean_on=NAMES["own"],
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from apps import new_app, opened, texts
+from apps import judge_of, new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -45,7 +45,7 @@ def tables(page: AppTest) -> dict[str, object]:
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
     page = opened(app, "votes_to_labels")
-    assert page.selectbox(key="rater").value == JUDGE
+    assert judge_of(page) == JUDGE
     labelled, given = demo_labelled()
     found = evaluate(labelled, rng=np.random.default_rng(0), given=given)
     shown = tables(page)

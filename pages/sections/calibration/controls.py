@@ -117,13 +117,10 @@ def read_controls() -> PageState:
         "which needs no stated confidence.",
     )
     outcomes, reasons = _known(selection, chosen)
-    judge = widgets.select(
-        "Judge",
+    judge = widgets.judge_or_none(
         outcomes,
-        start=None,
-        key="stated_by",
+        otherwise=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
         place=slots[1],
-        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
     bins: int = slots[2].slider(
         "Bins", 2, 20, default_of(AuditOptions, "bins"), key="bins", bind=widgets.URL
@@ -219,10 +216,15 @@ def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     )
 
 
+def worst(state: PageState) -> str:
+    """The judge with the largest ECE."""
+    found = calibrations(state)
+    return max(found, key=lambda name: found[name].ece)
+
+
 def subject(state: PageState) -> str:
     """The judge of the sentences: the chosen one, else the one with the largest ECE."""
-    found = calibrations(state)
-    return state.judge or max(found, key=lambda name: found[name].ece)
+    return state.judge or worst(state)
 
 
 def confidence_results(state: PageState) -> tuple[Answer, CheckResult]:

@@ -81,7 +81,7 @@ def read_controls() -> PageState:
     right = {judge: _accuracy(table) for judge, table in tables.items()}
     people = widgets.current_people()
     worst = sorted(many.sorted_by(right, "worst first"), key=lambda name: name in people)
-    judge = widgets.select("Judge", worst, start=worst[0], key="rater", place=row)
+    judge = widgets.judge(worst, start=worst[0], place=row)
     order = many.in_order(right, key="errors", start="worst first", chosen=(judge,))
     return PageState(
         compared=compared,

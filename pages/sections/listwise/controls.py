@@ -44,7 +44,7 @@ def read_controls() -> PageState:
     """Draw the controls."""
     rankings = cached.list_rankings(widgets.current_selection())
     slots = st.columns([4, 2, 2], gap="small", vertical_alignment="bottom")
-    judge = slots[0].selectbox("Judge", list(rankings), key="list-judge", bind=widgets.URL)
+    judge = widgets.judge(rankings, start=next(iter(rankings)), why="first", place=slots[0])
     standard = asdict(Weights())
     with slots[1].popover("Weights", width="stretch"):
         chosen = {

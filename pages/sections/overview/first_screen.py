@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from core.audit_results import Audit, AuditOptions
@@ -16,6 +17,7 @@ from core.checks import CHECKS
 from core.checks.check import CheckResult, Grade
 from core.checks.overall import GRADE_OF, SIGNS, answer, best_supported, missing
 from core.interpretation.card import Panel, card_of, holdings, panels
+from core.interpretation.two_models import two_models
 from core.options import default_of
 from core.plots.overview import (
     ALL_ROWS,
@@ -155,16 +157,13 @@ def decision_card(state: Screen) -> str:
     place = st.container(border=True, key="card", gap="xsmall")
     head = place.container(horizontal=True, vertical_alignment="center")
     word = head.container(width="content")
-    judge = str(
-        widgets.select(
-            "Judge",
-            state.raters,
-            start=state.ranked[0],
-            key="judge",
-            place=head,
-            label_visibility="collapsed",
-            width=340,
-        )
+    judge = widgets.judge(
+        state.raters,
+        start=state.ranked[0],
+        why="best",
+        place=head,
+        label_visibility="collapsed",
+        width=340,
     )
     (chosen,) = (one for one in state.found.judges if one.judge == judge)
     shown = card_of(chosen, state.found.judges if judge == state.ranked[0] else ())
@@ -185,6 +184,28 @@ def decision_card(state: Screen) -> str:
 def _labelled(state: Screen, judge: str) -> bool:
     summary = cached.summary(state.selection)
     return any(one.labelled for one in summary.judges if one.name == judge)
+
+
+def new_against_old(state: Screen, judge: str) -> None:
+    """Where two models were compared: which is better, with the way to the board."""
+    models = cached.compared_models(state.selection)
+    ids = np.unique(models)
+    counts = cached.vote_counts(state.selection).get(judge)
+    if len(ids) != 2 or ids[0] < 0 or counts is None:
+        return
+    names = cached.comparison_names(state.selection)
+    known = {
+        int(models[0, side]): str(names[column][0].as_py())
+        for side, column in enumerate(("model_a", "model_b"))
+    }
+    if len(known) != 2:
+        return
+    found = two_models(judge, counts, models, (known[int(ids[0])], known[int(ids[1])]))
+    if found is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="new-against-old"):
+        st.text(found.sentence, width="content")
+        widgets.goto("To the board", "leaderboard.py", key="to-board")
 
 
 def _rows(state: Screen, judge: str, of: tuple[str, ...], most: int) -> tuple[str, ...]:
@@ -280,4 +301,4 @@ def _open_cell(figure: str, cells: dict[str, tuple[str, str]]) -> None:
         key = (point.get("customdata") or [None])[0]
         if key in cells:
             judge, check = cells[key]
-            widgets.open_page(PAGES[check], {"judges": [judge]})
+            widgets.open_page(PAGES[check], {widgets.JUDGE: judge})

@@ -33,9 +33,7 @@ def every_check(state: Screen, judge: str) -> None:
             sentence.text(result.sentence)
             with link:
                 check, page = result.check, PAGES[result.check]
-                widgets.goto(
-                    f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judges=[judge]
-                )
+                widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judge=judge)
 
     folded("Every check in words, with its numbers", draw, key="checks")
 

@@ -97,7 +97,7 @@ def read_controls() -> PageState:
         return kinds[name] != "human", labelled
 
     most = cached.computed("most labelled votes", (selection,), lambda: max(counts, key=votes))
-    judge = widgets.select("Judge", counts, start=most, key="rater", width=320)
+    judge = widgets.judge(counts, start=most, why="most labelled votes", width=320)
     return PageState(judge=judge, counts=counts)
 
 

@@ -74,7 +74,7 @@ def read_controls() -> PageState:
     flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
     worst = max(results, key=lambda name: (GRADES.index(graded[name].grade), flipped[name]))
     steady = {name: -rate for name, rate in flipped.items()}
-    judge = widgets.select("Judge", many.sorted_by(steady, "worst first"), start=worst, key="rater")
+    judge = widgets.judge(many.sorted_by(steady, "worst first"), start=worst)
     order = many.in_order(steady, key="flips", start="worst first", chosen=(judge,))
     return PageState(
         judge=judge,

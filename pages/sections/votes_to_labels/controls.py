@@ -24,10 +24,12 @@ GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
 class PageState(widgets.View):
     """The chosen judge, its votes, the smoothing and the fit on every label.
 
+    hardest : the judge whose majority labels err most.
     answer : place of the page's answer.  controls : row of the controls, open for more.
     """
 
     judge: str
+    hardest: str
     of_judge: dict[str, VoteCounts]
     labelled: VoteCounts
     cells: VoteCells
@@ -60,7 +62,7 @@ def read_controls() -> PageState:
         (selection,),
         lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name])),
     )
-    judge = widgets.select("Judge", of_judge, start=hardest, key="rater", place=controls, width=260)
+    judge = widgets.judge(of_judge, start=hardest, place=controls, width=260)
     counts = of_judge[judge]
     labelled, labelled_cells, cells = cached.computed(
         "cells",
@@ -101,6 +103,7 @@ def read_controls() -> PageState:
     options = BTDOptions(alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
     return PageState(
         judge=judge,
+        hardest=hardest,
         of_judge=of_judge,
         labelled=labelled,
         cells=cells,

@@ -1,0 +1,33 @@
+// Back leads to the page before, as it was left.
+//
+// Streamlit adds an entry to the browser's history for each address that the server corrects: one of
+// a new page before its parameters are known, and one of a page that is left, stripped of them. A
+// correction of the address on one page takes the place of the entry; and what was stripped just
+// before another page came is put back.
+(() => {
+  const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
+  const BRIEF = 3000;
+  let stripped = null;
+
+  const fewer = (before, after) =>
+    [...after.searchParams].every(([name, value]) => before.searchParams.getAll(name).includes(value))
+    && [...before.searchParams].length > [...after.searchParams].length;
+
+  history.pushState = (state, title, url) => {
+    const before = new URL(location.href);
+    const after = new URL(url, location.href);
+    if (after.pathname === before.pathname) {
+      stripped = fewer(before, after) ? { href: before.href, at: Date.now() } : null;
+      replace(state, title, url);
+      return;
+    }
+    if (stripped && Date.now() - stripped.at < BRIEF) replace(history.state, title, stripped.href);
+    stripped = null;
+    push(state, title, url);
+  };
+  history.replaceState = (state, title, url) => {
+    stripped = null;
+    replace(state, title, url);
+  };
+})();
