@@ -406,7 +406,7 @@ def test_the_summary_shows_the_pooled_board(
     out = tmp_path / "demo.csv"
     assert run(capsys, "simulate", out, "--items", 20)[0] == 0
     code, _, said = run(
-        capsys, "audit", out, "--splits", 0, "--json", "-", "--anchor", "sim-anchor-one"
+        capsys, "audit", out, "--splits", 0, "--json", "-", "--all", "--anchor", "sim-anchor-one"
     )
     assert code == 0
     found = document(capsys, out, "--splits", 0, "--anchor", "sim-anchor-one")

@@ -58,7 +58,7 @@ def test_a_question_is_asked_and_its_answer_leads_to_the_audit(
     assert "secret" not in text
     code, audited = follow(capsys, text)
     assert code == 0
-    assert audited.startswith("Judges: 1; votes: 4; ")
+    assert audited.count("Judges: 1; votes: 4; ")
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
@@ -86,7 +86,7 @@ def test_the_examples_lead_to_their_audit(capsys: pytest.CaptureFixture[str], na
     (n,) = re.findall(r"^Read: (\d+) votes of 2 judges", text, flags=re.MULTILINE)
     code, audited = follow(capsys, text)
     assert code == 0
-    assert audited.startswith(f"Judges: 2; votes: {n}; ")
+    assert audited.count(f"Judges: 2; votes: {n}; ")
 
 
 def test_gold_and_other_kinds_go_to_a_store(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -305,7 +305,7 @@ def test_repr_is_short(demo: core.one_call.ShownAudit) -> None:
     assert repr(demo).startswith("<Audit of 7 judges, 56,623 votes: Use sim-judge-careful: ")
     assert len(repr(demo)) <= 500
     alone = audit(b"item_id,judge,vote\nq1,j,1\n")
-    assert repr(alone).startswith("<Audit of 1 judge, 1 vote: j ")
+    assert repr(alone).startswith("<Audit of 1 judge, 1 vote: Whether to use j ")
     long = audit(pd.DataFrame(rows(12, tuple(f"{'name ' * 40}{i}" for i in range(4)))), splits=0)
     assert len(repr(long)) <= 500
 
@@ -313,7 +313,7 @@ def test_repr_is_short(demo: core.one_call.ShownAudit) -> None:
 def test_a_notebook_shows_answer_picture_and_table(demo: core.one_call.ShownAudit) -> None:
     html = demo._repr_html_()
     assert len(html.encode()) < 20_000
-    assert "sim-judge-first-slot should not be trusted" in html
+    assert "Do not use sim-judge-first-slot" in html
     assert html.count("<rect ") == 7
     assert html.count("<tr>") == 8
     accuracy = demo.judges["sim-judge-careful"].accuracy.value

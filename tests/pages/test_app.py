@@ -103,7 +103,8 @@ def test_a_button_opens_another_page_and_keeps_the_filters(app):
     assert app.title[0].value == "Calibration"
     chosen = app.session_state["selection"]
     assert chosen.where == (("category", "Math"),)
-    assert chosen.judges == ("sim-judge-careful",)
+    assert chosen.judges is None
+    assert judge_of(app) == "sim-judge-careful"
 
 
 def test_calibration_shows_the_numbers_of_core(app, store_path):
