@@ -11,7 +11,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -196,15 +196,34 @@ def _audit(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     require("plotly", purpose="The HTML report")
-    from .reporting.html import report
+    if options.brief:
+        from .reporting.brief import brief
+        from .store.vote_queries import telling_errors
 
-    _write(Path(options.html), report(_audited(options)))
+        errors: dict[Any, Any] = {}
+
+        def look_up(store: Store, result: Audit) -> None:
+            judges = [judge.judge for judge in result.judges if judge.rater_type != "human"]
+            if judges:
+                errors.update(telling_errors(store, result.selection, judges[0]))
+
+        result = _audited(options, then=look_up)
+        _write(Path(options.html), brief(result, errors=errors, made=date.today()))
+    else:
+        from .reporting.html import report
+
+        _write(Path(options.html), report(_audited(options)))
     print(one_line(options.html))
     return DONE
 
 
-def _audited(options: argparse.Namespace) -> Audit:
-    """Audit the files, or the table of another engine, that are named, as the options say."""
+def _audited(
+    options: argparse.Namespace, then: Callable[[Store, Audit], None] | None = None
+) -> Audit:
+    """Audit the files, or the table of another engine, that are named, as the options say.
+
+    then : what is still to be asked of the files' votes.
+    """
     from .audit_results import AuditOptions
     from .auditing import audit
     from .one_call import refuse_unusable
@@ -239,6 +258,8 @@ def _audited(options: argparse.Namespace) -> Audit:
             if (joined := join_if_sheet(store, *sheet)) is not None:
                 _complain(f"{sheet[0]}: {joined.sentence}")
         result = audit(store, selection, settings, readings=readings, reading_options=how)
+        if then is not None:
+            then(store, result)
         if not options.against:
             return result
         from .against import with_files
@@ -582,6 +603,9 @@ def _parser(
     _add_audit_options(report)
     report.add_argument(
         "--html", metavar="OUT", required=True, help="file to write, readable offline"
+    )
+    report.add_argument(
+        "--brief", action="store_true", help="two pages to print: what to do, what fails, errors"
     )
 
     load = commands.add_parser("import", help="load files into a store, or all of another store")

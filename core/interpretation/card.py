@@ -356,10 +356,8 @@ def panels(results: Sequence[CheckResult], rules: Rules) -> tuple[Panel, ...]:
         merit = panel("Agrees with people", "points beyond a person", "agreement", people, line)
     return (
         merit,
-        panel("Honest confidence", "confidence off by, points", "calibration", of("calibration")),
-        panel(
-            "Ignores order", "points for the one shown first", "position", of("position"), (0.0, "")
-        ),
+        panel("Honest confidence", "off by, points", "calibration", of("calibration")),
+        panel("Ignores order", "points for the first", "position", of("position"), (0.0, "")),
         panel("Repeats itself", "reliability, 0 to 1", "repeatability", of("repeatability")),
     )
 

@@ -16,7 +16,7 @@ import hashlib
 import html
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from operator import itemgetter
@@ -31,9 +31,11 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..checks.check import Grade
 from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line, missing
 from ..confidence.calibration_error import by_chance
+from ..interpretation.answer import Answer
 from ..interpretation.calibration import kind_columns
 from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
+from ..interpretation.questions import page_answers
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
@@ -67,8 +69,9 @@ def report(audit: Audit) -> str:
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(
         audit.summary.datasets
     )
+    said = page_answers(audit)
     made = [
-        ("first", "The answer", _first),
+        ("first", "The answer", first_parts),
         ("scores", "Judges of single answers", _scores),
         ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
         ("against", "Since the last audit", _against),
@@ -83,18 +86,48 @@ def report(audit: Audit) -> str:
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]
-    sections = [(key, title, parts) for key, title, make in made if (parts := list(make(audit)))]
+    sections = [
+        (key, title, [*_said(said.get(ANSWERED.get(key, key))), *parts])
+        for key, title, make in made
+        if (parts := list(make(audit)))
+    ]
+    return made_file(f"Audit of {names}", _top(audit), sections)
+
+
+def made_file(
+    title: str,
+    top: Sequence[tuple[str, ...]],
+    sections: Sequence[tuple[str, str, Sequence[Part]]],
+    *,
+    brief: bool = False,
+) -> str:
+    """The file of these sections, with the code of figures where one is drawn.
+
+    brief : printed on two pages.
+    """
     drawn = any(macro == "figure" for *_, parts in sections for macro, *_ in parts)
     return _template().render(
-        title=f"Audit of {names}",
-        top=_top(audit),
+        title=title,
+        top=top,
         sections=sections,
+        brief=brief,
         library=Markup(drawing_library()) if drawn else None,
         **{
             theme: asdict(COLOURS[theme]) | {"problem": problem}
             for theme, problem in PROBLEM.items()
         },
     )
+
+
+ANSWERED = {"leaderboards": "leaderboard"}
+"""Section of the report whose page has another name."""
+
+
+def _said(answer: Answer | None) -> Iterator[Part]:
+    if answer is not None:
+        yield "words", "p", answer.headline, "answer"
+        if answer.figures:
+            yield "words", "p", answer.figures
 
 
 def text(words: object) -> Markup:
@@ -160,7 +193,7 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _figure(make: Callable[..., Figure], alt: str, audit: Audit | None = None) -> Part:
+def one_figure(make: Callable[..., Figure], alt: str, audit: Audit | None = None) -> Part:
     """What `make` gives in both themes, with the styles of the audit's judges where that is given.
 
     The figure is data, not a script: `<` in a name cannot end its element.
@@ -210,7 +243,7 @@ CHECKED = (
 )
 
 
-def _first(audit: Audit) -> Iterator[Part]:
+def first_parts(audit: Audit) -> Iterator[Part]:
     """The decision card of the best judge, the evidence as a picture, and a row per judge on one
     page.
     """
@@ -237,7 +270,7 @@ def _first(audit: Audit) -> Iterator[Part]:
         chosen=rows[0],
     )
     if any(panel.values for panel in evidence):
-        yield _figure(drawn, "Evidence for each judge, the best first")
+        yield one_figure(drawn, "Evidence for each judge, the best first")
     if len(cards) > 1:
         yield "table", "All raters, the best judge first", CHECKED, [(one,) for one in cards]
 
@@ -327,7 +360,7 @@ def _calibration(audit: Audit) -> Iterator[Part]:
     figures = -(-len(known) // TOGETHER)
     for place in range(figures):
         bins = {name: known[name] for name in list(known)[place::figures]}
-        yield _figure(
+        yield one_figure(
             partial(reliability_diagram, bins), "Share right against stated confidence", audit
         )
     kinds = [(judge.judge, kind) for judge in audit.judges for kind in judge.confidences]
@@ -370,9 +403,9 @@ def _position(audit: Audit) -> Iterator[Part]:
     rows = [judge for judge in audit.judges if judge.position]
     caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
     yield "table", caption, LEANS, rows
-    yield _figure(partial(slot_biases, known), "Position bias by judge", audit)
+    yield one_figure(partial(slot_biases, known), "Position bias by judge", audit)
     yield "table", "Verdicts that change with the order", FLIPS, rows
-    yield _figure(partial(flips, known), "Flips by judge", audit)
+    yield one_figure(partial(flips, known), "Flips by judge", audit)
 
 
 SHARES = (
@@ -394,7 +427,7 @@ def _confusion(audit: Audit) -> Iterator[Part]:
         return
     rows = [judge for judge in audit.judges if judge.confusion]
     yield "table", "Share right of all votes with gold", SHARES, rows
-    yield _figure(partial(accuracies, known), "Share right", audit)
+    yield one_figure(partial(accuracies, known), "Share right", audit)
     caption = "What was said, by what gold says: votes, and shares of the row"
     for place, (name, one) in enumerate(known.items()):
         yield "words", "h3", name
@@ -409,7 +442,7 @@ def _confusion(audit: Audit) -> Iterator[Part]:
         ]
         yield "table", caption, SAID, of_gold
         if place < MOST_DRAWN:
-            yield _figure(partial(confusion_matrix, one), f"Confusion of {name}")
+            yield one_figure(partial(confusion_matrix, one), f"Confusion of {name}")
 
 
 FITS = (
@@ -448,7 +481,7 @@ def _aggregation(audit: Audit) -> Iterator[Part]:
         )
         yield "table", caption, SCORES, value.scores.values()
         if place < MOST_DRAWN:
-            yield _figure(partial(errors_figure, value), f"Errors of rules, {name}")
+            yield one_figure(partial(errors_figure, value), f"Errors of rules, {name}")
         reasons: dict[str, list[str]] = {}
         for key, reason in value.not_applicable.items():
             reasons.setdefault(reason, []).append(RULES[key].name)
@@ -525,7 +558,7 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
             board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
         )
         alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
-        yield _figure(drawn, alt, audit)
+        yield one_figure(drawn, alt, audit)
         if others:
             tables = [
                 (pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows)

@@ -57,11 +57,12 @@ FILES = (
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Downloads:
     """What a page offers for download, by name: what it is and what makes it; `place` is for its
-    button.
+    button. `pages` are HTML files.
     """
 
     place: DeltaGenerator
     tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
+    pages: dict[str, tuple[str, Callable[[], bytes]]] = field(default_factory=dict)
 
 
 def downloads_in(place: DeltaGenerator) -> None:
@@ -89,6 +90,10 @@ def _menu(held: Downloads) -> None:
     )
     if not menu.open:
         return
+    for file, (about, written) in held.pages.items():
+        with menu.container(horizontal=True, vertical_alignment="center"):
+            st.caption(about)
+            st.download_button("HTML", written, file, "text/html", key=file, on_click="ignore")
     for name, (about, make) in held.tables.items():
         with menu.container(horizontal=True, vertical_alignment="center"):
             st.caption(about)
@@ -253,6 +258,13 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about
         return
     with st.container(horizontal=True):
         download_buttons(made, name)
+
+
+def page_download(file: str, about: str, make: Callable[[], bytes]) -> None:
+    """Offer an HTML file in the page's menu, made when it is asked for."""
+    held: Downloads | None = st.session_state.get(MENU)
+    if held is not None:
+        held.pages[file] = (about, make)
 
 
 def download_buttons(make: Callable[[], pa.Table], name: str, *, text: str = "") -> None:

@@ -332,7 +332,7 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     points = [{"customdata": ["j: position"]}]
     monkeypatch.setattr(first_screen.st, "session_state", {"m": {"selection": {"points": points}}})
     first_screen._open_cell("m", {"j: position": ("j", "position")})
-    assert asked == {"position_bias.py": {"judges": ["j"]}}
+    assert asked == {"position_bias.py": {"judge": "j"}}
     assert not page.exception
 
 

@@ -5,6 +5,7 @@ matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from core.plots.overview import (
     matrix_key,
     trust_map,
 )
+from core.reporting.brief import brief
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
@@ -93,8 +95,10 @@ def bar() -> Screen:
         "audit", (selection, options), lambda: audit(*cached.where(selection), options)
     )
     with buttons:
-        _report(selection, options)
+        place = st.container(width="content")
         numbers.downloads_in(st.container(width="content"))
+    with place:
+        _report(selection, options, found)
     with chip:
         _holdings(found, by_people=selection.gold == "humans")
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
@@ -106,24 +110,32 @@ def bar() -> Screen:
     )
 
 
-def _report(selection: Selection, options: AuditOptions) -> None:
+def _report(selection: Selection, options: AuditOptions, found: Audit) -> None:
+    """Two pages to print; the whole report is in the menu of downloads."""
+
+    def two_pages() -> bytes:
+        judges = [judge.judge for judge in found.judges if judge.rater_type != "human"]
+        errors = cached.telling_errors(selection, judges[0]) if judges else {}
+        return brief(found, errors=errors, made=date.today()).encode()
+
+    def whole() -> bytes:
+        # With the splits that the page does without.
+        splits = default_of(AuditOptions, "splits")
+        where = cached.where(selection)
+        return report(audit(*where, replace(options, splits=splits))).encode()
+
     st.download_button(
         "Report",
-        # Made when it is asked for, with the splits that the page does without.
-        lambda: report(
-            audit(
-                *cached.where(selection),
-                replace(options, splits=default_of(AuditOptions, "splits")),
-            )
-        ).encode(),
+        two_pages,
         "appellate-report.html",
         "text/html",
         key="report",
         icon=":material/description:",
         type="tertiary",
         on_click="ignore",
-        help="All verdicts, tables and figures as one HTML file to read offline, print or send",
+        help="Two pages to read offline, print or send; the whole report is under Download",
     )
+    numbers.page_download("appellate-full-report.html", "Report with all tables", whole)
 
 
 def _holdings(found: Audit, *, by_people: bool) -> None:

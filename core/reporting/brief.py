@@ -1,0 +1,183 @@
+"""An audit on two printed pages: what to do with each judge, what fails as pictures, three errors.
+
+The same file in markup, figures and safety as the whole report (`html`), with less in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..audit_results import Audit, JudgeAudit
+from ..interpretation.card import card_of
+from ..interpretation.tables import TEXT, Column
+from ..plots.agreement import confusion_matrix
+from ..plots.calibration import reliability_diagram
+from ..plots.position import flips, slot_biases
+from ..store.marks import Telling
+from ..wording import SAYS, count
+from .html import CHECKED, Part, first_parts, made_file, one_figure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..plots.base import Figure
+
+MOST_FIGURES = 4
+MOST_JUDGES = 12
+MOST_CHARACTERS = 260
+HEADINGS: dict[Telling, str] = {
+    "surest": "Wrong where it was surest",
+    "flipped": "Changed when the responses swapped places",
+    "against people": "Against all people",
+}
+
+
+def brief(
+    audit: Audit, *, errors: Mapping[Telling, pa.Table] | None = None, made: date | None = None
+) -> str:
+    """The file as text, to be written as UTF-8: two pages of A4 where it is printed.
+
+    errors : votes to read, of the judge that is to be used (`store.vote_queries.telling_errors`).
+    made : the day, if it is to stand there.
+    """
+    names = ", ".join(reading.name for reading in audit.readings) or ", ".join(
+        audit.summary.datasets
+    )
+    sections = [("first", "The answer", list(_answer(audit)))]
+    if failed := list(_failed(audit)):
+        sections.append(("failed", "What fails", failed))
+    if errors:
+        sections.append(("errors", "Errors to read", list(_cards(errors))))
+    about = audit.summary
+    size = (
+        f"{count(about.votes, 'vote')} on {count(about.items, 'item')}",
+        made.isoformat() if made else "",
+        "Simulated: these judges and models do not exist" if about.simulated else "",
+    )
+    return made_file(
+        f"Audit of {names}",
+        [(" · ".join(filter(None, size)), "simulated" if about.simulated else "")],
+        sections,
+        brief=True,
+    )
+
+
+def _answer(audit: Audit) -> Iterator[Part]:
+    """Card and strip as in the whole report, and a row per judge on what to do."""
+    parts = list(first_parts(audit))
+    yield from (part for part in parts if part[0] != "table")
+    judges = [judge for judge in audit.judges if judge.rater_type != "human"] or audit.judges
+    rows = [(card_of(judge),) for judge in judges[:MOST_JUDGES]]
+    yield "table", "", CHECKED, rows
+    if len(judges) > MOST_JUDGES:
+        more = f"{len(judges) - MOST_JUDGES:,} more judges are in the whole report."
+        yield "words", "p", more
+
+
+def _failed(audit: Audit) -> Iterator[Part]:
+    """A figure for each check that fails of a judge, once for all judges that fail in it."""
+    makers: dict[str, Callable[[list[JudgeAudit]], tuple[str, Callable[..., Figure]] | None]] = {
+        "position": _slots,
+        "stability": _swaps,
+        "calibration": _reliability,
+        "overconfidence": _reliability,
+        "discrimination": _reliability,
+        "accuracy": _confusion,
+        "ties": _confusion,
+    }
+    drawn: set[object] = set()
+    for check, make in makers.items():
+        failing = [
+            judge
+            for judge in audit.judges
+            if any(one.check == check and one.grade == "fail" for one in judge.checks)
+        ]
+        if not failing or make in drawn or len(drawn) == MOST_FIGURES:
+            continue
+        if made := make(failing):
+            drawn.add(make)
+            words, figure = made
+            yield "words", "p", words
+            yield one_figure(figure, words, audit)
+    for judge in audit.judges:
+        for one in judge.checks:
+            if one.grade == "fail" and one.check not in makers:
+                yield "words", "p", f"{judge.judge}: {one.sentence}"
+
+
+def _slots(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
+    known = {judge.judge: judge.position for judge in failing if judge.position}
+    return (
+        (f"Which place gains: {', '.join(known)}", partial(slot_biases, known)) if known else None
+    )
+
+
+def _swaps(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
+    known = {judge.judge: judge.position for judge in failing if judge.position}
+    said = f"How often the verdict changes with the order: {', '.join(known)}"
+    return (said, partial(flips, known)) if known else None
+
+
+def _reliability(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
+    known = {
+        judge.judge: judge.calibration.reliability for judge in failing[:3] if judge.calibration
+    }
+    said = f"Share right against stated confidence: {', '.join(known)}"
+    return (said, partial(reliability_diagram, known)) if known else None
+
+
+def _confusion(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
+    known = [(judge.judge, judge.confusion) for judge in failing if judge.confusion]
+    if not known:
+        return None
+    worst, table = known[-1]
+    return f"What gold says, and what {worst} says", partial(confusion_matrix, table)
+
+
+SAID = (
+    Column("", lambda row: row[0], TEXT),
+    Column("said", lambda row: row[1], TEXT),
+    Column("response A", lambda row: row[2], TEXT),
+    Column("response B", lambda row: row[3], TEXT),
+)
+
+
+def _cards(errors: Mapping[Telling, pa.Table]) -> Iterator[Part]:
+    """One comparison per kind of error, its texts cut where they are long."""
+    rows = []
+    for kind, heading in HEADINGS.items():
+        if kind not in errors:
+            continue
+        votes = errors[kind].to_pylist()
+        first = votes[0]
+        said = "; ".join(_said(vote) for vote in votes[:4])
+        gold = "" if first["gold"] is None else f"; gold: {SAYS[int(first['gold'])]}"
+        prompt = _cut(first.get("prompt"))
+        rows.append(
+            (
+                heading,
+                f"{first['item_id']}: {prompt + ' ' if prompt else ''}{said}{gold}",
+                _side(first, "a"),
+                _side(first, "b"),
+            )
+        )
+    yield "table", "", SAID, rows
+
+
+def _said(vote: Mapping[str, Any]) -> str:
+    sure = "" if vote["confidence"] is None else f", {100 * vote['confidence']:.0f} % sure"
+    order = {"ab": ", A shown first", "ba": ", B shown first"}.get(vote["position"] or "", "")
+    return f"{vote['judge']} says {SAYS[int(vote['vote'])]}{sure}{order}"
+
+
+def _side(vote: Mapping[str, Any], side: str) -> str:
+    text = _cut(vote.get(f"response_{side}"))
+    return f"{vote[f'model_{side}']}{': ' + text if text else ''}"
+
+
+def _cut(text: object) -> str:
+    words = str(text) if text else ""
+    return words if len(words) <= MOST_CHARACTERS else f"{words[: MOST_CHARACTERS - 1]}…"
