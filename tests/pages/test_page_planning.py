@@ -39,7 +39,8 @@ def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None
     source = votes_source(vote_counts(get_store(), DEMO)[judge], orders)
     assert source is orders
     found = vote_sweep(orders, rng=seeded())
-    assert texts(page)[0] == votes_answer(judge, found)
+    said = plan_answer(judge, found)
+    assert texts(page)[:3] == [said.headline, said.figures, votes_answer(judge, found)]
     shown = next(frame.value for frame in page.dataframe if "votes" in frame.value)
     assert shown["MAE"].tolist() == pytest.approx(found.mae.value.ravel().tolist())
     assert (shown["n"] == found.n).all()
