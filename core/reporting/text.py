@@ -188,6 +188,8 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
     lines = [*_first(audit), "", *_verdicts(audit)]
     for scores in audit.scores:
         lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
+    if lists := listwise.lines(audit.rankings):
+        lines += ["", *lists]
     if audit.against is not None:
         lines += ["", *audit.against.sentences()]
     lines += ["", *(line for line in (_counted(audit),) if line)]

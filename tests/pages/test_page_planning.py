@@ -17,6 +17,7 @@ from core.interpretation.planning import (
     comparison_answer,
     labels_answer,
     parameters_answer,
+    plan_answer,
     prediction_answer,
     transfer_answer,
     votes_answer,
