@@ -235,7 +235,11 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
     said = card_of(best)
     part = source.partition('<section id="first">')[2].partition("</section>")[0]
     assert 0 < source.index('<section id="first">') < source.index('<section id="verdicts">')
-    for words in (f"{said.word}: {best.judge} ({said.made})", said.sentence, " ".join(said.advice)):
+    for words in (
+        f"{said.word}: {best.judge} ({said.made})",
+        said.said.headline,
+        " ".join(said.advice),
+    ):
         assert str(text(words)) in part
     assert part.count('class="plot"') == 1
 

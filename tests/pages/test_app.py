@@ -296,7 +296,8 @@ def test_the_overview_says_what_the_audit_says(app):
     said = card_of(of["sim-judge-boaster"])
     assert {
         f"! {said.word} · {said.made}",
-        said.sentence,
+        said.said.headline,
+        said.said.figures,
         f"What to do: {' '.join(said.advice)}",
     } <= set(shown)
     assert f"{because('sim-judge-boaster', overall, checks)} {confidence_line(checks)}" in shown
