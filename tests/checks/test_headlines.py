@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from places import REPOSITORY
 
 from core.audit_results import Audit
 from core.interpretation.answer import MOST_WORDS, words
@@ -15,9 +16,7 @@ FILES = ("faireval", "judgebench", "judgeconf", "pandalm", "wmt23_ende_humans", 
 
 @pytest.fixture(scope="module")
 def demo() -> Audit:
-    from conftest import DEMO
-
-    return audit(DEMO[0])
+    return audit(REPOSITORY / "data" / "demo_votes.csv.gz")
 
 
 @pytest.fixture(scope="module", params=FILES)
