@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from .aggregation.btd import DEFAULTS as BTD_DEFAULTS
 from .checks import Rules, limits_with
 from .checks.check import rater_of
-from .checks.overall import NAMED
 from .errors import InvalidOption
-from .interpretation.card import card_of
 from .options import flag, pair
 from .schema import UNNAMED, ConfidenceSource, CorrectnessRule, Selection
 from .stats.intervals import check_level
@@ -422,16 +420,6 @@ class Audit:
     against: Against | None = None
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
-
-    @property
-    def answer(self) -> str:
-        """Which judge to use, as a headline; of scores what is said first of each of the best."""
-        parts = [card_of(self.judges[0], self.judges).said.headline] if self.judges else []
-        parts += [f"{scores.whose}: {scores.headline}" for scores in self.scores[:NAMED]]
-        if len(self.scores) > NAMED:
-            parts.append(f"{len(self.scores) - NAMED} more by scores.")
-        parts += [lists.headline for lists in self.rankings[:NAMED]]
-        return " ".join(parts)
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

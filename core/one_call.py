@@ -28,6 +28,7 @@ from .extras import require
 from .files import shown_name, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow
 from .importers.join import join_labels
+from .interpretation.questions import headlines
 from .label_sheet import is_sheet, join_if_sheet
 from .schema import Selection
 from .stats.estimate import DataFrame, data_frame
@@ -95,7 +96,7 @@ class ShownAudit(Audit):
     @property
     def headline(self) -> str:
         """Which judge to use, or why none: what is said first."""
-        return one_line(self.answer)
+        return one_line(headlines(self))
 
     def __str__(self) -> str:
         """The text of the command line in at most 60 lines; `to_text` gives all."""

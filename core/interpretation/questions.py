@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..checks.check import GRADES
+from ..checks.overall import NAMED
 from ..leaderboard.standings import Standings
 from .agreement import agreement_answer, errors_answer
 from .answer import Answer, by_judge
@@ -34,6 +35,15 @@ def overview_answer(audit: Audit) -> Answer:
         figures=best.figures,
         good=best.overall.verdict == "trust",
     )
+
+
+def headlines(audit: Audit) -> str:
+    """Which judge to use, and what is said first of each of the best judges of scores and lists."""
+    parts = [overview_answer(audit).headline] if audit.judges else []
+    parts += [f"{scores.whose}: {scores.headline}" for scores in audit.scores[:NAMED]]
+    if len(audit.scores) > NAMED:
+        parts.append(f"{len(audit.scores) - NAMED} more by scores.")
+    return " ".join([*parts, *(lists.headline for lists in audit.rankings[:NAMED])])
 
 
 def page_answers(audit: Audit) -> dict[str, Answer]:

@@ -35,7 +35,7 @@ from ..interpretation.answer import Answer
 from ..interpretation.calibration import kind_columns
 from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
-from ..interpretation.questions import page_answers
+from ..interpretation.questions import headlines, page_answers
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
@@ -220,7 +220,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [(audit.answer, "answer"), *(simulated if found.simulated else []), (counted,)]
+    return [(headlines(audit), "answer"), *(simulated if found.simulated else []), (counted,)]
 
 
 JUDGE = Column("judge", "judge", TEXT)

@@ -12,6 +12,7 @@ from ..audit_results import Audit, JudgeAudit, ScoreAudit
 from ..checks import CHECKS, SCORE_CHECKS
 from ..checks.check import Check
 from ..checks.overall import GRADE_OF, SIGNS
+from ..interpretation.questions import headlines
 from ..stats.estimate import Estimate
 from ..wording import one_line, percent, target
 
@@ -51,7 +52,7 @@ def _page(audit: Audit, judges: tuple[JudgeAudit, ...], length: int) -> str:
     more = f"<p>… and {left_out:,} more judges; to_frame() has all.</p>" if left_out else ""
     signs = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? not known"
     return (
-        f"<div><p><b>{_text(audit.answer, HEADLINE)}</b></p>"
+        f"<div><p><b>{_text(headlines(audit), HEADLINE)}</b></p>"
         f"{_picture(judges)}{_table(CHECKS, judges, length) if judges else ''}{more}"
         f"{_table(SCORE_CHECKS, scores, length) if scores else ''}"
         f"<p>{signs} · intervals: {target(audit.options.level)}</p></div>"
