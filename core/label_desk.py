@@ -39,6 +39,7 @@ OFFERED = (50, 100, 200)
 LABELS_BEFORE_RESULTS = 20
 """Labels before which no result is shown."""
 TAGS = ("wrong fact", "too long", "off topic", "tone")
+NO_TEXTS = UnitTexts(prompt=None, responses=())
 PAIR_KEYS: dict[str, float | None] = {"1": 1.0, "2": -1.0, "0": 0.0, "b": 0.0, "x": None}
 """Key → label as shown: the left response better, the right, a tie, both bad, cannot tell."""
 PASS_KEYS: dict[str, float | None] = {"p": 1.0, "f": 0.0, "x": None}
@@ -61,6 +62,7 @@ class Desk:
     def __init__(self, store: Store, plan: LabelPlan, *, sharing: Sharing = "part") -> None:
         self.store, self.plan, self.sharing = store, plan, sharing
         self.size = order_size(store, plan.dataset)
+        self._texts: dict[int, UnitTexts] = {}
         self.session = self._read()
 
     def _read(self) -> Session:
@@ -98,10 +100,15 @@ class Desk:
         """The next cards of a person; a blind repeat comes first when it is due."""
         again = self.session.due_again(person)
         places = self.session.upcoming(person, most)
-        texts = unit_texts(
-            self.store, self.plan.dataset, [*places, *(() if again is None else (again,))]
-        )
-        cards = [self._card(person, place, texts.get(place)) for place in places]
+        wanted = [*places[:1], *(() if again is None else (again,))]
+        if any(place not in self._texts for place in wanted):
+            # Those of the next cards come along, so that most cards ask the store for nothing.
+            ahead = [*places, *wanted]
+            self._texts = dict.fromkeys(ahead, NO_TEXTS) | unit_texts(
+                self.store, self.plan.dataset, ahead
+            )
+        texts = self._texts
+        cards = [self._card(person, k, texts[k]) for k in places if k in texts]
         if again is not None:
             cards.insert(0, self._card(person, again, texts.get(again), again=True))
         return cards
@@ -116,7 +123,11 @@ class Desk:
         self, person: str, place: int, texts: UnitTexts | None, *, again: bool = False
     ) -> Card:
         swapped = self.plan.kind == "votes" and self.session.swapped(person, place, again=again)
-        shown = texts.responses if texts else (None,) * (2 if self.plan.kind == "votes" else 1)
+        shown = (
+            texts.responses
+            if texts and texts.responses
+            else (None,) * (2 if self.plan.kind == "votes" else 1)
+        )
         return Card(
             place=place,
             again=again,

@@ -70,6 +70,8 @@ STYLE = """<style>
     white-space: normal; text-align: left; height: auto; overflow: visible; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-wide-"]) { display: none; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: flex; }
+  .st-key-label-first button { min-height: 3.25rem; }
+  .st-key-label-others button { min-height: 2.75rem; }
   .st-key-label-keys { position: sticky; bottom: 0; z-index: 5; padding: 0.4rem 0;
     background: var(--st-background-color, Canvas); }
   .st-key-bar { row-gap: 0.1rem; }

@@ -12,7 +12,7 @@ from ..errors import InvalidOption
 from ..records import BoolArray, FloatArray, IntArray
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
-from .wealth import Wealth, log_needed
+from .wealth import Wealth, log_needed, row_path
 
 Grade = Literal["ok", "warn", "fail", "unclear"]
 
@@ -145,18 +145,14 @@ def standing(row: LabelledRow, plan: Plan, *, limits: Limits) -> Standing:
     Source: docs/methods.md §12 (ours).
     """
     both = np.array([*limits, *GRID])
-    bets = Wealth(row.sizes, both)
-    x, n = row.payoffs(both), len(row.credit)
+    n = len(row.credit)
+    up, down = row_path(row.payoffs(both), row.stratum[:n], row.sizes[0], both)
     needed = plan.log_needed
     grade: Grade = "unclear"
     since, by_plan = None, False
     planned = None
-    for t in range(n):
-        bets.add(x[None, t], row.stratum[t : t + 1])
-        if t + 1 < LEAST_LABELS:
-            continue
-        up, down = bets.up[0, :2], bets.down[0, :2]
-        shown = _grade(up[0] >= needed, down >= needed)
+    for t in range(LEAST_LABELS - 1, n):
+        shown = _grade(up[t, 0] >= needed, down[t, :2] >= needed)
         if t + 1 == plan.labels:
             planned = ordinary(row, t + 1)
             late = _by_interval(planned, limits)
@@ -166,7 +162,7 @@ def standing(row: LabelledRow, plan: Plan, *, limits: Limits) -> Standing:
     right = None
     decided = ~np.isnan(row.credit) & ~row.undecided
     if n >= LEAST_LABELS and decided.any():
-        right = _anytime(row, bets, decided)
+        right = _anytime(row, (up[-1, 2:], down[-1, 2:]), decided)
     undecided = int(row.undecided.sum())
     if undecided > MOST_UNDECIDED * n:
         grade, since = "unclear", None
@@ -202,11 +198,13 @@ def _latched(before: Grade, since: int | None, shown: Grade, t: int) -> tuple[Gr
     return before, since
 
 
-def _anytime(row: LabelledRow, bets: Wealth, decided: BoolArray) -> Estimate:
+def _anytime(
+    row: LabelledRow, wealth: tuple[FloatArray, FloatArray], decided: BoolArray
+) -> Estimate:
     n = int(decided.sum())
     value = float(row.credit[decided].mean())
     needed = log_needed(ALPHA)
-    kept = (bets.up[0, 2:] < needed) & (bets.down[0, 2:] < needed)
+    kept = (wealth[0] < needed) & (wealth[1] < needed)
     places = np.flatnonzero(kept)
     if not len(places):
         # All items are labelled, and the mean lies between two values of the grid.

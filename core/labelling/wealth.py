@@ -82,27 +82,12 @@ class Wealth:
         counts = np.ones(len(x), dtype=bool) if counts is None else counts
         counts = counts & (self.n < self.items)[:, 0]
         x = np.broadcast_to(x, self.total.shape)
-        left_of = self.sizes - self.seen
-        left = np.maximum(self.items - self.n, 1.0)
-        mean = (self.total + 1) / (self.n + 2)
-        expected = (self.sums + WEIGHT_OF_ALL * mean[:, :, None]) / (
-            self.seen[:, None, :] + WEIGHT_OF_ALL
+        under, gains = _odds(
+            (self.sizes, self.seen, self.sums, self.total, self.n), self.limits, x, stratum
         )
-        ahead = (expected * left_of[:, None, :]).sum(axis=2) / left
-        there = (left_of > 0)[:, None, :]
-        lowest = ahead - np.where(there, expected, -np.inf).max(axis=2)
-        highest = 1 + ahead - np.where(there, expected, np.inf).min(axis=2)
-        own = np.take_along_axis(expected, stratum[:, None, None], axis=2)[:, :, 0]
-        payoff = x - own + ahead
-        under = (self.items * self.limits - self.total) / left
-        stakes, each = np.array(STAKES), counts[:, None]
-        for wealth, gain, most in (
-            (self._up, payoff - under, under - lowest),
-            (self._down, under - payoff, highest - under),
-        ):
-            odds = np.where(each & (most > ROUNDING), gain / np.where(most > ROUNDING, most, 1), 0)
-            # What may be lost bounds the odds; without a bet that is open they do not matter.
-            wealth += np.log1p(stakes * np.clip(odds, -1, None)[:, :, None])
+        each = counts[:, None]
+        for wealth, odds in zip((self._up, self._down), gains, strict=True):
+            wealth += np.log1p(np.array(STAKES) * np.where(each, odds, 0)[:, :, None])
         self._up[each & (under >= 1 - ROUNDING)] = -np.inf
         self._down[each & (under <= ROUNDING)] = -np.inf
         rows = np.flatnonzero(counts)
@@ -120,6 +105,63 @@ class Wealth:
         for name in ("seen", "sums", "total", "n", "_up", "_down"):
             setattr(copy, name, np.repeat(getattr(self, name)[:1], times, axis=0))
         return copy
+
+
+State = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""sizes, seen (rows, H), sums (rows, L, H), total (rows, L), n (rows, 1), before a label."""
+
+
+def _odds(
+    state: State, limits: FloatArray, x: FloatArray, stratum: IntArray
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """m_t, and what a whole stake gains up and down, −1 at least; (rows, L) each."""
+    sizes, seen, sums, total, n = state
+    items = sizes.sum(axis=1)[:, None]
+    left_of, left = sizes - seen, np.maximum(items - n, 1.0)
+    mean = (total + 1) / (n + 2)
+    expected = (sums + WEIGHT_OF_ALL * mean[:, :, None]) / (seen[:, None, :] + WEIGHT_OF_ALL)
+    ahead = (expected * left_of[:, None, :]).sum(axis=2) / left
+    there = (left_of > 0)[:, None, :]
+    lowest = ahead - np.where(there, expected, -np.inf).max(axis=2)
+    highest = 1 + ahead - np.where(there, expected, np.inf).min(axis=2)
+    payoff = x - np.take_along_axis(expected, stratum[:, None, None], axis=2)[:, :, 0] + ahead
+    under = (items * limits - total) / left
+    up, down = (
+        # What may be lost bounds the odds; of a bet that is closed they do not matter.
+        np.where(most > ROUNDING, np.clip(gain / np.where(most > ROUNDING, most, 1), -1, None), 0)
+        for gain, most in ((payoff - under, under - lowest), (under - payoff, highest - under))
+    )
+    return under, (up, down)
+
+
+def row_path(
+    x: FloatArray, stratum: IntArray, sizes: IntArray, limits: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of both wealths after each label of one row, as `Wealth` gives them, all at once.
+
+    x : (labels, L).  stratum : (labels,).  sizes : (H,).  → up, down (labels, L).
+    """
+    n, strata_there = len(x), len(sizes)
+    own = np.eye(strata_there)[stratum]
+    shares = x[:, :, None] * own[:, None, :]
+    state = (
+        np.repeat(np.asarray(sizes, dtype=np.float64)[None, :], n, axis=0),
+        own.cumsum(axis=0) - own,
+        shares.cumsum(axis=0) - shares,
+        x.cumsum(axis=0) - x,
+        np.arange(n, dtype=np.float64)[:, None],
+    )
+    under, gains = _odds(state, limits, x, stratum)
+    up, down = (
+        _log_mean(np.log1p(np.array(STAKES) * odds[:, :, None]).cumsum(axis=0)) for odds in gains
+    )
+    items, total = float(np.sum(sizes)), x.cumsum(axis=0)
+    up[np.logical_or.accumulate(under >= 1 - ROUNDING)] = -np.inf
+    down[np.logical_or.accumulate(under <= ROUNDING)] = -np.inf
+    left = items - np.arange(1, n + 1)[:, None]
+    up[total > items * limits + ROUNDING] = np.inf
+    down[total + left < items * limits - ROUNDING] = np.inf
+    return up, down
 
 
 def _log_mean(logs: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from core.errors import InvalidOption
 from core.labelling.people import corrected_accuracy, doubtful, repeatability
 from core.labelling.rate import anytime_rate, weights
 from core.labelling.verdict import GRID, LabelledRow, Plan, forecast, standing
-from core.labelling.wealth import STAKES, Wealth, log_needed, strata, wealth_path
+from core.labelling.wealth import STAKES, Wealth, log_needed, row_path, strata, wealth_path
 
 LIMITS = (0.70, 0.60)
 
@@ -86,6 +86,21 @@ def test_all_labels_tell_the_mean_itself(credit, seed):
         off
     ].tolist()
     assert (bets.down[0] == np.inf)[off].tolist() == (x.mean() < GRID)[off].tolist()
+
+
+@given(st.integers(20, 60), st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_a_row_at_once_is_the_same_as_label_by_label(n, seed):
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, 3, n)
+    sizes = np.bincount(cells, minlength=3)
+    x = rng.choice([0.0, 0.5, 1.0], (n, 1)) * np.ones(len(GRID))
+    up, down = row_path(x, cells, sizes, GRID)
+    bets = Wealth(sizes[None, :], GRID)
+    for t in range(n):
+        bets.add(x[None, t], cells[t : t + 1])
+        assert np.allclose(up[t], bets.up[0], atol=1e-9)
+        assert np.allclose(down[t], bets.down[0], atol=1e-9)
 
 
 @given(st.integers(1, 80), st.integers(0, 2**32 - 1))
