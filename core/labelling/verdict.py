@@ -144,7 +144,7 @@ def standing(row: LabelledRow, plan: Plan, *, limits: Limits) -> Standing:
     Whatever the truth, the chance that a grade is ever wrong is 5 % at most.
     Source: docs/methods.md §12 (ours).
     """
-    both = np.array([*limits, *GRID])
+    both = np.array(limits)
     n = len(row.credit)
     up, down = row_path(row.payoffs(both), row.stratum[:n], row.sizes[0], both)
     needed = plan.log_needed
@@ -162,7 +162,7 @@ def standing(row: LabelledRow, plan: Plan, *, limits: Limits) -> Standing:
     right = None
     decided = ~np.isnan(row.credit) & ~row.undecided
     if n >= LEAST_LABELS and decided.any():
-        right = _anytime(row, (up[-1, 2:], down[-1, 2:]), decided)
+        right = _anytime(row, decided)
     undecided = int(row.undecided.sum())
     if undecided > MOST_UNDECIDED * n:
         grade, since = "unclear", None
@@ -198,13 +198,13 @@ def _latched(before: Grade, since: int | None, shown: Grade, t: int) -> tuple[Gr
     return before, since
 
 
-def _anytime(
-    row: LabelledRow, wealth: tuple[FloatArray, FloatArray], decided: BoolArray
-) -> Estimate:
+def _anytime(row: LabelledRow, decided: BoolArray) -> Estimate:
     n = int(decided.sum())
     value = float(row.credit[decided].mean())
     needed = log_needed(ALPHA)
-    kept = (wealth[0] < needed) & (wealth[1] < needed)
+    stratum = row.stratum[: len(row.credit)]
+    up, down = row_path(row.payoffs(GRID), stratum, row.sizes[0], GRID, last_only=True)
+    kept = (up[0] < needed) & (down[0] < needed)
     places = np.flatnonzero(kept)
     if not len(places):
         # All items are labelled, and the mean lies between two values of the grid.

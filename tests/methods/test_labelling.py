@@ -101,6 +101,9 @@ def test_a_row_at_once_is_the_same_as_label_by_label(n, seed):
         bets.add(x[None, t], cells[t : t + 1])
         assert np.allclose(up[t], bets.up[0], atol=1e-9)
         assert np.allclose(down[t], bets.down[0], atol=1e-9)
+    last = row_path(x, cells, sizes, GRID, last_only=True)
+    assert np.allclose(last[0][0], up[-1], atol=1e-9)
+    assert np.allclose(last[1][0], down[-1], atol=1e-9)
 
 
 @given(st.integers(1, 80), st.integers(0, 2**32 - 1))
