@@ -1,5 +1,6 @@
 """Labels of people in another file, joined to a log of judges."""
 
+import json
 import random
 
 import pytest
@@ -162,3 +163,74 @@ def test_the_command_line_says_what_was_joined(tmp_path, capsys):
     assert main(["audit", files[0], "--key", "result", "--isolated"]) == 2
     assert main(["import", *files, "--key", "result", "--store", str(tmp_path / "s.duckdb")]) == 0
     assert "40 direct scores loaded" in capsys.readouterr().out
+
+
+def promptfoo_log(tests=150, models=("m-one", "m-two")):
+    """Results of promptfoo: 300 answers, each with an id of its own; row order is not test order."""
+    rows = [
+        {
+            "id": f"answer-{test}-{place}",
+            "testIdx": test,
+            "promptIdx": place,
+            "provider": {"id": model, "label": ""},
+            "prompt": {"raw": f"Question {test}?", "label": "{{q}}"},
+            "response": {"output": f"Answer {test} of {model}."},
+            "gradingResult": {
+                "componentResults": [
+                    {
+                        "pass": (test + place) % 3 > 0,
+                        "score": float((test + place) % 3 > 0),
+                        "reason": "as asked",
+                        "assertion": {"type": "llm-rubric", "value": "right"},
+                    }
+                ]
+            },
+            "testCase": {"options": {"provider": "judge-x"}},
+            "success": True,
+            "score": 1,
+        }
+        for test in range(tests)
+        for place, model in enumerate(models)
+    ]
+    random.Random(3).shuffle(rows)
+    return json.dumps({"results": {"version": 3, "prompts": [], "results": rows}}), rows
+
+
+def test_120_labels_for_300_answers_of_promptfoo(tmp_path, capsys):
+    text, rows = promptfoo_log()
+    (tmp_path / "results.json").write_text(text)
+    labelled = rows[:112]
+    strangers = [f"stranger-{k}" for k in range(8)]
+    ids = [f"{row['id']},{'pass' if row['testIdx'] % 2 else 'fail'}" for row in labelled]
+    texts = [
+        f"{row['prompt']['raw']},{row['response']['output']},{row['testIdx'] % 2}"
+        for row in labelled
+    ]
+    sheets = {
+        "ids.csv": ["id,human", *ids, *(f"{name},pass" for name in strangers)],
+        "texts.csv": ["question,answer,label", *texts, *(f"{name},x,1" for name in strangers)],
+    }
+    log = str(tmp_path / "results.json")
+    assert main(["audit", log, "--isolated"]) == 0
+    alone = capsys.readouterr().out
+    assert "scores: 300" in alone
+    assert "judge-x" in alone
+    found = {}
+    for name, lines in sheets.items():
+        (tmp_path / name).write_text("\n".join(lines))
+        joined = join_labels(
+            read([("results.json", tmp_path / "results.json")]), (name, tmp_path / name)
+        )
+        assert (joined.labels, joined.found, len(joined.missed)) == (120, 112, 8)
+        assert all(stranger in joined.sentence for stranger in strangers)
+        assert main(["audit", log, "--labels-from", str(tmp_path / name), "--isolated"]) == 0
+        out, err = capsys.readouterr()
+        assert "112 of 120 labels found their answer" in err
+        found[name] = {row[:2] + row[4:] for row in people(joined.readings[0])}
+        assert "people: human" in out
+    assert found["ids.csv"] == found["texts.csv"]
+    repeated = ["testIdx,label", *(f"{row['testIdx']},1" for row in labelled)]
+    (tmp_path / "tests.csv").write_text("\n".join(repeated))
+    wrong = ["--labels-from", str(tmp_path / "tests.csv"), "--key", "testIdx", "--isolated"]
+    assert main(["audit", log, *wrong]) == 2
+    assert "stands for 2 answers of the log" in capsys.readouterr().err

@@ -664,3 +664,72 @@ def test_a_bare_address_opens_the_newest_data_set_and_stays_there(app):
     assert linked().selectbox(key="dataset").value == "a third"
     assert calm(bare.run()).selectbox(key="dataset").value == "second"
     assert linked(dataset="first").selectbox(key="dataset").value == "first"
+
+
+TOOLS = REPOSITORY / "tests" / "data" / "tools"
+
+
+@pytest.mark.parametrize(
+    ("name", "recognised", "sentence", "loaded"),
+    [
+        (
+            "inspect.json",
+            "Recognised: Inspect log",
+            "item s0, run 0: judge lab/judge-one gave 1 on model_graded_qa to lab/answerer",
+            "19 direct scores loaded into nature",
+        ),
+        (
+            "promptfoo.json",
+            "Recognised: promptfoo results",
+            "judge openai:gpt-judge saw A first and said m-one (A) is better",
+            "2 votes loaded into promptfoo",
+        ),
+        (
+            "mlflow_traces.jsonl",
+            "Recognised: MLflow traces",
+            "item request-0, run 0: person ann@example.org gave 0 on clear to app",
+            "4 direct scores loaded into MLflow",
+        ),
+        (
+            "ragas.csv",
+            "Recognised: a table of scores",
+            "judge ragas gave 0.5 on faithfulness",
+            "9 direct scores loaded into ragas",
+        ),
+    ],
+)
+def test_a_tools_file_is_recognised_read_back_and_loaded(app, name, recognised, sentence, loaded):
+    drop(app, (name, TOOLS / name))
+    assert any(each.value.startswith(recognised) for each in app.caption)
+    assert sentence in all_text(app)
+    calm(app.button(key="load").click().run())
+    assert loaded in all_text(app)
+
+
+def test_a_tools_file_that_cannot_be_read_names_the_one_that_can(app):
+    header = "q,[a] x,Status,Score,Named Scores,Grader Reason,Comment,[b] x,Status\n"
+    drop(app, ("out.csv", header))
+    assert "-o results.json" in all_text(app)
+    assert not [each for each in app.button if each.key == "load"]
+
+
+def test_columns_of_metrics_can_be_chosen(app):
+    drop(app, ("ragas.csv", TOOLS / "ragas.csv"))
+    box = widget(app, "multiselect", "Columns of metrics")
+    assert box.value == ["faithfulness", "answer_relevancy", "context_recall"]
+    calm(box.set_value(["faithfulness"]).run())
+    assert "on faithfulness" in all_text(app)
+    assert "on answer_relevancy" not in all_text(app)
+
+
+def test_labels_in_a_second_file_are_joined_and_loaded(app):
+    log = "item_id,judge,score\n" + "".join(f"q{k},gpt,{k % 2}\n" for k in range(12))
+    drop(app, ("log.csv", log))
+    (uploader,) = [each for each in app.file_uploader if each.label == "Sheet of labels"]
+    sheet = "item_id,label\n" + "".join(f"q{k},pass\n" for k in range(8)) + "q99,fail\n"
+    uploader.set_value([("sheet.csv", sheet.encode(), "text/csv")])
+    calm(app.run())
+    assert "8 of 9 labels found their answer by column 'item_id'; 1 did not" in all_text(app)
+    calm(app.button(key="load").click().run())
+    assert "12 direct scores loaded" in all_text(app)
+    assert "8 direct scores loaded" in all_text(app)

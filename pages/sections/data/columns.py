@@ -88,6 +88,7 @@ OPTIONS = {
     "tie_margin": "“Tie margin”",
     "rater_type": "“Raters are”",
     "metrics": "“Columns of metrics”",
+    "key": "“Column that names the answers”",
     "warehouse": "“Engine”",
     "table": "“Table”",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,6 +12,8 @@ import streamlit as st
 from core.errors import AppellateError, render
 from core.files import part_of
 from core.importers import Inspection, ReadOptions, formats, mostly_rejected, read, read_back
+from core.importers.join import join_labels
+from core.importers.sheet import ANSWERS
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
@@ -78,7 +80,7 @@ class _Result:
     more: tuple[LoadReport, ...] = ()
 
 
-def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
+def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
     """Load files one by one; one that cannot be loaded leaves the store and the other files as they
     are.
     """
@@ -94,7 +96,7 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
                     store.load(
                         outcome.reading,
                         dataset=dropped.dataset,
-                        on_conflict="replace" if replace else "keep",
+                        on_conflict="replace" if again else "keep",
                         progress=part_of(
                             progress.progress, (done - 1) / len(ready), done / len(ready)
                         ),
@@ -144,7 +146,7 @@ def _show_result(dropped: Dropped, report: LoadReport) -> None:
         what = "votes or gold labels" if report.kind == "votes" else FORMS[report.kind].units
         st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
         if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
-            load([dropped], replace=True)
+            load([dropped], again=True)
     _rejects(dropped.outcome, dropped.file.file_id)
 
 
@@ -204,6 +206,10 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             st.text(render(outcome, OPTIONS))
             return None
         dataset = _dataset(outcome.reading, row[3], key)
+        labels = _labels(outcome, options, key)
+        if labels is None:
+            return None
+        outcome = replace(outcome, more=(*outcome.more, *labels))
         for number, each in enumerate(outcome.all):
             _show(each, f"{key}-{number}" if number else key)
         if problem := mostly_rejected(outcome.reading):
@@ -212,6 +218,32 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         _copy_as_python(file.name, options, dataset)
         has_votes = any(each.reading.votes.num_rows for each in outcome.all)
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
+
+
+def _labels(outcome: Outcome, options: ReadOptions, key: str) -> tuple[Outcome, ...] | None:
+    """What people say of the same answers in another file; None while that cannot be joined."""
+    if not any(each.reading.kind in ANSWERS for each in outcome.all):
+        return ()
+    with st.expander("People's labels in another file"):
+        st.text("A sheet with a column of labels, and one of ids or the texts of the answers.")
+        sheet = st.file_uploader("Sheet of labels", key=f"{key}-labels")
+        if sheet is None:
+            return ()
+        column = st.text_input(
+            "Column that names the answers", placeholder="found", key=f"{key}-labels-key"
+        ).strip()
+        try:
+            joined = join_labels(
+                [each.reading for each in outcome.all],
+                (sheet.name, sheet.getvalue()),
+                options,
+                key=column or None,
+            )
+        except AppellateError as error:
+            st.text(render(error, OPTIONS))
+            return None
+        st.text(joined.sentence)
+    return tuple(Outcome.of(reading) for reading in joined.readings)
 
 
 def _named(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
