@@ -5,9 +5,11 @@ Inspect and promptfoo have modules of their own.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from .declared import LEFT_OUT, Scopes, declared, get, hashed, joined, opened
+from .columns import text_hash
+from .declared import LEFT_OUT, Scopes, declared, get, hashed, joined, opened, said
 from .tables import Record
 
 APP = "=app"
@@ -70,6 +72,22 @@ def _feedback(scopes: Scopes) -> list[Any]:
     ]
 
 
+def _asked(scopes: Scopes) -> str | None:
+    """What names a row of the data that was evaluated, so that the next run has it too.
+
+    `mlflow.eval.requestId` is a hash of what was asked where the answers were given, and new in
+    each run where MLflow asked for them: then the inputs name it.
+    """
+    request = said(get(scopes, "info.tags.mlflow.eval.requestId"))
+    if request is None or not _UUID.fullmatch(request):
+        return request or said(get(scopes, "info.trace_id"))
+    inputs = said(get(scopes, "info.trace_metadata.mlflow.traceInputs | info.request_preview"))
+    return text_hash(inputs) if inputs else request
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 def _is_mlflow(record: Record) -> bool:
     (info,) = _infos({"root": record})
     found = get({"info": info}, "info.assessments")
@@ -85,7 +103,7 @@ MLFLOW = declared(
     dataset="MLflow",
     each=(("info", _infos), ("mark", _feedback)),
     columns={
-        "item_id": "info.tags.mlflow.eval.requestId | info.trace_id",
+        "item_id": _asked,
         "model": f"info.tags.mlflow.modelId | {APP}",
         "judge": "mark.source.source_id | mark.source.source_type",
         "rater_type": "mark.source.source_type",

@@ -61,7 +61,7 @@ class Model(BaseHTTPRequestHandler):
 def reply(asked):
     if "response_format" in asked and "label" in asked:
         return json.dumps({"label": "correct", "explanation": "it is"})
-    if "select" in asked.casefold() and "outputs" in asked.casefold():
+    if "which best fits" in asked or "index of the" in asked:
         return "0"
     if '"pass' in asked or ("pass" in asked and "reason" in asked):
         return json.dumps({"pass": True, "score": 0.9, "reason": "it does"})
@@ -76,6 +76,7 @@ def model():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
+    server.server_close()
 
 
 def run(program, arguments, model, folder):
@@ -95,6 +96,8 @@ def run(program, arguments, model, folder):
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": model,
         "OPENAI_API_BASE": model,
+        "LOOP_API_KEY": "none",
+        "LOOP_BASE_URL": model,
         "PROMPTFOO_CONFIG_DIR": str(folder / "promptfoo"),
         **dict.fromkeys(off, "1"),
     }
@@ -133,13 +136,13 @@ def test_inspect(model, tmp_path):
     assert counted(found, "metric", "judge", "run") == {
         (metric, judge, run): 3
         for metric, judge in (
-            ("model_graded_qa", "openai/judge-model"),
+            ("model_graded_qa", "openai-api/loop/judge-model"),
             ("includes", "scorer:includes"),
         )
         for run in (0, 1)
     }
     graded = [row for row in found if row["metric"] == "model_graded_qa"]
-    assert counted(graded, "score", "model") == {(1.0, "openai/answer-model"): 6}
+    assert counted(graded, "score", "model") == {(1.0, "openai-api/loop/answer-model"): 6}
     # It says Paris to all three.
     assert sum(row["score"] for row in found if row["metric"] == "includes") == 2
 

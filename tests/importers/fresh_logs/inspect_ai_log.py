@@ -12,10 +12,10 @@ samples = [
     Sample(id=f"q{k}", input=question, target=answer)
     for k, (question, answer) in enumerate(zip(questions, answers, strict=True))
 ]
-scorers = [model_graded_qa(model="openai/judge-model"), includes()]
+scorers = [model_graded_qa(model="openai-api/loop/judge-model"), includes()]
 eval(
     Task(dataset=samples, scorer=scorers, name="capitals"),
-    model="openai/answer-model",
+    model="openai-api/loop/answer-model",
     epochs=2,
     log_dir=sys.argv[1],
     log_format="eval",
