@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,21 +95,48 @@ def _read(path: Path, name: str, reading: ReadOptions) -> int:
     """Read the file and say what is in it, what checks would lack, and what comes next."""
     from .importers import mostly_rejected, read
 
-    (result,) = read([(shown_name(path.name), path)], reading)
-    _section(f"Read: {_counts(result)}")
-    for reason, n in _reasons(result).items():
-        print(one_line(f"  {n:,} rows: {reason}"))
-    if refused := mostly_rejected(result):
-        _section(str(refused))
-        return 2
-    if result.kind == "votes" and result.votes.num_rows and not result.gold_only:
-        for sentence in _lacking(result):
+    results = read([(shown_name(path.name), path)], reading)
+    for result in results:
+        _section(f"Read: {_counts(result)}")
+        for sentence in (*_who(result), *map(str, result.notes)):
             print(one_line(f"  {sentence}"))
-        _next("audit", name, reading)
-    else:
-        # Gold, scores and rankings say something beside votes, in a store.
-        _next("import", name, reading)
+        for reason, n in _reasons(result).items():
+            print(one_line(f"  {n:,} rows: {reason}"))
+        if refused := mostly_rejected(result):
+            _section(str(refused))
+            return 2
+    if not any(result.votes.num_rows for result in results):
+        _section("There is no judgement of a judge in it.")
+        return 2
+    for result in results:
+        if result.kind == "votes" and result.votes.num_rows and not result.gold_only:
+            for sentence in _lacking(result):
+                print(one_line(f"  {sentence}"))
+    # Gold and rankings alone say something beside votes, in a store.
+    alone = all(result.gold_only or result.kind == "rankings" for result in results)
+    _next("import" if alone else "audit", name, reading)
     return 0
+
+
+def _who(result: ImportResult) -> Iterator[str]:
+    """Judges, people, metrics and models, the first of each."""
+    votes = result.votes
+    if result.gold_only or not votes.num_rows:
+        return
+    pairs = votes.group_by(["judge", "rater_type"]).aggregate([]).to_pylist()
+    kind = {pair["judge"]: pair["rater_type"] for pair in pairs}
+    yield from _named("Judges", (name for name, is_ in kind.items() if is_ != "human"))
+    yield from _named("People", (name for name, is_ in kind.items() if is_ == "human"))
+    for title, columns in (("Metrics", ("metric",)), ("Models", ("model", "model_a", "model_b"))):
+        there = (votes[name].unique().to_pylist() for name in columns if name in votes.column_names)
+        yield from _named(title, dict.fromkeys(name for names in there for name in names))
+
+
+def _named(title: str, names: Iterable[str | None]) -> Iterator[str]:
+    some = [name for name in names if name is not None]
+    if some:
+        more = f" and {len(some) - LABELS:,} more" if len(some) > LABELS else ""
+        yield f"{title}: {', '.join(map(shown, some[:LABELS]))}{more}."
 
 
 def _counts(result: ImportResult) -> str:

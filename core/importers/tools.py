@@ -20,32 +20,34 @@ RATERS = {"llm": "llm", "human": "human", "code": LEFT_OUT}
 def _cases(scopes: Scopes) -> list[Any]:
     """Cases of one answer, and those of conversations, of a run of DeepEval."""
     run = get(scopes, "root.testRunData") or scopes["root"]
-    found = (run.get(name) for name in ("testCases", "conversationalTestCases"))
+    found = (run.get(name) for name in ("testCases", "conversationalTestCases", "test_results"))
     return [case for cases in found if isinstance(cases, list) for case in cases]
 
 
 DEEPEVAL = declared(
     name="deepeval",
     line="DeepEval test run (JSON): testCases with metricsData (.latest_test_run.json)",
-    needs=("testRunData.testCases | testCases",),
+    needs=("testRunData.testCases | testCases | test_results",),
     sniff=lambda record: any(
-        isinstance(case, dict) and "metricsData" in case for case in _cases({"root": record})
+        isinstance(case, dict) and {"metricsData", "metrics_data"} & case.keys()
+        for case in _cases({"root": record})
     ),
     dataset="DeepEval",
-    each=(("case", _cases), ("metric", "case.metricsData")),
+    each=(("case", _cases), ("metric", "case.metricsData | case.metrics_data")),
     columns={
         # Names such as test_case_0 are places in a run, and the next run has them too.
         "item_id": hashed("case.input | case.turns | case.name"),
         "model": APP,
         "judge": lambda scopes: (
-            get(scopes, "metric.evaluationModel") or f"scorer:{get(scopes, 'metric.name')}"
+            get(scopes, "metric.evaluationModel | metric.evaluation_model")
+            or f"scorer:{get(scopes, 'metric.name')}"
         ),
         "metric": "metric.name",
         "score": "metric.score",
         "prompt": "case.input",
-        "response": "case.actualOutput | case.turns",
+        "response": "case.actualOutput | case.actual_output | case.turns",
         "rationale": "metric.reason",
-        "cost": "metric.evaluationCost",
+        "cost": "metric.evaluationCost | metric.evaluation_cost",
     },
     extra={"success": "metric.success", "threshold": "metric.threshold", "case": "case.name"},
     failed="metric.error",

@@ -89,13 +89,33 @@ def test_the_examples_lead_to_their_audit(capsys: pytest.CaptureFixture[str], na
     assert audited.count(f"Judges: 2; votes: {n}; ")
 
 
-def test_gold_and_other_kinds_go_to_a_store(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_are_audited_and_gold_goes_to_a_store(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scores = file.with_name("scores.csv")
     scores.write_text("item_id,model,judge,score\nq1,x,j,3\nq1,y,j,4\n", encoding="utf-8")
     code, text = said(capsys, scores.name)
     assert code == 0
     assert "Read: 2 scores of 1 judge and 1 item" in text
-    assert "Next: python -m core import scores.csv" in text
+    assert "Next: python -m core audit scores.csv" in text
+    file.with_name("gold.csv").write_text("item_id,gold\nq1,A\nq2,B\n", encoding="utf-8")
+    code, text = said(capsys, "gold.csv")
+    assert code == 0
+    assert "Next: python -m core import gold.csv" in text
+
+
+def test_a_log_of_two_kinds_says_who_judged_what(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = REPOSITORY / "tests" / "data" / "tools" / "promptfoo.json"
+    code, text = said(capsys, str(path))
+    assert code == 0
+    assert "read as promptfoo" in text
+    assert "Read: 5 scores of 1 judge and 3 items" in text
+    assert "Read: 2 votes of 1 judge and 2 items" in text
+    assert "Judges: 'openai:gpt-judge'" in text
+    assert "5 with an assertion icontains" not in text
+    assert "4 with an assertion icontains, which no model judges" in text
 
 
 def test_hopeless_files_are_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
