@@ -329,7 +329,7 @@ def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
     if source.kind != "json":
         told = wanted in _NATIVE or any(name.endswith(TELLING) for name in table.columns)
         if told and (format := _native_table(_first_row(table), wanted, source.name)):
-            records = records_of_table(table)
+            records = records_of_table(table, source.name)
             return NativeFile(format=format, source=source, records=records, options=options)
         found = _recognised(table, source, options)
         if found.shape is None and not as_votes(table.columns, options):
@@ -341,23 +341,25 @@ def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
     table = merge_one_hot(table, source.name, options)
-    metrics = None
-    if options.metrics or not as_votes(table.columns, options):
-        metrics = find_metrics(table, source.name, options)
-    if metrics is not None:
-        return _TableFile(
-            source=source,
-            table=in_long_form(table, metrics),
-            shape=DIRECT,
-            options=judged_by(table, metrics, source.name, options),
-            metrics=offered(table, metrics),
-        )
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
     if shape is None and not compared:
         alone = judged_alone(table, source.name, options) or are_scores(table, options)
         shape = DIRECT if alone else None
-    return _TableFile(source=source, table=table, shape=shape, options=options)
+    # A judge and people beside each other are raters of one metric, and no metrics.
+    open_ = shape is None or (shape is DIRECT and options.format == DIRECT.format)
+    metrics = None
+    if options.metrics or (open_ and not as_votes(table.columns, options)):
+        metrics = find_metrics(table, source.name, options)
+    if metrics is None:
+        return _TableFile(source=source, table=table, shape=shape, options=options)
+    return _TableFile(
+        source=source,
+        table=in_long_form(table, metrics),
+        shape=DIRECT,
+        options=judged_by(table, metrics, source.name, options),
+        metrics=offered(table, metrics),
+    )
 
 
 def _is_record(whole: Record) -> bool:

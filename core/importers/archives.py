@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import UnreadableFile
 from ..labels import shown
 from .packed import unpack_zstd
-from .source import MAX_DEPTH, depth, unpacked_limit
+from .source import MAX_DEPTH, depth, refuse_unfolding, unpacked_limit
 
 ZIP = b"PK\x03\x04"
 MAX_MEMBERS = 200_000
@@ -130,6 +130,7 @@ def _samples(archive: Archive) -> Iterator[str]:
 
 def _object(archive: Archive, name: str) -> dict[str, Any]:
     data = archive.read(archive.names[name])
+    refuse_unfolding(f"{archive.name}: {shown(name)}", data)
     problem = "nested too deep"
     if depth(data) <= MAX_DEPTH:
         try:

@@ -29,8 +29,8 @@ Place = str | Function
 
 LEFT_OUT = object()
 """What a word means whose row is no judgement at all, such as a person's own answer."""
-_PARSED = 16 * 1024**2
-"""Most characters of a cell that is read as JSON."""
+_PARSED, _LITERAL = 4 * 1024**2, 256 * 1024
+"""Most characters of a cell that is read as JSON, and as a Python object: both unfold manifold."""
 _MISSING = (None, "")
 
 
@@ -279,7 +279,7 @@ def opened(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def _parsed(value: str) -> Any:
     if depth(value.encode("utf-8", "replace")) > MAX_DEPTH:
         return value
@@ -287,6 +287,8 @@ def _parsed(value: str) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         pass
+    if len(value) > _LITERAL:
+        return value
     try:
         return ast.literal_eval(value)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

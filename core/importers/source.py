@@ -144,7 +144,7 @@ def open_source(
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
     text = _utf8(name, unpacked)
     if _JSON.match(text):
-        _refuse_unfolding(name, text)
+        refuse_unfolding(name, text)
         return Source(
             name=name, data=text, sha256=sha256, kind="json", folders=folders, together=together
         )
@@ -187,7 +187,7 @@ def text_limit(packed: int, max_bytes: int) -> int:
     return min(max_bytes, max(MAX_TEXT, _REPEATED * packed))
 
 
-def _refuse_unfolding(name: str, text: bytes) -> None:
+def refuse_unfolding(name: str, text: bytes) -> None:
     """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in
     it.
     """

@@ -35,6 +35,8 @@ MAX_NAME = 10_000
 """Most characters of a key of JSON objects."""
 MAX_RAGGED = 100_000
 """Most rows with another number of cells than the header."""
+MAX_RECORDED = 20_000_000
+"""Most cells of a table that is read as the records of a tool."""
 _WITH_COMMA = re.compile(r"\s*(?:[+-]?[0-9]+(?:,[0-9]+)?\s?%?|)\s*")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
@@ -412,9 +414,18 @@ def table_of_records(records: Records, file: str) -> TextTable:
     )
 
 
-def records_of_table(table: TextTable) -> Records:
-    """Rows of a table as records of texts; a missing cell is None."""
+def records_of_table(table: TextTable, file: str) -> Records:
+    """Rows of a table as records of texts; a missing cell is None.
+
+    Raises UnreadableFile: more cells than a log has.
+    """
     names = list(table.columns)
+    if len(names) * len(table.row) > MAX_RECORDED:
+        raise UnreadableFile(
+            f"{file}: {len(table.row):,} rows of {len(names):,} columns, more than "
+            f"{MAX_RECORDED:,} cells, which no log of a tool has. Keep the columns of the "
+            "judgements, or split the file."
+        )
     columns = (column.to_pylist() for column in table.columns.values())
     rows = zip(*columns, strict=True)
     records: list[Record] = [dict(zip(names, cells, strict=True)) for cells in rows]

@@ -21,6 +21,7 @@ from .columns import (
 from .layouts import DIRECT, as_votes
 from .options import ReadOptions
 from .plan import PROMPTS, SYNONYMS, plain
+from .scores import are_scores
 from .source import stem_of
 from .suggest import words_of
 from .tables import TextTable
@@ -113,12 +114,16 @@ def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics |
     if {"score", "metric"} & {canonical for canonical, _ in options.mapping}:
         return None
     about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
+    if are_scores(table, replace(options, format="auto")):
+        return None
     family = _family(table)
     if family is not None and (len(family.columns) > 1 or about):
         return family
+    if not about or "score" in names:
+        return None
     numbers = [c for c in table.columns if _is_metric(c) and _is_numeric(table.columns[c])]
     known = [c for c in numbers if plain(c) in RAGAS]
-    if not about or "score" in names or not (known or len(numbers) > 1):
+    if not known and len(numbers) < 2:
         return None
     empty = [c for c in table.columns if plain(c) in RAGAS and c not in numbers]
     left = tuple(c for c in numbers if words_of(c) & AGGREGATES)

@@ -355,3 +355,18 @@ def test_known_files_that_hold_no_judgements_name_what_does():
         read([("board.csv", b"model,score,rating_q025\nm,1,2\n")])
     with pytest.raises(UnreadableFile, match=r"search_traces as CSV.*Trace.to_json"):
         read([("t.csv", b"trace_id,trace_metadata,assessments\nt,{},[Assessment()]\n")])
+
+
+def test_a_judge_with_reasons_beside_people_is_no_table_of_metrics():
+    rows = [f"c{k},why {k}?,so {k},{k % 5 + 1},because,{k % 4 + 1}" for k in range(20)]
+    header = "case_id,question,answer,judge_score,judge_reason,human_score"
+    for format in ("auto", "direct_scores"):
+        (reading,) = read(
+            [("x.csv", "\n".join([header, *rows]).encode())], ReadOptions(format=format)
+        )
+        assert {*reading.votes["metric"].to_pylist()} == {"score"}
+        assert reading.votes["gold"].null_count == 0
+    (chosen,) = read(
+        [("x.csv", "\n".join([header, *rows]).encode())], ReadOptions(metrics=("human_score",))
+    )
+    assert {*chosen.votes["metric"].to_pylist()} == {"human_score"}
