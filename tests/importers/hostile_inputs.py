@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib
 import io
 import json
 import os
@@ -352,6 +353,29 @@ def kept(folder: Path) -> bool:
     os._exit(0 if same else 1)
 
 
+def load_what_commands_load(folder: Path) -> None:
+    """Import here what a report imports, or more than a thousand children would, each for itself.
+
+    A child says what that is: commands start threads, after which a process must not fork.
+    """
+    answer, child_answers = os.pipe()
+    child = os.fork()
+    if not child:
+        path = folder / "before.csv"
+        path.write_bytes(BEFORE)
+        said_by(["report", "--isolated", str(path), "--html", str(folder / "before.html")])
+        with os.fdopen(child_answers, "w", encoding="utf-8") as file:
+            file.write("\n".join(sys.modules))
+        os._exit(0)
+    os.close(child_answers)
+    with os.fdopen(answer, encoding="utf-8") as file:
+        names = file.read().split("\n")
+    os.wait4(child, 0)
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
 def try_all(folder: Path, commands: Sequence[str]) -> None:
     child = os.fork()
     if not child:
@@ -360,6 +384,7 @@ def try_all(folder: Path, commands: Sequence[str]) -> None:
         os._exit(0)
     os.wait4(child, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    load_what_commands_load(folder)
     for name, make in inputs():
         path = folder / name.replace("/", "-")
         # Made in a child too: what it takes to make a large file must not be inherited.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,18 @@ def same(one: object, two: object) -> bool:
     return one == two
 
 
+@pytest.fixture(scope="module")
+def in_one_language() -> Iterator[Store]:
+    """Votes of judges and of a person, all in one language."""
+    head = HEAD.replace("\n", ",rater_type,lang\n")
+    rows = VOTES.replace(",k,41,,1,,1,\n", ",k,41,,1,,1,,human\n").splitlines()
+    lines = [row if "human" in row else row + ",llm" for row in rows]
+    with Store.open(None) as store:
+        text = head + "".join(f"{line},en\n" for line in lines)
+        store.load(read([("votes.csv", text.encode())], ReadOptions(labels="1/0/-1"))[0])
+        yield store
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -139,16 +153,12 @@ def same(one: object, two: object) -> bool:
 )
 @pytest.mark.parametrize("gold", ["given", "humans", "j"])
 @pytest.mark.parametrize("judges", [None, ("k",)])
-def test_votes_that_no_cell_tells_are_counted_by_the_same_statements(ask, gold, judges):
+def test_votes_that_no_cell_tells_are_counted_by_the_same_statements(
+    ask, gold, judges, in_one_language
+):
     """A condition that all votes meet, on a column that cells lack, changes no answer."""
-    head = HEAD.replace("\n", ",rater_type,lang\n")
-    rows = VOTES.replace(",k,41,,1,,1,\n", ",k,41,,1,,1,,human\n").splitlines()
-    lines = [row if "human" in row else row + ",llm" for row in rows]
-    with Store.open(None) as store:
-        text = head + "".join(f"{line},en\n" for line in lines)
-        store.load(read([("votes.csv", text.encode())], ReadOptions(labels="1/0/-1"))[0])
-        told = ask(store, Selection(gold=gold, judges=judges))
-        untold = ask(store, Selection(gold=gold, judges=judges, where=(("lang", "en"),)))
+    told = ask(in_one_language, Selection(gold=gold, judges=judges))
+    untold = ask(in_one_language, Selection(gold=gold, judges=judges, where=(("lang", "en"),)))
     assert same(told, untold)
 
 
