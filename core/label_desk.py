@@ -21,6 +21,7 @@ from .labelling.wealth import strata
 from .records import FloatArray, VoteCounts
 from .schema import Kind
 from .store import Store
+from .store.label_writing import write_answer
 from .store.labelling import (
     LabelPlan,
     UnitTexts,
@@ -31,7 +32,6 @@ from .store.labelling import (
     order_size,
     unit_texts,
     unit_votes,
-    write_answer,
 )
 
 PLANNED = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..labelling.people import SURE
 from ..labelling.shown import JudgeStanding, Shown
 from ..labelling.verdict import LEAST_LABELS, Forecast
 from ..wording import count, percent, percent_span
@@ -93,7 +92,5 @@ def repeats_sentence(shown: Shown) -> str | None:
     if shown.repeated is None:
         return None
     same, n = shown.repeats
-    doubt = (
-        " Verdicts against a judge wait for better labels." if shown.repeated.high < SURE else ""
-    )
+    doubt = " Verdicts against a judge wait for better labels." if shown.doubtful else ""
     return f"The person repeats {same} of {n} ({percent_span(shown.repeated)}).{doubt}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..stats.estimate import Estimate
-from .people import CorrectedAccuracy
+from .people import SURE, CorrectedAccuracy
 from .verdict import Forecast, Grade, Standing
 
 
@@ -36,3 +36,8 @@ class Shown:
     repeats: tuple[int, int]
     repeated: Estimate | None
     judges: tuple[JudgeStanding, ...]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a person is shown to repeat too few answers for a verdict against a judge."""
+        return self.repeated is not None and self.repeated.high < SURE

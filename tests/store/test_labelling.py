@@ -18,7 +18,8 @@ from core.label_sheet import is_sheet, join_sheet, write_sheet
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
-from core.store.labelling import forget_labels, label_log, replan
+from core.store.label_writing import forget_labels
+from core.store.labelling import label_log, replan
 
 HEAD = "item_id,model_a,model_b,judge,run,position,vote,prompt,response_a,response_b"
 
