@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
 import signal
 import subprocess
@@ -371,3 +372,57 @@ def test_nobody_but_the_server_is_called(items):
         assert server.calls == 40
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("HOSTS")]
     assert said == "HOSTS ['127.0.0.1']"
+
+
+def test_nothing_is_sent_where_nobody_can_be_asked(items, capsys, monkeypatch):
+    with Server() as server:
+        asked = [word for word in arguments(items, server) if word != "--yes"]
+        assert main(asked) == 2
+        said = capsys.readouterr().err
+        assert "40 calls would be made (price unknown), and nobody is there to be asked" in said
+        assert "--yes" in said
+        assert main([*asked, "--price", "1", "2"]) == 2
+        assert "likely cost" in capsys.readouterr().err
+        assert server.calls == 0
+        # At a terminal it asks: no is no, and yes is yes.
+        for answer, code, calls in (("n\n", 3, 0), ("\n", 3, 0), ("y\n", 0, 40)):
+            monkeypatch.setattr("sys.stdin", Terminal(answer))
+            monkeypatch.setattr("sys.stderr", Terminal())
+            assert main(asked) == code
+            assert server.calls == calls
+            assert "Make 40 calls, price unknown? [y/N]" in sys.stderr.getvalue()
+            monkeypatch.undo()
+        # What is answered asks nothing again; a limit is an agreement.
+        assert main(asked) == 0
+        assert main([*asked, "--judge", "other", "--max-calls", "100"]) == 0
+        assert server.calls == 80
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_judge_without_a_price_does_not_hide_the_cost_of_the_other(items, tmp_path, capsys):
+    with Server() as server:
+        store = tmp_path / "votes.duckdb"
+        file = tmp_path / "job.toml"
+        file.write_text(
+            f'items = "{items.name}"\nstore = "{store.name}"\nvotes = 2\nmax-cost = 1000.0\n'
+            f'[[judge]]\nmodel = "openai/fair"\nbase-url = "{server.url}"\nprice = [1.0, 2.0]\n'
+            f'[[judge]]\nmodel = "openai/first"\nbase-url = "{server.url}"\n'
+        )
+        assert main(["collect", "--yes", str(file)]) == 0
+        said = capsys.readouterr().err
+        assert "price unknown of openai/first" in said
+        assert "likely cost" in said
+        assert "without first, whose price is unknown" in said
+        assert "fair: 40 of 40 answered, cost 0." in said
+        assert "first: 40 of 40 answered\n" in said
+        # The limit counts the calls of the first.
+        low = file.with_name("low.toml")
+        low.write_text(
+            file.read_text().replace("1000.0", "0.0001").replace("votes = 2", "votes = 4")
+        )
+        assert main(["collect", "--yes", str(low)]) == 3
+        assert "another call could exceed the limit of 0.0001 in cost" in capsys.readouterr().err
