@@ -20,6 +20,7 @@ from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .plan import Plan, Progress, most
 from .prompts import THOUGHTS, Request, new_fence
 from .reader import LONG_REPLY
+from .scrubbing import safe
 
 ATTEMPTS = 6
 """Calls for one request before it is kept as a failed one, to be sent again by the next run."""
@@ -356,7 +357,7 @@ class Caller:
 
     def say(self, message: str) -> None:
         """Tell the user, without keys."""
-        self.progress.messages += (client.safe(message, self.where.values()),)
+        self.progress.messages += (safe(message, self.where.values()),)
 
     def stop_judge(self, judge: Judge, why: str) -> None:
         """Ask a judge no more; the reason is shown after an opening bracket."""

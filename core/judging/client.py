@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
@@ -24,10 +24,11 @@ from typing import Any
 import httpx
 
 from . import wire
-from .endpoint import NO_KEY, Destination
+from .endpoint import Destination
 from .forms import text_of
 from .gateway import PERMIT, Gate, Permit, TooMuch, origin
-from .reader import storable
+from .own_words import storable
+from .scrubbing import scrub, scrub_key
 
 OPTIONAL = (
     "temperature",
@@ -86,18 +87,6 @@ MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
 KINDS = {429: "rate limit", 408: "timeout"}
 REFUSED = "refused by the provider"
-REMOVED = "[key]"
-SHORT = 6
-"""Characters below which a secret may be part of other words."""
-SECRET_ENDINGS = (
-    "_API_KEY",
-    "_TOKEN",
-    "_SECRET",
-    "_SECRET_KEY",
-    "_ACCESS_KEY",
-    "_PASSWORD",
-    "_CREDENTIALS",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -524,31 +513,6 @@ def _message(error: Exception) -> str:
     if words.startswith("{"):
         words = wire.words_of(words.encode(), 0)
     return words or type(error).__name__
-
-
-def safe(message: str, places: Iterable[Destination]) -> str:
-    """The message, without keys if it holds any."""
-    scrubbed = scrub(storable(message), [place.key for place in places])
-    return message if scrubbed == message else scrubbed
-
-
-def scrub(text: str, keys: Iterable[str | None]) -> str:
-    """The text without the keys, nor anything that the environment calls a secret."""
-    secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
-    # A short secret, unlike a key that was sent, may be a word by chance.
-    removed = {*filter(None, keys), *(value for value in secret if len(value) >= SHORT)}
-    for value in sorted(removed, key=len, reverse=True):
-        text = scrub_key(text, value)
-    return text
-
-
-def scrub_key(text: str, key: str | None) -> str:
-    """The text without a key that was sent; a short one counts as a whole word only."""
-    if not key or key == NO_KEY:
-        return text
-    if len(key) >= SHORT:
-        return text.replace(key, REMOVED)
-    return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", REMOVED, text)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

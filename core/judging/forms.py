@@ -328,6 +328,8 @@ OWN = re.compile(
     r"(?:verdict|decision|choice|answer|winner|judge?ment|urteil|veredicto|结论|判定)\W{0,6}(?:\bis\b\W{0,6})?\Z",
     re.IGNORECASE,
 )
+BEGINS = 400
+"""Characters of a reply in which a refusal is stated."""
 REFUSAL = re.compile(
     r"(?:unfortunately,?\s+|apologies,?\s+(?:but\s+)?|no[,.]\s+)*"
     r"(?:(?:i['’]?m|i am|we are|we['’]re)?\s*(?:very\s+|so\s+|truly\s+)?(?:sorry|afraid)\b.{0,80}?"
@@ -350,6 +352,11 @@ REFUSAL = re.compile(
 """How a reply declines to judge, in several languages; the provider's own word counts apart from
 this.
 """
+
+
+def declined(words: str) -> bool:
+    """Whether a text begins with a refusal."""
+    return REFUSAL.match(words[:BEGINS].lstrip(" \t\r\n\"'*>#")) is not None
 
 
 def text_of(message: Mapping[str, Any]) -> str:

@@ -74,7 +74,8 @@ def check_free(
                 raise _taken(job, request.voter, request.item.item_id)
         return
     stored = _stored(store, job)
-    own = _by_place(_rows(job, [kept[r.key] for r in requests if r.key in kept]) if stored else [])
+    earlier = [kept[request.key] for request in requests if request.key in kept] if stored else []
+    own = _by_place(_of_whole(_rows(job, earlier)))
     for request in requests:
         place = (request.item.item_id, request.candidate, request.voter, request.run)
         if not _free(stored.get(place), own.get(place)):
@@ -89,7 +90,7 @@ def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
     if job.rules.kind == "votes":
         return
     stored, rows = _stored(store, job), _rows(job, replies)
-    own = _by_place(rows)
+    own = _by_place(_of_whole(rows))
     taken = [place for place, content in own.items() if not _free(stored.get(place), content)]
     lost = set(taken)
     free = [row for row in rows if _place(row) not in lost]
@@ -180,10 +181,16 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
             else:
                 row |= {"model": reply.candidate, "score": entry.get("score")}
             # The call is paid once, whatever the number of candidates.
-            rows.append(
-                row | {"response": item.responses[place], "cost": None if slot else reply.cost}
-            )
+            row |= {"response": item.responses[place], "cost": None if slot else reply.cost}
+            rows.append(row)
+            scores = {} if ranks else entry.get("scores", {})
+            rows += [row | {"metric": m, "score": n, "cost": None} for m, n in scores.items()]
     return rows
+
+
+def _of_whole(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Rows but for those of single criteria, which go where the score of the whole goes."""
+    return (row for row in rows if "metric" not in row)
 
 
 def _shared(reply: Reply, item: Item) -> dict[str, Any]:

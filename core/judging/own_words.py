@@ -7,6 +7,7 @@ and what stands in a response together with the words around it is a quotation w
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -47,6 +48,24 @@ LEAD = 200
 """Characters before a statement that are looked at."""
 CONTEXT = 6
 """Letters around a statement that stand in a response too, from which on it is a quotation."""
+
+
+def storable(text: str) -> str:
+    """The text with a question mark for each lone half of a surrogate pair: no file can
+    hold those.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def unwrapped(text: str) -> str:
+    """The reply, where all of it is a JSON string its content."""
+    if not text.lstrip().startswith('"{'):
+        return text
+    try:
+        inside = json.loads(text.strip(), strict=False)
+    except (ValueError, RecursionError):
+        return text
+    return inside if isinstance(inside, str) else text
 
 
 def answer_of(text: str, quoted: Sequence[str] = ()) -> str | None:

@@ -378,6 +378,11 @@ class Request:
             )
         steps = parsed.steps if self.five else None
         strength = -steps if steps is not None and self.position == "ba" else steps
-        facts = {"score": parsed.score, "key": parsed.key, "strength": strength}
+        facts = {
+            "score": parsed.score,
+            "scores": dict(parsed.criteria) or None,
+            "key": parsed.key,
+            "strength": strength,
+        }
         given = {name: value for name, value in facts.items() if value is not None}
         return json.dumps(given) if given else None

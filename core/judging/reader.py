@@ -25,17 +25,28 @@ from .forms import (
     KEY_OF_VERDICT,
     NAME,
     ONLY_OTHER,
-    REFUSAL,
     REMARK_KEYS,
     TAG,
     VERDICT,
     Form,
+    declined,
     score_form,
     step,
+    whole_score,
 )
 from .loose_json import Found, Pairs
 from .own_verdicts import OwnVerdicts
-from .own_words import BLOCK, LEAD, SENTENCE, STRUCK, Quotations, answer_of, without_quotations
+from .own_words import (
+    BLOCK,
+    LEAD,
+    SENTENCE,
+    STRUCK,
+    Quotations,
+    answer_of,
+    storable,
+    unwrapped,
+    without_quotations,
+)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONG_REPLY = 200_000
@@ -66,8 +77,6 @@ REASONS = (
 )
 SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
 FLAGS = ("calibrated_uncertainty", "major_error", "unsupported")
-BEGINS = 400
-"""Characters of a reply in which a refusal is stated."""
 MOST_BEHIND = 2_000
 """Characters behind the last statement that are looked at for one that takes it back."""
 EDGE_MARKS = " \t*_\"'`“”()[]>#→-"
@@ -86,6 +95,7 @@ class Parsed:
         was read.
     steps : of a five-level verdict, from +2 for `A>>B` to −2; None if it is stated in fewer.
     reason : the model's words about it; of what could not be read, all of its text.
+    criteria : names of criteria with the score of each, beside that of the whole.
     ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and
         `FLAGS`.
     """
@@ -96,6 +106,7 @@ class Parsed:
     confidence: float | None = None
     reason: str = ""
     score: int | None = None
+    criteria: tuple[tuple[str, int], ...] = ()
     ranking: tuple[dict[str, Any], ...] = ()
     key: str | None = None
 
@@ -209,9 +220,14 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
 
 @_strict
 def direct_score(text: str, *, low: int = 1, high: int = 10, shown: Sequence[str] = ()) -> Parsed:
-    """A whole score from `low` to `high`."""
+    """A whole score from `low` to `high`; those of single criteria under the key `scores`."""
     stated = _Stated(text, score_form(low, high), shown)
-    return Parsed(status="ok", score=stated.value(), reason=stated.reason())
+    return Parsed(
+        status="ok",
+        score=stated.value(),
+        criteria=_criteria(stated.entry("scores"), low, high),
+        reason=stated.reason(),
+    )
 
 
 @_strict
@@ -246,13 +262,6 @@ def answer_key(text: str) -> Parsed:
     return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(objects) or "")
 
 
-def storable(text: str) -> str:
-    """The text with a question mark for each lone half of a surrogate pair: no file can
-    hold those.
-    """
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 class _Stated:
     """What a reply states in one form, with the objects that it holds.
 
@@ -260,7 +269,7 @@ class _Stated:
     """
 
     def __init__(self, text: str, form: Form, shown: Sequence[str]) -> None:
-        self.text, self.form, self.answer = text, form, _answer(_unwrapped(text), shown)
+        self.text, self.form, self.answer = text, form, _answer(unwrapped(text), shown)
         self.quotations = Quotations(self.answer, shown)
         found, broken = loose_json.find(self.answer, OBJECT, most=MOST_OBJECTS)
         self.objects = [each for each in found if not self._is_quoted(each)]
@@ -471,17 +480,6 @@ class _Stated:
         return self.quotations.reported(begin, end)
 
 
-def _unwrapped(text: str) -> str:
-    """The reply, where all of it is a JSON string its content."""
-    if not text.lstrip().startswith('"{'):
-        return text
-    try:
-        inside = json.loads(text.strip(), strict=False)
-    except (ValueError, RecursionError):
-        return text
-    return inside if isinstance(inside, str) else text
-
-
 def _is_whole(text: str) -> bool:
     """Whether the reply is one valid JSON object."""
     with suppress(ValueError, RecursionError):
@@ -506,6 +504,23 @@ def _reason(objects: Sequence[Found]) -> str | None:
     return None if text is None else storable(text)
 
 
+def _criteria(value: Any, low: int, high: int) -> tuple[tuple[str, int], ...]:
+    """Scores of single criteria: an object of names and scores, or of names and objects with a
+    `score`. Raises _Unreadable if it holds anything else, or a name twice.
+    """
+    if value is None:
+        return ()
+    _need(isinstance(value, Pairs))
+    found: dict[str, int] = {}
+    for name, given in value:
+        inner = dict(given).get("score") if isinstance(given, Pairs) else given
+        score = whole_score(str(inner), low, high) if type(inner) in (str, int, float) else None
+        if score is None or not name.strip() or name in found:
+            raise _Unreadable
+        found[storable(name.strip())] = score
+    return tuple(found.items())
+
+
 def _candidate(entry: Any, labels: str) -> dict[str, Any]:
     _need(isinstance(entry, Sequence) and not isinstance(entry, str))
     fields = loose_json.as_dict([pair for pair in entry if isinstance(pair, tuple)])
@@ -525,11 +540,6 @@ def _candidate(entry: Any, labels: str) -> dict[str, Any]:
     _need(all(isinstance(fields[flag], bool) for flag in FLAGS))
     flags = {flag: int(fields[flag]) for flag in FLAGS}
     return {"slot": labels.index(label), "score": float(score), "rank": rank, **flags}
-
-
-def declined(words: str) -> bool:
-    """Whether a text begins with a refusal."""
-    return REFUSAL.match(words[:BEGINS].lstrip(" \t\r\n\"'*>#")) is not None
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -36,7 +36,8 @@ def schema_of(task: str, text: str, *, ties: bool, candidates: int, high: int) -
         return _format(listed) if '{"candidates"' in text else None
     if '{"key"' in text:
         return _format({"key": {"type": "string"}})
-    if '{"reason"' not in text:
+    # Scores of criteria, which an edited prompt names, are in no schema.
+    if '{"reason"' not in text or '"scores"' in text:
         return None
     keys: dict[str, Any] = {"own_answer": {"type": "string"}} if '"own_answer"' in text else {}
     keys["reason"] = {"type": "string"}

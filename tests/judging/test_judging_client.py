@@ -23,7 +23,7 @@ from patience import LONG
 
 from core.errors import InvalidOption
 from core.judging import client
-from core.judging.client import CallFailed, scrub
+from core.judging.client import CallFailed
 from core.judging.endpoint import (
     HOSTS,
     NO_KEY,
@@ -33,6 +33,7 @@ from core.judging.endpoint import (
     key_variable,
 )
 from core.judging.job import Judge
+from core.judging.scrubbing import scrub
 from core.store import Store
 
 # The client ignores these for the process; here they would be errors.

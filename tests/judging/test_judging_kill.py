@@ -66,7 +66,9 @@ def kept(path: Path) -> list[tuple]:
 
 
 @pytest.mark.thorough
-def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+def test_nothing_is_lost_or_paid_twice(provider, url, tmp_path, monkeypatch):
+    """On both connections: calls written here, and calls by litellm."""
     # A test of a page leaves its script as the main module, and a new process would run that first.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     path, total = tmp_path / "votes.duckdb", ITEMS * VOTES
@@ -76,7 +78,7 @@ def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
     context.set_forkserver_preload(["judging_warm"])
     lost, seen = 0, set()
     for moment in moments:
-        process = context.Process(target=collect_all, args=(url, str(path)))
+        process = context.Process(target=collect_all, args=(url, str(path), provider))
         process.start()
         until(lambda p=process, start=moment + lost: calls(url) >= start or not p.is_alive())
         time.sleep(rng.random() * 0.05)
@@ -92,7 +94,7 @@ def test_nothing_is_lost_or_paid_twice(url, tmp_path, monkeypatch):
         assert 0 <= in_flight <= CONCURRENCY
         lost += in_flight
     asked(url, "/release", b"")
-    process = context.Process(target=collect_all, args=(url, str(path)))
+    process = context.Process(target=collect_all, args=(url, str(path), provider))
     process.start()
     process.join(LONG)
     assert process.exitcode == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from shutil import copytree
 
@@ -483,3 +484,26 @@ def test_a_judge_with_known_odds_is_drawn_with_those_odds():
     drawn = Server(seed=random.Random(5).randrange(10))
     share = sum('"A"' in drawn._said(body)[0] for _ in range(400)) / 400
     assert abs(share - p) < 2.5 * (p * (1 - p) / 400) ** 0.5
+
+
+def test_several_criteria_in_one_reply_are_one_score_per_metric(store, tmp_path):
+    class Rubric(Server):
+        def _said(self, body):
+            scores = {"accuracy": 7, "clarity": {"reason": "Short.", "score": 9}}
+            return json.dumps({"reason": "Good.", "scores": scores, "score": 8}), None
+
+    asked = '"score": a whole'
+    text = (FOLDER / "score.md").read_text().replace(asked, f'"scores": {{…}}, {asked}')
+    for name in ("pairwise", "score"):
+        (tmp_path / f"{name}.md").write_text(text)
+    with Rubric() as server:
+        given = job(server, pairs(3), protocol="score", prompts=tmp_path)
+        last = collect(given, store)
+        assert (last.state, last.left, server.calls) == ("done", 0, 6), last.messages
+        assert all("response_format" not in body for body in server.bodies)
+        rows = store.export(kind="scores").to_pylist()
+        found = Counter((row["metric"], row["score"]) for row in rows)
+        assert found == {("score", 8): 6, ("accuracy", 7): 6, ("clarity", 9): 6}
+        # The same job again asks nothing and changes nothing.
+        assert collect(given, store).left == 0
+        assert (server.calls, len(store.export(kind="scores"))) == (6, 18)

@@ -16,12 +16,13 @@ from patience import LONG
 
 from core.errors import InvalidOption
 from core.judging import client
-from core.judging.client import retry_after, scrub
+from core.judging.client import retry_after
 from core.judging.endpoint import NO_KEY, NotConfirmed, destination
 from core.judging.job import Budget, Judge
 from core.judging.limits import AdaptiveLimit, BudgetTracker
 from core.judging.plan import plan
 from core.judging.registry import running, start
+from core.judging.scrubbing import scrub
 from core.schema import Selection
 from core.store import Store
 from core.store.ledger import Spent
