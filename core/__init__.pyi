@@ -50,6 +50,7 @@ from .experiments.budget import plan as plan_budget
 from .experiments.budget import trial as trial_budget
 from .experiments.comparison import compare as compare_settings
 from .experiments.comparison import parameter_grid
+from .experiments.grid import task_grid
 from .experiments.parameter_transfer import task_distances, transfer, transfer_prediction
 from .experiments.sweeps import label_sweep, vote_sweep
 from .importers import ReadOptions, read
@@ -155,7 +156,14 @@ __all__ += [
 __all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts"]
 # Experiments
 __all__ += ["compare_settings", "label_sweep", "learn_budget", "parameter_grid", "plan_budget"]
-__all__ += ["task_distances", "transfer", "transfer_prediction", "trial_budget", "vote_sweep"]
+__all__ += [
+    "task_distances",
+    "task_grid",
+    "transfer",
+    "transfer_prediction",
+    "trial_budget",
+    "vote_sweep",
+]
 # Leaderboard
 __all__ += [
     "abstention",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .consensus.listwise_orders import OrderSensitivity, OrderSweep
     from .consensus.listwise_parts import FlaggedWinner, PartAlone
     from .consensus.slots import SlotCorrected
+    from .experiments.grid import Grid
     from .importers import ReadOptions
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
@@ -147,6 +148,14 @@ class AuditOptions:
         default=0.05, metadata=flag("share of the items used to fit ({default})")
     )
     splits: int = field(default=100, metadata=flag("random splits; 0 for none ({default})"))
+    grid: bool = field(
+        default=False,
+        metadata=flag("every rule by category and judge, with errors and the best of each"),
+    )
+    grid_votes: tuple[int, ...] = field(
+        default=(),
+        metadata=flag("with --grid: also with so many votes per comparison", metavar="N"),
+    )
     level: float = field(default=0.95, metadata=flag("level of the intervals ({default})"))
     anchors: tuple[str, ...] | None = field(
         default=None,
@@ -225,6 +234,14 @@ class AuditOptions:
             (
                 0 <= self.splits <= MOST_SPLITS,
                 f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}.",
+            ),
+            (
+                all(votes >= 1 for votes in self.grid_votes),
+                f"grid votes {self.grid_votes}: use 1 or more.",
+            ),
+            (
+                self.grid or not self.grid_votes,
+                f"grid votes {self.grid_votes}: they are of the grid; ask for it with --grid.",
             ),
             (
                 self.pool is None or self.pool > 0,
@@ -401,8 +418,9 @@ class JudgedBoard:
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
     anchor; `scores` of judges of single answers, one for each metric; `rankings` of judges of
-    lists; `notes` say what could not be computed and why; `against` what moved since another audit,
-    if it was asked for. `checks` and `overall` are those of votes.
+    lists; `grid` of rules by task and judge, if it was asked for; `notes` say what could not be
+    computed and why; `against` what moved since another audit, if it was asked for. `checks` and
+    `overall` are those of votes.
     """
 
     selection: Selection
@@ -420,6 +438,7 @@ class Audit:
     against: Against | None = None
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
+    grid: Grid | None = None
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

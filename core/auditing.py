@@ -27,6 +27,7 @@ from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict, ranked
 from .confidence.th_scores import th_scores
 from .errors import NoUsableVotes, TooFewLabels
+from .experiments.grid import ALL_TASKS, Grid, task_grid
 from .interpretation.calibration import several_kinds
 from .interpretation.leaderboard import judged_unequally
 from .leaderboard.anchored import board, met
@@ -34,11 +35,13 @@ from .leaderboard.anchors import anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
 from .leaderboard.panels import panels, unequal
 from .listwise_auditing import audit_rankings
+from .options import default_of
 from .records import PairScores, Panel
 from .schema import Selection
 from .score_auditing import audit_scores
 from .store import vote_queries as queries
 from .store.browse import Summary, summary
+from .wording import count
 
 if TYPE_CHECKING:
     from .importers import ReadOptions
@@ -109,6 +112,7 @@ def audit(
         agreed = counted.agreement
         scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
+        grid = _grid(counted, notes) if options.grid else None
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
         [result for judge in judge_of.values() for result in judge.checks],
@@ -153,7 +157,36 @@ def audit(
         notes=tuple(notes),
         scores=scores,
         rankings=lists,
+        grid=grid,
     )
+
+
+def _grid(counted: Counted, notes: list[str]) -> Grid | None:
+    """Every rule by category and judge; `notes` take what is left out and why."""
+    options = counted.options
+    by_task = counted.by_category or {ALL_TASKS: counted.votes}
+    models = {
+        task: {judge: votes for judge, votes in of_judge.items() if judge not in counted.people}
+        for task, of_judge in by_task.items()
+    }
+    try:
+        grid = task_grid(
+            models,
+            BTDOptions(alpha=options.alpha, kappa=options.kappa),
+            sizes=options.grid_votes,
+            seed=options.seed,
+            n_splits=options.splits or default_of(AuditOptions, "splits"),
+            share=options.calibration_share,
+            level=options.level,
+        )
+    except NoUsableVotes as error:
+        notes.append(f"No grid of rules. {error}")
+        return None
+    reasons: dict[str, int] = {}
+    for reason in grid.left_out.values():
+        reasons[reason] = reasons.get(reason, 0) + 1
+    notes += [f"Grid: {count(n, 'cell')} left out. {why}" for why, n in reasons.items()]
+    return grid
 
 
 def _without_votes(

@@ -4,7 +4,7 @@ help.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Literal
 
@@ -26,10 +26,12 @@ from ..aggregation.rules import RULES
 from ..aggregation.shrinkage import CandidatePrior
 from ..bias.order import PositionBias
 from ..checks.check import CheckResult, Grade
+from ..experiments.grid import Grid, GridCell
 from ..stats.estimate import Estimate, Estimates
 from ..stats.splits import HeldOutScores
 from ..wording import minus, number, percent, signed, signed_ends, span
 from .answer import Answer, line, measured
+from .tables import TEXT, Column
 
 POSITION_SIGNIFICANCE = 0.05
 
@@ -39,6 +41,49 @@ FEW_VOTES = {
     2: " With two votes per comparison BTD rarely gains (RewardBench 2: in 2 of 15 cells).",
 }
 """docs/results.md has the figures."""
+
+
+def grid_columns(grid: Grid) -> tuple[Column, ...]:
+    """A row per `GridCell`: MAE of every rule that some cell has, then BTD on all labels."""
+
+    def mae(key: str) -> Callable[[GridCell], Estimate | None]:
+        def of(cell: GridCell) -> Estimate | None:
+            score = next((score for score in cell.scores if score.key == key), None)
+            if score is None:
+                return None
+            return Estimate(score.mae, score.mae_item_low, score.mae_item_high, n=cell.n)
+
+        return of
+
+    def best(cell: GridCell) -> str:
+        return ", ".join(score.name for score in cell.scores if score.top_cluster)
+
+    keys = dict.fromkeys(score.key for cell in grid.cells for score in cell.scores)
+    return (
+        Column("task", "task", TEXT),
+        Column("judge", "judge", TEXT),
+        Column("votes", lambda cell: "all" if cell.votes is None else str(cell.votes), TEXT),
+        Column("n", "n", ",d"),
+        *(Column(RULES[key].name, mae(key), ends_last=True) for key in keys),
+        Column("majority − BTD", "gain", "+.3f"),
+        Column("BTD, all labels", "mae_all_labels"),
+        Column("not told from the best", best, TEXT),
+    )
+
+
+def grid_answer(grid: Grid) -> str:
+    """In how many cells each rule is not told from the best, the most first."""
+    whole = [cell for cell in grid.cells if cell.votes is None]
+    best: dict[str, int] = {}
+    for cell in whole:
+        for score in cell.scores:
+            if score.top_cluster and not score.dummy:
+                best[score.name] = best.get(score.name, 0) + 1
+    if not best:
+        return "No rule is shown to be among the best anywhere."
+    first = sorted(best.items(), key=lambda row: (-row[1], row[0]))
+    named = "; ".join(f"{name} in {n}" for name, n in first[:4])
+    return f"Not told from the best of {len(whole)} tasks and judges: {named}."
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> CheckResult:

@@ -26,6 +26,7 @@ from ..checks.overall import OVERALL_WORDS
 from ..checks.score_evidence import ScoreEvidence
 from ..confidence.calibration_error import Calibration
 from ..confidence.kinds import KindOfConfidence
+from ..experiments.grid import Grid
 from ..leaderboard.anchored import BoardRow
 from ..scores.cut import Cut
 from ..scores.recalibration import ScoreRecalibration
@@ -39,6 +40,10 @@ POSITION_FIELDS = (
 )
 REPEATABILITY_FIELDS = (
     *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
+)
+GRID_FIELDS = (
+    *("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"),
+    *("regret", "top_cluster"),
 )
 BOARD_FIELDS = (
     *("model", "n", "wins", "ties", "losses"),
@@ -83,6 +88,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": _overall(audit),
         "notes": list(audit.notes),
     }
+    if audit.grid is not None:
+        document["grid"] = _grid(audit.grid)
     if audit.against is not None:
         document["against"] = document_of(audit.against)
     return document
@@ -335,6 +342,23 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
         ],
     }
+
+
+def _grid(grid: Grid) -> list[dict[str, Any]]:
+    """A row per task, judge, number of votes and rule."""
+    return [
+        {
+            "task": cell.task,
+            "judge": cell.judge,
+            "votes": cell.votes,
+            "n": cell.n,
+            "rule": score.key,
+            **{name: getattr(score, name) for name in GRID_FIELDS},
+            "mae_all_labels": cell.mae_all_labels,
+        }
+        for cell in grid.cells
+        for score in cell.scores
+    ]
 
 
 def _effective(found: EffectiveVotes) -> dict[str, Any]:

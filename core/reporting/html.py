@@ -37,6 +37,7 @@ from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.questions import headlines, page_answers
 from ..interpretation.tables import TEXT, Column
+from ..interpretation.votes_to_labels import grid_answer, grid_columns
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
@@ -81,6 +82,7 @@ def report(audit: Audit) -> str:
         ("position_bias", "Position bias", _position),
         ("errors", "Errors", _confusion),
         ("votes_to_labels", "Votes to labels", _aggregation),
+        ("grid", "Rules by task and judge", _grid),
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
         ("notes", "Notes", _notes),
@@ -377,6 +379,13 @@ def _calibration(audit: Audit) -> Iterator[Part]:
         "Bins of the reliability diagrams",
         [(name, BINS, bins) for name, bins in rows.items()],
     )
+
+
+def _grid(audit: Audit) -> Iterator[Part]:
+    if audit.grid is None:
+        return
+    yield "words", "p", grid_answer(audit.grid)
+    yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
 
 
 LEANS = (
