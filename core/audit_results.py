@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .importers import ReadOptions
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
+    from .leaderboard.by_anchor import AnchorSummary
     from .schema import ImportResult
     from .scores.people import AltTest
     from .stats.estimate import Estimate
@@ -417,10 +418,10 @@ class JudgedBoard:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
-    anchor; `scores` of judges of single answers, one for each metric; `rankings` of judges of
-    lists; `grid` of rules by task and judge, if it was asked for; `notes` say what could not be
-    computed and why; `against` what moved since another audit, if it was asked for. `checks` and
-    `overall` are those of votes.
+    anchor, which `anchors` sums up; `scores` of judges of single answers, one for each metric;
+    `rankings` of judges of lists; `grid` of rules by task and judge, if it was asked for; `notes`
+    say what could not be computed and why; `against` what moved since another audit, if it was
+    asked for. `checks` and `overall` are those of votes.
     """
 
     selection: Selection
@@ -439,6 +440,7 @@ class Audit:
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
     grid: Grid | None = None
+    anchors: AnchorSummary | None = None
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

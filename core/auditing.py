@@ -31,8 +31,9 @@ from .experiments.grid import ALL_TASKS, Grid, task_grid
 from .interpretation.calibration import several_kinds
 from .interpretation.leaderboard import judged_unequally
 from .leaderboard.anchored import board, met
-from .leaderboard.anchors import anchor_swap
+from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
+from .leaderboard.by_anchor import STRONG, AnchorSummary, anchor_summary
 from .leaderboard.panels import panels, unequal
 from .listwise_auditing import audit_rankings
 from .options import default_of
@@ -158,6 +159,29 @@ def audit(
         scores=scores,
         rankings=lists,
         grid=grid,
+        anchors=_anchor_summary(boards, swap, judges) if boards else None,
+    )
+
+
+def _anchor_summary(
+    boards: Mapping[str, tuple[JudgedBoard, ...]],
+    swap: AnchorSwap | None,
+    judges: Sequence[JudgeAudit],
+) -> AnchorSummary:
+    """Model × anchor of the boards that are shown first, with those of single judges beside."""
+    icc = {
+        judge.judge: judge.repeatability.icc_3_k
+        for judge in judges
+        if judge.repeatability and judge.repeatability.icc_3_k
+    }
+    return anchor_summary(
+        {anchor: of_anchor[0].board for anchor, of_anchor in boards.items()},
+        {
+            anchor: {each.judge: each.board for each in of_anchor if each.judge is not None}
+            for anchor, of_anchor in boards.items()
+        },
+        swap,
+        strong={judge for judge, found in icc.items() if found.value >= STRONG},
     )
 
 

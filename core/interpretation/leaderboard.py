@@ -13,13 +13,14 @@ import numpy as np
 
 from ..leaderboard.anchored import MID_REGION, Board, BoardRow, board, limits
 from ..leaderboard.anchors import Triangles
+from ..leaderboard.by_anchor import AnchorSummary
 from ..leaderboard.panels import unequal
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
 from ..wording import count, elo_ends, percent, signed_elo
 from .answer import Answer, in_words, line, longest, share
-from .tables import Column
+from .tables import TEXT, Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,6 +173,48 @@ def mid_region(shown: Board) -> str:
         f"{found}."
         if enough
         else f"{found}: outside that range a small difference is many points of Elo."
+    )
+
+
+MODEL_AT_ANCHOR = (
+    Column("anchor", "anchor", TEXT),
+    Column("model", "model", TEXT),
+    Column("prompts", "n", ",d"),
+    Column("p", "p"),
+    Column("SE of p", "se_p"),
+    Column("Elo", "elo", "+.0f"),
+    Column("SE of Elo", "se_elo", ".0f"),
+    Column("judges", "judges", "d"),
+    Column("SD over judges, Elo", "sd_elo", ".0f"),
+    Column("CV over judges, p", "cv"),
+    Column("strong judges", "strong_judges", "d"),
+    Column("Elo, strong judges", "elo_strong", "+.0f"),
+)
+"""A row per anchor and model (`ModelAtAnchor`)."""
+ANCHOR_CHOICES = (
+    Column("anchor", "anchor", TEXT),
+    Column("models with p in .2 to .8", "coverage", ".2f"),
+    Column("least Kendall τ with another anchor", "tau", ".2f"),
+    Column("prompts", "prompts", ",d"),
+    Column("ranks as all others", lambda row: "yes" if row.serves else "no", TEXT),
+)
+"""A row per anchor (`AnchorChoice`)."""
+
+
+def which_anchor(found: AnchorSummary) -> str:
+    """The anchor to take, or that none will do."""
+    if len(found.anchors) < 2:
+        return "Only one model can be the anchor, so nothing is known of another."
+    best = found.anchors[0]
+    covered = f"{percent(best.coverage)} of the models have a p in .2 to .8"
+    if best.serves and best.tau is not None:
+        return (
+            f"Take {best.anchor} as the anchor: {covered}, and every other anchor ranks alike "
+            f"(least τ {best.tau:.2f})."
+        )
+    return (
+        f"None will do: no anchor ranks as all others do (τ above .90). Of all, {best.anchor} "
+        f"measures most: {covered}."
     )
 
 

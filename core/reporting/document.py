@@ -28,6 +28,7 @@ from ..confidence.calibration_error import Calibration
 from ..confidence.kinds import KindOfConfidence
 from ..experiments.grid import Grid
 from ..leaderboard.anchored import BoardRow
+from ..leaderboard.by_anchor import AnchorSummary
 from ..scores.cut import Cut
 from ..scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
@@ -41,6 +42,7 @@ POSITION_FIELDS = (
 REPEATABILITY_FIELDS = (
     *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
 )
+ANCHOR_FIELDS = ("se_elo", "judges", "sd_elo", "cv", "strong_judges", "elo_strong")
 GRID_FIELDS = (
     *("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"),
     *("regret", "top_cluster"),
@@ -88,6 +90,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": _overall(audit),
         "notes": list(audit.notes),
     }
+    if audit.anchors is not None:
+        document["anchors"] = _anchors(audit.anchors)
     if audit.grid is not None:
         document["grid"] = _grid(audit.grid)
     if audit.against is not None:
@@ -340,6 +344,34 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
         "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
         "bins": [
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
+        ],
+    }
+
+
+def _anchors(found: AnchorSummary) -> dict[str, Any]:
+    """Which anchor to take, and a row per anchor and model."""
+    return {
+        "recommended": found.recommended,
+        "strong_judges": list(found.strong),
+        "choices": [
+            {
+                "anchor": each.anchor,
+                "coverage": each.coverage,
+                "least_tau": each.tau,
+                "prompts": each.prompts,
+                "serves": each.serves,
+            }
+            for each in found.anchors
+        ],
+        "rows": [
+            {
+                **{name: getattr(row, name) for name in ("anchor", "model", "n")},
+                "p": _estimated(row.p),
+                "se_p": row.se_p,
+                "elo": _estimated(row.elo),
+                **{name: getattr(row, name) for name in ANCHOR_FIELDS},
+            }
+            for row in found.rows
         ],
     }
 

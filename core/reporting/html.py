@@ -34,7 +34,7 @@ from ..confidence.calibration_error import by_chance
 from ..interpretation.answer import Answer
 from ..interpretation.calibration import kind_columns
 from ..interpretation.card import card_of, panels
-from ..interpretation.leaderboard import pooled_by
+from ..interpretation.leaderboard import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
 from ..interpretation.questions import headlines, page_answers
 from ..interpretation.tables import TEXT, Column
 from ..interpretation.votes_to_labels import grid_answer, grid_columns
@@ -85,6 +85,7 @@ def report(audit: Audit) -> str:
         ("grid", "Rules by task and judge", _grid),
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
+        ("anchors", "Which anchor", _anchors),
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]
@@ -379,6 +380,15 @@ def _calibration(audit: Audit) -> Iterator[Part]:
         "Bins of the reliability diagrams",
         [(name, BINS, bins) for name, bins in rows.items()],
     )
+
+
+def _anchors(audit: Audit) -> Iterator[Part]:
+    if audit.anchors is None or len(audit.anchors.anchors) < 2:
+        return
+    yield "words", "p", which_anchor(audit.anchors)
+    yield "table", "Anchors", ANCHOR_CHOICES, audit.anchors.anchors[:MOST_LISTED]
+    rows = audit.anchors.rows[:MOST_LISTED]
+    yield "table", "Model × anchor; the JSON has all rows", MODEL_AT_ANCHOR, rows
 
 
 def _grid(audit: Audit) -> Iterator[Part]:

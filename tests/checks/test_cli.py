@@ -158,7 +158,7 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     assert list(audited) == [
         *("schema", "input", "options", "judges", "scores", "listwise", "agreement"),
         "leaderboards",
-        *("anchor_swap", "verdicts", "overall", "notes"),
+        *("anchor_swap", "verdicts", "overall", "notes", "anchors"),
     ]
     found = judge(audited, "sim-judge-decisive")
     assert list(found) == [

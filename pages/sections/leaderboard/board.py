@@ -9,13 +9,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.interpretation import leaderboard as sentences
-from core.leaderboard.anchored import Board
-from core.leaderboard.anchors import Triangles
+from core.interpretation.tables import frame
+from core.leaderboard import by_anchor
+from core.leaderboard.anchored import Board, board, met
+from core.leaderboard.anchors import Triangles, anchor_swap
 from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.store.vote_queries import Mark
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many, judged
-from pages.shared import cards, many, numbers, widgets
+from pages.shared import cached, cards, evidence, many, numbers, widgets
+from pages.shared.limits import current_options
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 TRIANGLES_SHOWN = 200
@@ -102,6 +105,7 @@ def swap_tab(
             "with most votes. Select a part of the votes to see others."
         )
     _swapped(state, found)
+    _by_anchor(state)
     _triangles(state, known, summaries)
     _copy(state)
 
@@ -149,6 +153,40 @@ def _swapped(state: PageState, found: Standings) -> None:
             sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt
         )
     cards.votes_behind(behind, name="swapped")
+
+
+def _by_anchor(state: PageState) -> None:
+    """Which anchor to take, and every model against every anchor."""
+    summary = cached.computed("by anchor", state.key, lambda: _summary(state))
+    st.text(sentences.which_anchor(summary))
+    if len(summary.anchors) < 2:
+        return
+    numbers.table(
+        frame(sentences.ANCHOR_CHOICES, summary.anchors), "anchors", alt="How each anchor serves"
+    )
+    numbers.table(frame(sentences.MODEL_AT_ANCHOR, summary.rows), "by-anchor", alt="Model × anchor")
+
+
+def _summary(state: PageState) -> by_anchor.AnchorSummary:
+    pooled = {anchor: state.boards[anchor] for anchor in state.compared}
+    own = {
+        anchor: {
+            judge: board(scores, anchor, prior=state.prior)
+            for judge, scores in state.pairs.items()
+            if judge is not None and met(scores, anchor)
+        }
+        for anchor in pooled
+    }
+    counted = evidence.counted(state.selection, current_options())
+    judged = [judge for judge in state.pairs if judge is not None]
+    repeated = {judge: counted.of(judge).repeatability for judge in judged}
+    strong = {
+        judge
+        for judge, found in repeated.items()
+        if found and found.icc_3_k and found.icc_3_k.value >= by_anchor.STRONG
+    }
+    swap = anchor_swap(state.scores, anchors=tuple(pooled), boards=pooled)
+    return by_anchor.anchor_summary(pooled, own, swap, strong=strong)
 
 
 def _figure(state: PageState, other: OtherAnchor) -> Mark | None:

@@ -1,0 +1,156 @@
+"""Model × anchor: one summary of every board, over all judges and over the strong ones, and which
+anchor to take.
+
+Source: [RAEE] Tables 1 to 4, 10 and 11, and its appendix E.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from .anchored import Board
+from .anchors import AnchorSwap
+
+STRONG = 0.90
+"""ICC(3,k) from which on a judge is strong. Source: [RAEE] §3."""
+ALIKE = 0.90
+"""Kendall τ above which two anchors rank alike."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ModelAtAnchor:
+    """One model against one anchor.
+
+    p, se_p, elo, se_elo : of the pooled board, with dispersion-corrected intervals.
+    judges : with a board of their own.  sd_elo : SD over them of the Elo, points; cv : SD over mean
+        of their p.  elo_strong : mean Elo over the strong judges, of which there are
+        `strong_judges`. NaN where fewer than two judges, or no strong one, met both.
+    """
+
+    anchor: str
+    model: str
+    n: int
+    p: Estimate
+    se_p: float
+    elo: Estimate
+    se_elo: float
+    judges: int
+    sd_elo: float
+    cv: float
+    strong_judges: int
+    elo_strong: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AnchorChoice:
+    """How an anchor serves.
+
+    coverage : share of the models whose p is in [.2, .8].  tau : the least Kendall τ of its board
+        with another anchor's; None without one.  prompts : distinct prompts behind its board.
+    """
+
+    anchor: str
+    coverage: float
+    tau: float | None
+    prompts: int
+
+    @property
+    def serves(self) -> bool:
+        """Whether every other anchor ranks as it does, τ above .90."""
+        return self.tau is not None and self.tau > ALIKE
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AnchorSummary:
+    """All models against all anchors, and the anchors from the one that serves best."""
+
+    rows: tuple[ModelAtAnchor, ...]
+    anchors: tuple[AnchorChoice, ...]
+    strong: tuple[str, ...]
+
+    @property
+    def recommended(self) -> str | None:
+        """The first anchor that ranks as all others do; None: none will do, or there is one."""
+        return next((each.anchor for each in self.anchors if each.serves), None)
+
+    def to_frame(self) -> DataFrame:
+        """One row per anchor and model."""
+        return rows_frame(ModelAtAnchor, self.rows)
+
+
+def anchor_summary(
+    pooled: Mapping[str, Board],
+    own: Mapping[str, Mapping[str, Board]],
+    swap: AnchorSwap | None,
+    *,
+    strong: Collection[str] = (),
+) -> AnchorSummary:
+    """Model × anchor with p, SE, Elo, spread over judges, and the strong judges alone.
+
+    pooled : anchor → board of all judges.  own : anchor → judge → its board.  swap : of all
+        anchors.
+    strong : judges with ICC(3,k) of .90 or more.
+    Anchors stand in order of serving (τ above .90 with every other), then by the larger share of
+    models with p in [.2, .8], then by the larger least τ, then by name. An anchor that some model
+    always loses to, or always beats, measures that model badly, whatever its τ.
+    Source: [RAEE] Tables 1 to 4, 10, 11, E.1; the order of anchors is ours, docs/methods.md §6.
+    """
+    rows = []
+    for anchor, board in pooled.items():
+        of_judges = own.get(anchor, {})
+        of_model = {
+            judge: {row.model: row for row in judged.rows} for judge, judged in of_judges.items()
+        }
+        for row in board.rows:
+            seen = {judge: of[row.model] for judge, of in of_model.items() if row.model in of}
+            p = np.array([each.p.value for each in seen.values()])
+            elo = np.array([each.elo.value for each in seen.values()])
+            among = [each.elo.value for judge, each in seen.items() if judge in strong]
+            several = len(p) > 1
+            rows.append(
+                ModelAtAnchor(
+                    anchor=anchor,
+                    model=row.model,
+                    n=row.n,
+                    p=row.p_corrected,
+                    se_p=row.se_p_corrected,
+                    elo=row.elo_corrected,
+                    se_elo=row.se_elo_corrected,
+                    judges=len(p),
+                    sd_elo=float(elo.std(ddof=1)) if several else math.nan,
+                    cv=float(p.std(ddof=1) / p.mean()) if several else math.nan,
+                    strong_judges=len(among),
+                    elo_strong=float(np.mean(among)) if among else math.nan,
+                )
+            )
+    choices = [
+        AnchorChoice(
+            anchor=anchor,
+            coverage=board.mid_region_coverage,
+            tau=_least_tau(anchor, swap),
+            prompts=board.n_items,
+        )
+        for anchor, board in pooled.items()
+    ]
+
+    def place(choice: AnchorChoice) -> tuple[bool, float, float, str]:
+        coverage = -1.0 if math.isnan(choice.coverage) else choice.coverage
+        return not choice.serves, -coverage, -(choice.tau or -1.0), choice.anchor
+
+    return AnchorSummary(
+        rows=tuple(rows), anchors=tuple(sorted(choices, key=place)), strong=tuple(sorted(strong))
+    )
+
+
+def _least_tau(anchor: str, swap: AnchorSwap | None) -> float | None:
+    taus = [
+        row.kendall_tau
+        for row in (swap.rows if swap else ())
+        if anchor in (row.anchor_1, row.anchor_2) and row.kendall_tau is not None
+    ]
+    return min(taus, default=None)

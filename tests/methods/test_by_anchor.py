@@ -1,0 +1,100 @@
+"""Model × anchor and the choice of an anchor, against plain sums over the boards."""
+
+import json
+
+import numpy as np
+import pytest
+from apps import opened
+from places import REPOSITORY
+
+from core.__main__ import main
+from core.interpretation.leaderboard import which_anchor
+from core.leaderboard.anchored import board
+from core.leaderboard.anchors import anchor_swap
+from core.leaderboard.by_anchor import anchor_summary
+from core.records import PairScores
+
+DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
+
+
+def scores(strength, rng, *, prompts=60):
+    """Every pair of models on every prompt; S is 1 or 0 with the Bradley–Terry chance."""
+    models = tuple(strength)
+    rows = [
+        (i, j, prompt, float(rng.random() < 1 / (1 + np.exp(strength[b] - strength[a]))))
+        for i, a in enumerate(models)
+        for j, b in enumerate(models)
+        if i < j
+        for prompt in range(prompts)
+    ]
+    first, second, item, score = (np.array(column) for column in zip(*rows, strict=True))
+    return PairScores(
+        models=models,
+        model_1=first,
+        model_2=second,
+        item=item,
+        score=score,
+        n_votes=np.ones(len(rows), dtype=np.int64),
+    )
+
+
+STRENGTH = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 3.0, "e": 4.0}
+
+
+@pytest.fixture(scope="module")
+def judged():
+    rng = np.random.default_rng(0)
+    return {name: scores(STRENGTH, rng, prompts=400) for name in ("one", "two", "three")}
+
+
+def summary(judged, *, strong=()):
+    first = judged["one"]
+    pooled = {anchor: board(first, anchor) for anchor in first.models}
+    own = {
+        anchor: {judge: board(each, anchor) for judge, each in judged.items()} for anchor in pooled
+    }
+    swap = anchor_swap(first, anchors=first.models, boards=pooled)
+    return anchor_summary(pooled, own, swap, strong=strong), own
+
+
+def test_spread_and_strong_judges_are_plain_sums(judged):
+    found, own = summary(judged, strong={"one", "three"})
+    row = next(row for row in found.rows if (row.anchor, row.model) == ("b", "c"))
+    of_judges = {
+        judge: next(each for each in of.rows if each.model == "c") for judge, of in own["b"].items()
+    }
+    p = [each.p.value for each in of_judges.values()]
+    assert row.cv == pytest.approx(np.std(p, ddof=1) / np.mean(p))
+    assert row.sd_elo == pytest.approx(np.std([e.elo.value for e in of_judges.values()], ddof=1))
+    strong = [of_judges[judge].elo.value for judge in ("one", "three")]
+    assert (row.strong_judges, row.elo_strong) == (2, pytest.approx(np.mean(strong)))
+    assert len(found.rows) == 5 * 4
+
+
+def test_the_anchor_that_measures_most_models_is_taken_if_all_rank_alike(judged):
+    found, _ = summary(judged)
+    assert all(each.tau == 1 for each in found.anchors)
+    coverage = {each.anchor: each.coverage for each in found.anchors}
+    assert coverage[found.recommended] == max(coverage.values()) > coverage["e"]
+    assert found.recommended in ("b", "c", "d")
+    assert which_anchor(found).startswith(f"Take {found.recommended} as the anchor: ")
+
+
+def test_a_circle_leaves_no_anchor_that_will_do():
+    rng = np.random.default_rng(1)
+    alike = scores(dict.fromkeys("abcd", 0.0), rng, prompts=30)
+    found, _ = summary({"one": alike})
+    assert found.recommended is None
+    assert which_anchor(found).startswith("None will do: ")
+
+
+def test_the_command_and_the_page_have_it(tmp_path, app):
+    out = tmp_path / "audit.json"
+    assert main(["audit", str(DEMO), "--splits", "0", "--json", str(out)]) == 0
+    found = json.loads(out.read_text())["anchors"]
+    assert {row["anchor"] for row in found["rows"]} == {each["anchor"] for each in found["choices"]}
+    assert found["recommended"] is None
+    page = opened(app, "leaderboard", board="Another anchor")
+    assert not page.exception
+    assert any(text.value.startswith("None will do: ") for text in page.text)
+    assert any("Elo, strong judges" in shown.value.columns for shown in page.dataframe)
