@@ -111,7 +111,7 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pai
 def test_page_names_the_triangle_and_shows_its_votes(app, demo_pairs):
     opened(app, "leaderboard", board="Another anchor")
     _, told, _ = judged(demo_pairs[None], "sim-anchor-one")
-    table = app.dataframe[1].value
+    table = next(frame.value for frame in app.dataframe if "triangle" in frame.value.columns)
     assert table["triangle"].tolist() == [one.words for one in told]
     assert table["verdict"][0] == "intransitive"
     app.selectbox(key="triangle").set_value(told[0].words).run()
