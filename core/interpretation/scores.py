@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ..checks.check import Unknown, differs, points_span, share_span
 from ..scores.cut import Cut
@@ -15,6 +16,9 @@ from ..scores.versions import VersionDifference
 from ..stats.estimate import Estimate
 from ..wording import count, interval, number, percent
 from .tables import TEXT, Column
+
+if TYPE_CHECKING:
+    from ..checks.score_evidence import ScoreEvidence
 
 
 def cut_sentence(found: Cut | Unknown) -> str:
@@ -139,6 +143,19 @@ def alternative_sentence(found: AltTest) -> str:
         "person's place by that test; it is as near to the others as a left-out person in "
         f"{percent(found.rho)} of answers.{few}"
     )
+
+
+def further(evidence: ScoreEvidence) -> list[str]:
+    """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
+    said = []
+    if not isinstance(evidence.cut, Unknown):
+        said.append(f"Cut: {cut_sentence(evidence.cut)} {cut_rates(evidence.cut)}.")
+    if not isinstance(evidence.recalibration, Unknown) and evidence.recalibration.helps:
+        said.append(map_sentence(evidence.recalibration))
+    said += [versions_sentence(a, b, one) for (a, b), one in evidence.versions.items()]
+    if evidence.alternative.omega is not None:
+        said.append(alternative_sentence(evidence.alternative))
+    return said
 
 
 LEFT_OUT = (

@@ -36,6 +36,7 @@ from ..interpretation.calibration import kind_columns
 from ..interpretation.card import card_of, panels
 from ..interpretation.leaderboard import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
 from ..interpretation.questions import headlines, page_answers
+from ..interpretation.scores import further
 from ..interpretation.tables import TEXT, Column
 from ..interpretation.votes_to_labels import grid_answer, grid_columns
 from ..plots.aggregation import errors_figure
@@ -301,6 +302,8 @@ def _scores(audit: Audit) -> Iterator[Part]:
         if scores.figures:
             yield "words", "p", scores.figures
         yield "table", "", VERDICTS, scores.checks
+        for sentence in further(scores.evidence):
+            yield "words", "p", sentence
 
 
 RATERS = (

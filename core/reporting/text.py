@@ -9,6 +9,7 @@ from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line
 from ..interpretation.card import card_of
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.questions import overview_answer, page_answers
+from ..interpretation.scores import further
 from ..interpretation.tables import TEXT, Column
 from ..wording import one_line, target
 from . import listwise
@@ -84,6 +85,7 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
             for result in scores.checks
         ]
+        lines += [f"  {sentence}" for sentence in further(scores.evidence)]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.__main__ import main
@@ -205,3 +206,28 @@ def test_people_alone_are_no_judge(tmp_path: Path, capsys):
     file.write_text("item_id,judge,score,rater_type\n" + "\n".join(rows), encoding="utf-8")
     assert main(["audit", str(file)]) == 2
     assert "All scores are people's (anna)" in capsys.readouterr().err
+
+
+def test_text_report_and_json_have_the_cut_and_who_may_stand_in(tmp_path: Path, capsys):
+    """Levels beside three people, with a level that passes: the same figures everywhere."""
+    rng = np.random.default_rng(4)
+    quality = rng.normal(size=120)
+    level = {
+        name: np.clip(np.round(3 + quality + 0.4 * rng.normal(size=120)), 1, 5).astype(int)
+        for name in ("llm", "annotator_1", "annotator_2", "annotator_3")
+    }
+    file, page, out = (tmp_path / name for name in ("scores.csv", "report.html", "audit.json"))
+    pd.DataFrame({"item_id": range(120), **level}).to_csv(file, index=False)
+    options = [str(file), "--pass-from", "score=4", "--wrong-pass", "3", "--isolated"]
+    assert main(["audit", *options, "--json", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert main(["report", *options, "--html", str(page)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))["scores"]["llm"]["score"]
+    assert found["cut"]["price"] == 3
+    assert f"Cut: Pass from {found['cut']['score']:g} on" in said
+    assert f"ω {found['omega']:.2f}, ρ {found['rho']:.2f}" in said
+    assert f"ω {found['omega']:.2f}, ρ {found['rho']:.2f}" in page.read_text(encoding="utf-8")
+    cheap = [*options[:3], "--wrong-pass", "0.2", "--isolated"]
+    assert main(["audit", *cheap, "--json", str(out)]) == 0
+    other = json.loads(out.read_text(encoding="utf-8"))["scores"]["llm"]["score"]["cut"]
+    assert other["score"] < found["cut"]["score"]
