@@ -30,6 +30,7 @@ from .columns import (
     fill_missing,
     has_number,
     is_text,
+    narrow_cells,
     small_codes,
 )
 from .source import Source
@@ -57,7 +58,7 @@ class TypedRows:
     rows : data rows in the file.
     """
 
-    row: NDArray[np.int64]
+    row: NDArray[np.integer[Any]]
     text: dict[str, Cells]
     numbers: dict[str, Numbers]
     rejects: Rejects
@@ -114,7 +115,8 @@ class TypedRows:
         # One column without a cell stands for all: a large file has a dozen of them.
         nothing = constant_cells(None, n)
         no_number = {
-            kind: np.ma.array(np.zeros(n, dtype), mask=True) for kind, dtype in DTYPES.items()
+            kind: np.ma.array(np.broadcast_to(dtype(0), n), mask=True)
+            for kind, dtype in DTYPES.items()
         }
         for column in self.form.columns:
             name = column.name
@@ -151,13 +153,23 @@ def finish(
     return checked(rows, source, format, duplicates)
 
 
+_PART = 2**17
+
+
 def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> ImportResult:
     """The result of rows in which every column of their form is filled."""
     import pyarrow as pa
 
     kinds = rows.form.schema()
-    made = {id(column): pa.array(column) for column in rows.numbers.values()}
-    columns = rows.text | {name: made[id(column)] for name, column in rows.numbers.items()}
+    columns = {name: narrow_cells(cells) for name, cells in rows.text.items()}
+    for name, column in rows.numbers.items():
+        if len(column) <= _PART or has_number(column).any():
+            columns[name] = pa.array(column)
+        else:
+            # Of a column without a number a small part stands for all.
+            part = pa.nulls(_PART, pa.from_numpy_dtype(column.dtype))
+            parts = [*[part] * (len(column) // _PART), part.slice(0, len(column) % _PART)]
+            columns[name] = pa.chunked_array(parts)
     columns["extra"] = _extra(rows.extra, len(rows.row), kinds.field("extra").type)
     columns["row"] = pa.array(rows.row)
     return ImportResult(
@@ -184,7 +196,7 @@ def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
     if not names or not n:
         empty = pa.array([], pa.string())
         return pa.MapArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), empty, empty, kind)
-    codes = np.stack([cell_codes(column) for column in columns.values()], axis=1)
+    codes = np.stack([cell_codes(column).astype(np.int32) for column in columns.values()], axis=1)
     filled = codes >= 0
     offsets = np.r_[0, np.cumsum(filled.sum(axis=1))].astype(np.int32)
     row, place = np.nonzero(filled)
@@ -226,11 +238,11 @@ def _any(codes: Codes, rows: Mask) -> Mask:
 
 def _contradicted(codes: Codes, values: Numbers) -> Mask:
     """Rows with a number where another row of the same code has another number."""
-    there = np.flatnonzero(has_number(values))
-    first = there[_first_rows(codes[there])]
-    differs = np.zeros(len(codes), bool)
-    differs[there] = values.data[there] != values.data[first]
-    return _any(codes, differs) & has_number(values)
+    there, number = has_number(values), values.data
+    last = np.zeros(codes.max(initial=-1) + 1, number.dtype)
+    last[codes[there]] = number[there]
+    differs = (number != last[codes]) & there
+    return _any(codes, differs) & there if differs.any() else differs
 
 
 def reject_gold_conflicts(rows: TypedRows, key: tuple[str, ...] = COMPARISON) -> None:

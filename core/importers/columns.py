@@ -299,7 +299,7 @@ def coded_cells(codes: NDArray[Any], texts: list[str]) -> Cells:
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), pa.array(texts, pa.string())
+        pa.array(codes.astype(code_type(len(texts)))), pa.array(texts, pa.string())
     )
 
 
@@ -308,10 +308,35 @@ def constant_cells(text: str | None, n: int) -> Cells:
     import pyarrow as pa
 
     if text is None:
-        return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
+        return pa.nulls(n, pa.dictionary(pa.int8(), pa.string()))
     return pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(n, np.int32)), pa.array([text], pa.string())
+        pa.array(np.zeros(n, np.int8)), pa.array([text], pa.string())
     )
+
+
+def code_type(distinct: int) -> type[np.signedinteger[Any]]:
+    """The smallest type that numbers so many from 0, and has a -1."""
+    return np.int8 if distinct < 2**7 else np.int16 if distinct < 2**15 else np.int32
+
+
+def joined_cells(parts: list[Cells]) -> Cells:
+    """One column of parts in which no cell is missing; the parts are forgotten."""
+    import pyarrow as pa
+
+    # Texts of two parts that are the same get one code, in the order in which they first occur.
+    texts = pa.chunked_array([part.dictionary for part in parts], pa.string()).combine_chunks()
+    encoded = texts.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    place = encoded.indices.to_numpy().astype(code_type(len(encoded.dictionary)))
+    codes = np.empty(sum(map(len, parts)), place.dtype)
+    first, end = len(place), len(codes)
+    while parts:
+        part = parts.pop()
+        first, start = first - len(part.dictionary), end - len(part)
+        codes[start:end] = place[first:][part.indices.to_numpy()]
+        end = start
+    return pa.DictionaryArray.from_arrays(pa.array(codes), encoded.dictionary)
 
 
 def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
@@ -321,7 +346,7 @@ def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
 
 def cell_codes(cells: Cells) -> Codes:
     """Index in the dictionary by row, -1 where the cell is missing."""
-    return cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return cells.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
 
 
 def is_text(cells: Cells, text: str) -> Mask:
@@ -344,19 +369,40 @@ def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
     new = [function(text) or None for text in old]
     if new == old:
         return cells
-    distinct = encode_cells(new)
+    distinct = narrow_cells(encode_cells(new))
     return pa.DictionaryArray.from_arrays(distinct.indices.take(cells.indices), distinct.dictionary)
 
 
 def fill_missing(cells: Cells, other: Cells | str) -> Cells:
     """The text, or the other cell of the row, where the cell is missing."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not cells.null_count:
         return cells
-    return pc.coalesce(
-        cells, constant_cells(other, len(cells)) if isinstance(other, str) else other
-    )
+    if isinstance(other, str):
+        texts = cells.dictionary.to_pylist()
+        code = texts.index(other) if other in texts else len(texts)
+        texts = texts if code < len(texts) else [*texts, other]
+        kind = pa.from_numpy_dtype(code_type(len(texts)))
+        codes = cells.indices.cast(kind).fill_null(pa.scalar(code, kind))
+        return pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()))
+    return pc.coalesce(wide_cells(cells), wide_cells(other))
+
+
+def narrow_cells(cells: Cells) -> Cells:
+    """The same with codes of as few bits as the distinct texts need."""
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(code_type(len(cells.dictionary)))
+    return cells.cast(pa.dictionary(kind, pa.string()))
+
+
+def wide_cells(cells: Cells) -> Cells:
+    """Cells of the one type that cells of several columns are put together in."""
+    import pyarrow as pa
+
+    return cells.cast(pa.dictionary(pa.int32(), pa.string()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -401,10 +447,12 @@ def has_number(column: Numbers) -> Mask:
 
 
 def parse_cells(
-    cells: Cells, function: Callable[[str], float], dtype: Any
+    cells: Cells, function: Callable[[str], float], dtype: Any, *, small: bool = False
 ) -> tuple[Numbers, dict[int, str]]:
     """Read each distinct text as a number. Returns the numbers, and why others are none by their
     code.
+
+    small : whole numbers in as few bits as they need.
     """
     texts = cells.dictionary.to_pylist()
     numbers, mask = np.zeros(len(texts) + 1, dtype), np.ones(len(texts) + 1, bool)
@@ -414,6 +462,10 @@ def parse_cells(
             numbers[code], mask[code] = function(text), False
         except BadCell as error:
             (reasons[code],) = error.args
+    if dtype is np.int64 and small:
+        most = max(-int(numbers.min()), int(numbers.max()))
+        kinds = (kind for kind in (np.int8, np.int16, np.int32) if most <= np.iinfo(kind).max)
+        numbers = numbers.astype(next(kinds, np.int64))
     return np.ma.array(numbers, mask=mask)[cell_codes(cells)], reasons
 
 
@@ -430,33 +482,47 @@ def small_codes(columns: Iterable[Cells | Numbers]) -> Codes:
 
 def all_differ(columns: Iterable[Cells | Numbers]) -> bool:
     """Whether no two rows have the same combination of these columns."""
-    combined = np.sort(_combined(columns)[0])
+    combined = _combined(columns)[0]
+    combined.sort()
     return not (combined[1:] == combined[:-1]).any()
 
 
 def _combined(columns: Iterable[Cells | Numbers]) -> tuple[Codes, int]:
     """One whole number for each distinct combination, and how many of them there could be."""
-    result, size = np.zeros(1, np.int64), 1
+    # Ten million rows are held a few times only, and in as few bits as will do.
+    result: NDArray[Any] = np.zeros(1, np.int32)
+    size = 1
     for column in columns:
         if isinstance(column, np.ma.MaskedArray):
-            code = np.where(has_number(column), _number_codes(column.data), -1)
+            code = _number_codes(column.data)
+            there = has_number(column)
+            code = code if there.all() else np.where(there, code, -1)
         else:
-            code = cell_codes(column)
-        width = int(code.max(initial=-1)) + 2
+            code = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        least = int(code.min(initial=0))
+        width = int(code.max(initial=-1)) + 1 - least
         if size * width > 2**62:
             result = _codes(result)
             size = int(result.max(initial=0)) + 1
-        result = result * width + (code + 1)
-        size *= width
+        size *= max(width, 1)
+        kind = np.int32 if size < 2**31 else np.int64
+        same = len(result) == len(code)
+        result = result.astype(kind, copy=False) if same else np.zeros(len(code), kind)
+        result *= width
+        result += code
+        result -= least
     return result, size
 
 
-def _number_codes(values: NDArray[Any]) -> Codes:
+def _number_codes(values: NDArray[Any]) -> NDArray[Any]:
     """One code from 0 for each distinct number: its distance from the least, if that is small."""
     if values.dtype.kind == "i" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low <= 4 * len(values):
-            return values - low
+            near = low > -(2**31) and high < 2**31
+            values = values.astype(np.int32 if near else np.int64)
+            values -= low
+            return values
     return _codes(values)
 
 

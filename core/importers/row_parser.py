@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import COLUMN_NAMES, Form
+from ..schema import COLUMN_NAMES, VOTES, Form
 from .checks import TypedRows
 from .columns import (
     CHOICES,
@@ -138,7 +138,10 @@ class RowParser:
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
         numbers, reasons = parse_cells(
-            self.cells[name], function, np.float64 if name in self.floats else np.int64
+            self.cells[name],
+            function,
+            np.float64 if name in self.floats else np.int64,
+            small=self.form is VOTES,
         )
         if reasons:
             self.reject_texts(name, reasons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ _BYTES_PER_OBJECT, _BYTES_PER_COMMA = 24, 4
 """JSON larger than `_LARGE` with less text than that would unfold to a hundred times its size in
 memory.
 """
+_HELD = 32 * 1024**2
+"""Bytes of a delimited file that are held while it is read; a larger one is read part by part."""
+_HEAD = 4 * 1024**2
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
@@ -77,6 +81,8 @@ class Source:
 
     kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from
         a path.  together : name of the folder or archive that it is one of several files of.
+    path : of a delimited file that is too large to be held: `data` is its beginning.
+    size : in bytes.  rows : lines of a delimited file, at least.
     """
 
     name: str
@@ -85,6 +91,9 @@ class Source:
     kind: Literal["parquet", "json", "delimited"]
     folders: tuple[str, ...] = ()
     together: str | None = None
+    path: Path | None = None
+    size: int = 0
+    rows: int = 0
 
     @property
     def stem(self) -> str:
@@ -115,6 +124,8 @@ def open_source(
     Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no
     table, no UTF-8.
     """
+    if isinstance(data, Path) and (large := _where_it_is(name, data, max_bytes, together)):
+        return large
     raw = read_path(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:
         raise UnreadableFile(
@@ -151,13 +162,62 @@ def open_source(
     if b"\n" not in text:
         # Old programs end a line with CR alone.
         text = text.replace(b"\r", b"\n")
-    start = len(text) - len(text.lstrip(b"\r\n")) if text[:1] in b"\r\n" else 0
-    ends = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
-    # A slice up to the line break: what comes after it may be half a gigabyte.
-    header = _STRINGS.sub(b"", text[start : min(ends, default=len(text))])
-    rows = max(text.count(b"\n"), text.count(b"\r"))
-    refuse_size(name, rows, 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
-    return Source(name=name, data=text, sha256=sha256, kind="delimited", together=together)
+    return Source(
+        name=name,
+        data=text,
+        sha256=sha256,
+        kind="delimited",
+        together=together,
+        size=len(text),
+        rows=max(text.count(b"\n"), text.count(b"\r")),
+    )
+
+
+def _where_it_is(name: str, path: Path, max_bytes: int, together: str | None) -> Source | None:
+    """A large file of delimited text, which stays where it is; None for any other, and for one with
+    anything in it that has to be named.
+    """
+    try:
+        if not path.is_file() or not _HELD < path.stat().st_size <= max_bytes:
+            return None
+        whole, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
+        head, size, breaks, returns, quotes = b"", 0, 0, 0, 0
+        with path.open("rb") as file:
+            while part := file.read(_HEAD):
+                head = head or part
+                if not size and not _begins_delimited(name, head):
+                    return None
+                if b"\0" in part:
+                    return None
+                if decoder.getstate()[0] or not part.isascii():
+                    decoder.decode(part)
+                whole.update(part)
+                size += len(part)
+                breaks, returns = breaks + part.count(b"\n"), returns + part.count(b"\r")
+                quotes += part.count(b'"')
+        decoder.decode(b"", final=True)
+    except (OSError, UnicodeDecodeError):
+        return None
+    if not breaks or quotes % 2:
+        return None
+    return Source(
+        name=name,
+        data=head,
+        sha256=whole.hexdigest(),
+        kind="delimited",
+        together=together,
+        path=path,
+        size=size,
+        rows=max(breaks, returns),
+    )
+
+
+def _begins_delimited(name: str, head: bytes) -> bool:
+    """Whether a file begins as text that is no JSON, with its header."""
+    packed = (GZIP, ZSTD, b"PK", b"PAR1", _BOM, b"\xff\xfe", b"\xfe\xff", *FOREIGN)
+    known = head.startswith(packed) or name.casefold().endswith((".parquet", ".pq"))
+    other = known or head[8:12] == b"DUCK" or head[:1] in b"\r\n" or head.isspace()
+    return not other and _JSON.match(head) is None
 
 
 def refuse_size(name: str, rows: int, columns: int) -> None:

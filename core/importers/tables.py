@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import UnreadableFile
 from ..labels import shown
-from .columns import Cells, Rejects, cell_text, encode_cells, map_cells
+from .columns import Cells, Rejects, cell_text, encode_cells, joined_cells, map_cells, narrow_cells
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
-_BLOCK = 16 * 1024**2
+_BLOCK = 1024**2
 _INDEX = re.compile(r"__index_level_\d+__")
 MAX_NAME = 10_000
 """Most characters of a key of JSON objects."""
@@ -49,7 +49,7 @@ class TextTable:
     """
 
     columns: dict[str, Cells]
-    row: NDArray[np.int64]
+    row: NDArray[np.integer[Any]]
     rejects: Rejects
     rows: int
     delimited: bool = False
@@ -71,7 +71,7 @@ def read_delimited(source: Source) -> TextTable:
     never closes.
     """
     delimiter, header = _header(source)
-    table, ragged = _split(source, delimiter, len(header))
+    cells, ragged = _split(source, delimiter, len(header))
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
             f"{source.name}: line 1: the header cannot be split into columns "
@@ -83,18 +83,17 @@ def read_delimited(source: Source) -> TextTable:
         found = f"{bad.actual_columns} cells where the header has {bad.expected_columns}"
         reason = f"{found}; quote cells that hold the {DELIMITERS[delimiter]} or a line break"
         rejects.add(bad.number - 1, "(whole row)", bad.text, reason)
-    columns = {
-        name: _below_header(column) for name, column in zip(header, table.columns, strict=True)
-    }
-    if source.data.count(b'"') % 2:
+    columns = dict(zip(header, cells, strict=True))
+    if source.path is None and source.data.count(b'"') % 2:
         _refuse_open_quote(source, columns, ragged)
-    rows = table.num_rows - 1 + len(ragged)
+    rows = len(cells[0]) + len(ragged)
     if rows == 0:
         raise UnreadableFile(
             f"{source.name}: line 2: the file has a header but no rows. Add at least one row of "
             "votes."
         )
-    row = np.delete(np.arange(1, rows + 1), [bad.number - 2 for bad in ragged])
+    row = np.arange(1, rows + 1, dtype=np.int32)
+    row = np.delete(row, [bad.number - 2 for bad in ragged]) if ragged else row
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
     notes: tuple[str, ...] = ()
@@ -125,12 +124,15 @@ def _read_decimal_commas(columns: dict[str, Cells]) -> list[str]:
     return changed
 
 
-def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[Any]]:
-    """Rows of as many cells as the header has, itself the first, and those of any other number."""
+def _split(source: Source, delimiter: str, width: int) -> tuple[list[Cells], list[Any]]:
+    """Columns of the rows below the header that have as many cells as it, and all rows of any other
+    number.
+    """
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
     names = [str(i) for i in range(width)]
+    text = pa.py_buffer(source.data)
     start = len(source.data) - len(source.data.lstrip(b"\r\n")) if source.data[:1] in b"\r\n" else 0
     ragged: list[Any] = []
 
@@ -138,27 +140,36 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
         ragged.append(row)
         return "skip" if len(ragged) <= MAX_RAGGED else "error"
 
-    whole = len(source.data) + 1
-    # Blocks need less memory; a cell may be longer than a block, and then the file is one. With
-    # threads a row of another width has no number, so where there is one the file is read again
-    # without.
+    whole = source.size + 1
+    # A cell may be longer than a block, and then the file is one. With threads a row of another
+    # width has no number, so where there is one the file is read again without.
     for block, threads in ((min(_BLOCK, whole), True), (min(_BLOCK, whole), False), (whole, False)):
         ragged.clear()
+        columns: list[list[Cells]] = [[] for _ in names]
+        file = pa.OSFile(str(source.path)) if source.path else pa.BufferReader(text.slice(start))
         try:
-            table = pa_csv.read_csv(
-                pa.BufferReader(pa.py_buffer(source.data).slice(start)),
-                read_options=pa_csv.ReadOptions(
-                    use_threads=threads, block_size=block, column_names=names
-                ),
-                parse_options=pa_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
-                ),
-                convert_options=pa_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
-                    strings_can_be_null=False,
-                    check_utf8=False,
-                ),
-            )
+            with file:
+                batches = pa_csv.open_csv(
+                    file,
+                    read_options=pa_csv.ReadOptions(
+                        use_threads=threads, block_size=block, column_names=names
+                    ),
+                    parse_options=pa_csv.ParseOptions(
+                        delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+                    ),
+                    convert_options=pa_csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+                        strings_can_be_null=False,
+                        check_utf8=False,
+                    ),
+                )
+                header = 1
+                for batch in batches:
+                    for column, cells in zip(columns, batch.columns, strict=True):
+                        if header and len(cells):
+                            cells = cells.slice(1).cast(pa.string()).dictionary_encode()
+                        column.append(narrow_cells(cells))
+                    header = header and not len(batch)
             if not (threads and ragged):
                 break
         except pa.ArrowInvalid as error:
@@ -171,27 +182,14 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
                     f"number of cells than the header, which has {width}. Check the header and "
                     "the separator."
                 ) from None
-            if block > len(source.data):
+            if block == whole:
                 raise UnreadableFile(
                     f"{source.name}: no table of {DELIMITERS[delimiter]}-separated cells ({error})."
                 ) from None
-    return table.unify_dictionaries().combine_chunks(), ragged
-
-
-def _below_header(column: pa.ChunkedArray) -> Cells:
-    """Cells of a column without its first, nor that in the dictionary unless another cell is the
-    same.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cells = column.chunk(0)
-    indices = cells.indices.slice(1)
-    if not len(indices) or pc.min(indices).as_py() > 0:
-        return pa.DictionaryArray.from_arrays(
-            pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1)
-        )
-    return pa.DictionaryArray.from_arrays(indices, cells.dictionary)
+    cells = [joined_cells(column) for column in columns]
+    # Arrow keeps what the blocks took for the next file, a hundred megabytes and more.
+    pa.default_memory_pool().release_unused()
+    return cells, ragged
 
 
 def unguard(text: str) -> str:
@@ -226,7 +224,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
             "be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
-    refuse_size(name, 1, width)
+    refuse_size(name, source.rows, width)
     _refuse_twice(f"{name}: line 1: columns", cells)
     return delimiter, cells
 
@@ -408,7 +406,7 @@ def table_of_records(records: Records, file: str) -> TextTable:
     columns = dict(zip(called, cells, strict=True))
     return TextTable(
         columns=columns,
-        row=np.array(records.row, np.int64),
+        row=np.array(records.row, np.int32),
         rejects=records.rejects,
         rows=records.rows,
     )
@@ -474,7 +472,7 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
     columns = {name: encode_cells(_text(table.column(i))) for i, name in enumerate(called)}
     return TextTable(
         columns=columns,
-        row=np.arange(1, table.num_rows + 1),
+        row=np.arange(1, table.num_rows + 1, dtype=np.int32),
         rejects=Rejects(),
         rows=table.num_rows,
     )
@@ -497,7 +495,7 @@ def table_of_arrow(table: pa.Table, name: str) -> TextTable:
             columns[column] = _coded(table.column(i))
     return TextTable(
         columns=columns,
-        row=np.arange(1, table.num_rows + 1),
+        row=np.arange(1, table.num_rows + 1, dtype=np.int32),
         rejects=Rejects(),
         rows=table.num_rows,
     )

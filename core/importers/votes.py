@@ -36,6 +36,7 @@ from .columns import (
     parse_float,
     parse_int,
     text_hash,
+    wide_cells,
 )
 from .options import FAILED, SCORE_COLUMNS, ReadOptions
 from .plan import Plan, plan
@@ -243,7 +244,8 @@ def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[s
     judge = np.repeat(np.arange(len(index)), [len(rows) for rows in index])
     order = np.lexsort((judge, take))
     stacked = pa.chunked_array(
-        [column.drop_null() for column in votes], constant_cells(None, 0).type
+        [wide_cells(column.drop_null()) for column in votes],
+        wide_cells(constant_cells(None, 0)).type,
     )
     labels = stacked.unify_dictionaries().combine_chunks()
     take = take[order]
