@@ -692,7 +692,7 @@ TOOLS = REPOSITORY / "tests" / "data" / "tools"
         ),
         (
             "ragas.csv",
-            "Recognised: a table of scores",
+            "Recognised: a table of answers with a column per metric",
             "judge ragas gave 0.5 on faithfulness",
             "9 direct scores loaded into ragas",
         ),

@@ -29,6 +29,7 @@ LAYOUTS = {
     "wide": "one column per judge",
     "scores": "two scores per row",
 }
+METRICS = "a table of answers with a column per metric, as Ragas and others write it"
 FIRST_IS_A = "=ab"
 LABELS_NAMED = 4
 LABELS_ASKED = 24
@@ -216,9 +217,8 @@ def row_options(
     """
     key = file.file_id
     shape = SHAPES[looks.format]
-    head.caption(
-        f"Recognised: {shape.line}. If these are votes on pairs, choose the format canonical."
-    )
+    line = METRICS if looks.metrics else shape.line
+    head.caption(f"Recognised: {line}. If these are votes on pairs, choose the format canonical.")
     options = ReadOptions(format=looks.format)
     options = _rater_type(looks, options, row[2], key)
     others = ("model", "metric", "gold", "cluster") if shape is DIRECT else ()
