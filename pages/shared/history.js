@@ -7,7 +7,7 @@
 (() => {
   const push = history.pushState.bind(history);
   const replace = history.replaceState.bind(history);
-  const BRIEF = 3000;
+  const BRIEF = 10000;
   let stripped = null;
 
   const fewer = (before, after) =>
@@ -18,7 +18,8 @@
     const before = new URL(location.href);
     const after = new URL(url, location.href);
     if (after.pathname === before.pathname) {
-      stripped = fewer(before, after) ? { href: before.href, at: Date.now() } : null;
+      // Stripped in several steps, it is put back as it was before the first.
+      stripped = fewer(before, after) ? { href: stripped?.href ?? before.href, at: Date.now() } : null;
       replace(state, title, url);
       return;
     }

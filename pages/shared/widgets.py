@@ -8,6 +8,7 @@ option of pills.
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ import streamlit as st
 import core
 from core.agreement.confusion_matrix import Confusion
 from core.audit_results import AuditOptions
-from core.errors import AppellateError, NoUsableVotes
+from core.errors import AppellateError, NoUsableVotes, TooFewLabels
 from core.installation import API
 from core.interpretation.agreement import cell_key
 from core.interpretation.answer import Answer
@@ -33,7 +34,7 @@ from core.plots.base import Style, Theme
 from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
-from pages.shared import cached, first_picture, numbers
+from pages.shared import cached, first_picture, numbers, people
 from pages.shared.folds import draw_whole_page, folded
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ PLOTLY_CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d"],
     "responsive": True,
 }
+NO_LABELS = re.compile(r"\b(gold|labels?|labelled)\b")
+"""In why a page has nothing to show: labels would help."""
 ELSEWHERE = {"scores": ("Scores", "scores.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
 
@@ -364,8 +367,19 @@ def errors(words: Callable[[object], str] = str, *, elsewhere: bool = True) -> I
     except AppellateError as error:
         with st.container(border=True):
             st.text(words(error))
-            if elsewhere and isinstance(error, NoUsableVotes):
+            if elsewhere and isinstance(error, (NoUsableVotes, TooFewLabels)):
                 _lead_elsewhere()
+                if NO_LABELS.search(str(error)):
+                    doors()
+
+
+def doors(key: str = "door") -> None:
+    """The two ways to labels, as buttons; for visitors who may change what is stored."""
+    if people.visitor() != "editor":
+        return
+    with st.container(horizontal=True, key=f"{key}s"):
+        goto("Label 20 now", "label.py", key=f"{key}-label", icon=":material/draw:")
+        goto("Add a file of labels", "data.py", key=f"{key}-file", icon=":material/upload_file:")
 
 
 def _lead_elsewhere() -> None:

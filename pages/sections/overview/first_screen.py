@@ -161,6 +161,8 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
                 st.text(f"{one.name.capitalize()}, {percent(one.share)}: {one.how}")
         for sentence in missing(found.checks):
             st.text(sentence)
+        if any(one.share < 1 for one in held if one.name.startswith("gold")):
+            widgets.doors("add-labels")
         widgets.goto("To the page Data", "data.py", key="add-data")
 
 

@@ -1,0 +1,141 @@
+"""One visit: judge, tab and filters stay through back, forward, reload, copied links and two tabs."""
+
+import random
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+JUDGES = ("sim-judge-careful", "sim-judge-decisive", "sim-judge-boaster", "sim-judge-first-slot")
+PAGES = {
+    "Overview": "/",
+    "Errors": "/errors",
+    "Calibration": "/calibration",
+    "Position bias": "/position_bias",
+}
+TABS = {"Calibration": ("part", "Threshold"), "Position bias": ("order", "Correcting")}
+KEPT = ("judge", "category", "part", "order", "dataset")
+
+
+def state(visitor) -> dict[str, list[str]]:
+    given = parse_qs(urlsplit(visitor.page.url).query)
+    return {name: given[name] for name in KEPT if name in given}
+
+
+def wanted(visitor, **known: str) -> None:
+    """Wait until the address has this much."""
+    for name, value in known.items():
+        visitor.page.wait_for_function(
+            "([name, value]) => new URLSearchParams(location.search).get(name) === value",
+            arg=[name, value],
+        )
+
+
+def comes_to(visitor, address: str) -> None:
+    visitor.page.wait_for_function("address => location.href === address", arg=address)
+
+
+def settled(visitor, kept: dict[str, list[str]]) -> None:
+    """Wait until the address has what it had, and nothing else of what is looked at."""
+    for name, values in kept.items():
+        wanted(visitor, **{name: values[0]})
+    assert state(visitor) == kept
+
+
+def go(visitor, title: str) -> None:
+    visitor.page.locator("[data-testid=stSidebarNavLink]").filter(has_text=title).first.click()
+    visitor.arrive(title)
+
+
+def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
+    judge = "sim-judge-first-slot"
+    visitor.open(f"/?judge={judge}")
+    assert visitor.page.title() == "Overview · demo (simulated) · Appellate"
+    go(visitor, "Errors")
+    wanted(visitor, judge=judge)
+    assert visitor.page.title() == "Errors · demo (simulated) · Appellate"
+    assert f"{judge} names a winner in" in visitor.text()
+    go(visitor, "Calibration")
+    wanted(visitor, judge=judge)
+    visitor.page.get_by_role("tab", name="Threshold").click()
+    wanted(visitor, part="Threshold")
+    left = visitor.page.url
+    go(visitor, "Position bias")
+    wanted(visitor, judge=judge)
+    visitor.page.go_back()
+    visitor.arrive("Calibration")
+    comes_to(visitor, left)
+    selected = visitor.page.get_by_role("tab", name="Threshold")
+    assert selected.get_attribute("aria-selected") == "true"
+    visitor.page.go_back()
+    visitor.arrive("Errors")
+    wanted(visitor, judge=judge)
+    visitor.page.go_forward()
+    visitor.arrive("Calibration")
+    comes_to(visitor, left)
+
+
+def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visitor):
+    visitor.open("/errors?judge=sim-judge-careful")
+    visitor.page.get_by_role("button", name="Worst here:").click()
+    wanted(visitor, judge="sim-judge-decisive")
+    visitor.settle()
+    assert "sim-judge-decisive names a winner in" in visitor.text()
+    go(visitor, "Position bias")
+    wanted(visitor, judge="sim-judge-decisive")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("draw", range(30))
+def test_browser_drawn_walks_keep_judge_tab_and_filters(visitor, draw):
+    """Each entry of the history keeps the address that the page had when it was left."""
+    rng = random.Random(draw)
+    judge = rng.choice(JUDGES)
+    page = rng.choice(list(PAGES))
+    category = rng.choice(("Math", "Factuality", ""))
+    filters = f"&category={category}" if category else ""
+    visitor.open(f"{PAGES[page]}?judge={judge}{filters}")
+    visitor.arrive(page)
+    wanted(visitor, judge=judge)
+    entries, place = [(page, state(visitor))], 0
+    for _ in range(6):
+        move = rng.choice(("page", "page", "tab", "back", "forward", "reload", "link", "two tabs"))
+        title, kept = entries[place]
+        if move == "page":
+            title = rng.choice([each for each in PAGES if each != title])
+            go(visitor, title)
+            wanted(visitor, judge=judge)
+            entries[place + 1 :] = [(title, {})]
+            place += 1
+        elif move == "tab" and title in TABS:
+            name, tab = TABS[title]
+            visitor.page.get_by_role("tab", name=tab).click()
+            visitor.page.wait_for_function(
+                "name => new URLSearchParams(location.search).has(name)", arg=name
+            )
+            visitor.settle()
+        elif move in ("back", "forward"):
+            step = -1 if move == "back" else 1
+            if not 0 <= place + step < len(entries):
+                continue
+            place += step
+            getattr(visitor.page, f"go_{move}")()
+            title, kept = entries[place]
+            visitor.arrive(title)
+            settled(visitor, kept)
+        elif move == "reload":
+            visitor.page.reload()
+            visitor.arrive(title)
+            settled(visitor, kept)
+        elif move in ("link", "two tabs"):
+            other = visitor.page.context.new_page()
+            other.goto(visitor.page.url)
+            other.locator("[data-testid=stMain] h1").filter(has_text=title).wait_for()
+            given = parse_qs(urlsplit(other.url).query)
+            assert given.get("judge") == [judge]
+            assert {name: given.get(name) for name in kept} == dict(kept)
+            other.close()
+            assert state(visitor) == kept
+        wanted(visitor, judge=judge)
+        assert state(visitor)["judge"] == [judge]
+        assert state(visitor).get("category") == ([category] if category else None)
+        entries[place] = (entries[place][0], state(visitor))

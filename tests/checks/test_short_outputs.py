@@ -1,0 +1,108 @@
+"""What is sent on: text of a screen, Markdown without empty columns, a report of two pages."""
+
+from datetime import date
+
+import pytest
+from places import REPOSITORY
+
+from core.audit_results import Audit
+from core.interpretation.questions import overview_answer
+from core.one_call import audit
+from core.reporting.brief import brief
+from core.reporting.build import to_markdown
+from core.reporting.text import shortened, to_text
+
+
+@pytest.fixture(scope="module")
+def demo() -> Audit:
+    return audit(REPOSITORY / "data" / "demo_votes.csv.gz", splits=0)
+
+
+def many(judges: int, items: int = 40) -> Audit:
+    rows = [
+        f"q{item},judge {k},{1 if (item * 7 + k * item) % 10 else -1},1"
+        for k in range(judges)
+        for item in range(items)
+    ]
+    return audit(b"item_id,judge,vote,gold\n" + "\n".join(rows).encode(), splits=0)
+
+
+def test_the_text_names_the_judge_to_use_first_and_ends_within_a_screen(demo):
+    lines = shortened(demo).splitlines()
+    said = overview_answer(demo)
+    assert lines[:2] == [said.headline, said.figures]
+    assert len(lines) <= 60 < len(to_text(demo).splitlines())
+
+
+def test_of_many_judges_the_best_and_the_worst_stand_in_the_text():
+    found = many(40)
+    lines = shortened(found).splitlines()
+    assert len(lines) <= 60
+    names = [judge.judge for judge in found.judges]
+    start = lines.index("Judges, best first") + 1
+    listed = [line for line in lines[start:] if "  judge " in line][:15]
+    assert [next(n for n in names if f"  {n} " in f"{line} ") for line in listed] == [
+        *names[:12],
+        *names[-3:],
+    ]
+    assert "  … 25 more between them" in lines
+
+
+def test_markdown_has_n_date_signs_and_no_column_that_nobody_has(demo):
+    text = to_markdown(demo, made=date(2026, 1, 2))
+    head = next(line for line in text.splitlines() if line.startswith("| judge |"))
+    assert head.startswith("| judge | verdict | n | accuracy |")
+    unknown = {one.check for one in demo.checks} - {
+        one.check for one in demo.checks if one.grade != "unknown"
+    }
+    assert "robustness" in unknown
+    assert not [check for check in unknown if check.replace("_", " ") in head]
+    assert " · 2026-01-02 · " in text
+    rows = [line for line in text.splitlines() if line.startswith("| sim")]
+    assert rows[0].startswith("| sim\\-judge\\-careful | ✓ trust | 13,415 |")
+    assert "| ✗ do not trust | 13,370 |" in rows[3]
+
+
+def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
+    errors = {
+        "surest": _Table(
+            [
+                {
+                    "item_id": "q<1>",
+                    "judge": "j",
+                    "vote": 1,
+                    "gold": -1,
+                    "confidence": 0.9,
+                    "position": "ab",
+                    "prompt": "x" * 500,
+                    "response_a": "<b>bold</b>",
+                    "response_b": None,
+                    "model_a": "m1",
+                    "model_b": "m2",
+                }
+            ]
+        )
+    }
+    page = brief(demo, errors=errors, made=date(2026, 1, 2))
+    assert overview_answer(demo).headline in page
+    assert "2026-01-02" in page
+    judges = [judge.judge for judge in demo.judges if judge.rater_type != "human"]
+    answer = page.partition('<section id="first">')[2].partition("</section>")[0]
+    places = [answer.index(f">{judge}</th>") for judge in judges]
+    assert places == sorted(places)
+    assert not [judge.judge for judge in demo.judges if f">{judge.judge}</th>" in answer][4:]
+    failed = page.partition('<section id="failed">')[2].partition("</section>")[0]
+    assert failed.count('class="plot"') == 3
+    assert "&lt;b&gt;bold" in page
+    assert "<b>bold" not in page
+    assert "x" * 300 not in page
+
+
+class _Table:
+    """Votes as a query gives them."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        self.rows = rows
+
+    def to_pylist(self) -> list[dict]:
+        return self.rows

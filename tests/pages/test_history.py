@@ -1,0 +1,40 @@
+"""The script of the browser's history is in the app's own page, and in nothing else."""
+
+import asyncio
+
+from pages.shared.history import NAME, SCRIPT, WithHistory
+
+
+def answered(body: bytes, kind: str, **headers: str) -> tuple[dict, bytes]:
+    async def app(scope, receive, send):
+        given = {"content-type": kind, "content-length": str(len(body)), **headers}
+        raw = [(name.encode(), value.encode()) for name, value in given.items()]
+        await send({"type": "http.response.start", "status": 200, "headers": raw})
+        await send({"type": "http.response.body", "body": body[:5], "more_body": True})
+        await send({"type": "http.response.body", "body": body[5:]})
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(WithHistory(app)({"type": "http", "method": "GET"}, None, send))
+    got = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return got, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+PAGE = b"<html><head><title>x</title></head><body></body></html>"
+
+
+def test_a_page_gets_the_script_and_its_length():
+    headers, body = answered(PAGE, "text/html; charset=utf-8")
+    assert f'<script src="./{NAME}"></script></head>'.encode() in body
+    assert headers["content-length"] == str(len(body))
+
+
+def test_reports_packed_answers_and_other_files_pass_as_they_are():
+    attached = {"content-disposition": "attachment"}
+    assert answered(PAGE, "text/html", **attached)[1] == PAGE
+    assert answered(PAGE, "text/html", **{"content-encoding": "gzip"})[1] == PAGE
+    assert answered(PAGE, "text/javascript")[1] == PAGE
+    assert SCRIPT.startswith(b"// Back leads")
