@@ -1,4 +1,4 @@
-"""One visit: judge, tab and filters stay through back, forward, reload, copied links and two tabs."""
+"""One visit: judge and filters stay through back, forward, reload, copied links and two tabs."""
 
 import random
 from urllib.parse import parse_qs, urlsplit
@@ -12,8 +12,7 @@ PAGES = {
     "Calibration": "/calibration",
     "Position bias": "/position_bias",
 }
-TABS = {"Calibration": ("part", "Threshold"), "Position bias": ("order", "Correcting")}
-KEPT = ("judge", "category", "part", "order", "dataset")
+KEPT = ("judge", "category", "dataset")
 
 
 def state(visitor) -> dict[str, list[str]]:
@@ -28,10 +27,6 @@ def wanted(visitor, **known: str) -> None:
             "([name, value]) => new URLSearchParams(location.search).get(name) === value",
             arg=[name, value],
         )
-
-
-def comes_to(visitor, address: str) -> None:
-    visitor.page.wait_for_function("address => location.href === address", arg=address)
 
 
 def settled(visitor, kept: dict[str, list[str]]) -> None:
@@ -56,22 +51,17 @@ def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     assert f"{judge} names a winner in" in visitor.text()
     go(visitor, "Calibration")
     wanted(visitor, judge=judge)
-    visitor.page.get_by_role("tab", name="Threshold").click()
-    wanted(visitor, part="Threshold")
-    left = visitor.page.url
     go(visitor, "Position bias")
     wanted(visitor, judge=judge)
     visitor.page.go_back()
     visitor.arrive("Calibration")
-    comes_to(visitor, left)
-    selected = visitor.page.get_by_role("tab", name="Threshold")
-    assert selected.get_attribute("aria-selected") == "true"
+    wanted(visitor, judge=judge)
     visitor.page.go_back()
     visitor.arrive("Errors")
     wanted(visitor, judge=judge)
     visitor.page.go_forward()
     visitor.arrive("Calibration")
-    comes_to(visitor, left)
+    wanted(visitor, judge=judge)
 
 
 def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visitor):
@@ -86,7 +76,7 @@ def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visito
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("draw", range(30))
-def test_browser_drawn_walks_keep_judge_tab_and_filters(visitor, draw):
+def test_browser_drawn_walks_keep_judge_and_filters(visitor, draw):
     """Each entry of the history keeps the address that the page had when it was left."""
     rng = random.Random(draw)
     judge = rng.choice(JUDGES)
@@ -98,7 +88,7 @@ def test_browser_drawn_walks_keep_judge_tab_and_filters(visitor, draw):
     wanted(visitor, judge=judge)
     entries, place = [(page, state(visitor))], 0
     for _ in range(6):
-        move = rng.choice(("page", "page", "tab", "back", "forward", "reload", "link", "two tabs"))
+        move = rng.choice(("page", "page", "back", "forward", "reload", "link", "two tabs"))
         title, kept = entries[place]
         if move == "page":
             title = rng.choice([each for each in PAGES if each != title])
@@ -106,13 +96,6 @@ def test_browser_drawn_walks_keep_judge_tab_and_filters(visitor, draw):
             wanted(visitor, judge=judge)
             entries[place + 1 :] = [(title, {})]
             place += 1
-        elif move == "tab" and title in TABS:
-            name, tab = TABS[title]
-            visitor.page.get_by_role("tab", name=tab).click()
-            visitor.page.wait_for_function(
-                "name => new URLSearchParams(location.search).has(name)", arg=name
-            )
-            visitor.settle()
         elif move in ("back", "forward"):
             step = -1 if move == "back" else 1
             if not 0 <= place + step < len(entries):
