@@ -180,15 +180,16 @@ def test_without_extras_every_other_command_answers(
     called = subprocess.run(
         python, cwd=tmp_path, env={"PATH": ""}, capture_output=True, text=True, check=False
     )
-    assert (called.returncode, called.stdout[:6]) == (0, "Judges"), called.stderr
+    assert (called.returncode, called.stdout[:9]) == (0, "sim-judge"), called.stderr
     for arguments, said in (
         (["audit", "new.csv", "--against", "old.csv"], "Against"),
         (["audit", "new.csv", "--against", "old.csv", "--json", "-"], '"against"'),
         (["demo"], "Simulated votes"),
         (["doctor", "new.csv"], "audit"),
+        (["label", "new.csv", "--count", "3"], "to be labelled"),
         (["validate", "--draws", "2"], "prefers the first answer"),
         (["simulate", "made.csv.gz", "--items", "4"], "rows of simulated"),
-        (["audit", "made.csv.gz", "--strict", "--fail-if", "accuracy<0"], "Judges"),
+        (["audit", "made.csv.gz", "--strict", "--fail-if", "accuracy<0"], "sim-judge"),
     ):
         done = run(light, tmp_path, *arguments)
         assert done.returncode == 0, (arguments, done.stderr)
