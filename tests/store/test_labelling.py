@@ -254,8 +254,7 @@ def test_twenty_people_reach_a_verdict_of_a_judge_right_on_nine_of_ten():
             for reading in read([("votes.csv", text.encode())]):
                 store.load(reading)
             desk = open_desk(store, "votes", seed=person)
-            with store.together():
-                label(desk, 60)
+            label(desk, 60)
             since = desk.shown(judges=("careful",)).judges[0].standing.since
             needed.append(since or 61)
     assert np.median(needed) <= 55
