@@ -232,7 +232,7 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
 ) -> None:
     made, source = hostile
     best = made.judges[0]
-    said = card_of(best)
+    said = card_of(best, made.judges)
     part = source.partition('<section id="first">')[2].partition("</section>")[0]
     assert 0 < source.index('<section id="first">') < source.index('<section id="verdicts">')
     for words in (

@@ -41,7 +41,8 @@ def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None
     assert source is orders
     found = vote_sweep(orders, rng=seeded())
     said = plan_answer(judge, found)
-    assert texts(page)[:3] == [said.headline, said.figures, votes_answer(judge, found)]
+    assert texts(page)[:2] == [said.headline, said.figures]
+    assert votes_answer(judge, found) in texts(page)
     shown = next(frame.value for frame in page.dataframe if "votes" in frame.value)
     assert shown["MAE"].tolist() == pytest.approx(found.mae.value.ravel().tolist())
     assert (shown["n"] == found.n).all()
