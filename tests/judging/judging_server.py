@@ -245,7 +245,9 @@ class Server:
     def _said(self, body: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
         text = body["messages"][-1]["content"]
         # The same question asked again is another draw, whatever the order in which calls arrive.
-        same = FENCE.sub("data", json.dumps(body, sort_keys=True))
+        # The same question is the same draw with a schema or without.
+        asked = {name: given for name, given in body.items() if name != "response_format"}
+        same = FENCE.sub("data", json.dumps(asked, sort_keys=True))
         self._asked[same] += 1
         digest = hashlib.sha256(f"{self.seed}{self._asked[same]}{same}".encode()).digest()
         rng = random.Random(digest)
