@@ -219,11 +219,16 @@ class Caller:
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What a call takes beside model and messages, but for what its model does not take."""
-        return {
-            name: value
-            for name, value in request.parameters().items()
-            if name not in self.without[request.judge]
-        }
+        judge, without = request.judge, self.without[request.judge]
+        given = {n: v for n, v in request.parameters().items() if n not in without}
+        # What is known before is no call that was made.
+        if SCHEMA in given and not client.keeps_to_schema(judge.model, given):
+            without.add(SCHEMA)
+            del given[SCHEMA]
+            self.say(
+                f"{judge.name} is not known to keep to a schema: its replies are read as they come"
+            )
+        return given
 
     async def _call(
         self, request: Request, messages: list[dict[str, str]], tried: Collection[str]

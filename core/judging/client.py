@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
@@ -260,6 +260,13 @@ async def ask(
         raise ConnectionError
 
 
+def keeps_to_schema(model: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a model may be asked for a reply in a schema, as far as is known before a call."""
+    if wire.spoken(model, parameters, _listed) is not None:
+        return True
+    return bool(library().supports_response_schema(model=model))
+
+
 async def _by_library(
     model: str,
     messages: list[dict[str, str]],
@@ -269,8 +276,6 @@ async def _by_library(
 ) -> dict[str, Any]:
     """The reply to a call by litellm, in OpenAI's chat format."""
     litellm = library()
-    if "response_format" in parameters and not litellm.supports_response_schema(model=model):
-        raise NotTaken(("response_format",), f"{model} is not known to keep to a schema")
     response = await litellm.acompletion(
         model=model,
         messages=_cacheable(model, messages),
@@ -284,14 +289,6 @@ async def _by_library(
     )
     reply: dict[str, Any] = response.model_dump()
     return reply
-
-
-class NotTaken(Exception):
-    """A model is known to take no such parameters; nothing was sent."""
-
-    def __init__(self, names: tuple[str, ...], message: str) -> None:
-        super().__init__(message)
-        self.names = names
 
 
 async def prepared(
@@ -469,8 +466,6 @@ def _failure(
         wait=retry_after(headers),
         billed=permit.sent and not answered,
     )
-    if isinstance(error, NotTaken):
-        return replace(failure, status=400, kind=REFUSED, billed=False, unsupported=error.names)
     if failure.mends and status not in KINDS:
         failure.kind = "server error" if answered else "connection or broken reply"
     if EMPTY_ACCOUNT.search(message):
