@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from ..accuracy import CATEGORY_ITEMS, NEARLY_ALWAYS, decided, half_credit
-from ..records import BoolArray, VoteCounts
-from ..wording import number, percent
+from ..accuracy import NEARLY_ALWAYS
+from ..records import BoolArray
+from ..wording import number
 from . import BY_NAME, CHECKS
 from .accuracy import LEAST_ACCURACY, people_are_reference
-from .check import CheckResult, Grade, share_span
+from .check import CheckResult, Grade
 from .evidence import Evidence
 
 OverallVerdict = Literal["trust", "trust_with_limits", "do_not_trust", "cannot_say"]
@@ -332,39 +332,3 @@ def _warnings(results: Sequence[CheckResult]) -> list[str]:
             f"At a false discovery rate of 5 %, these stand: {', '.join(shown)}{more}."
         )
     return sentences
-
-
-def best_supported(
-    votes: Mapping[str, VoteCounts], *, people: Collection[str] = (), level: float = 0.95
-) -> str | None:
-    """The judge whose accuracy is highest by the low end of its interval, on the items with gold
-    that all candidates judged.
-
-    Candidates have 30 such items or more; people are none, however often right. None without a
-    candidate.
-    """
-    items = {
-        name: np.unique(decided(counts).item)
-        for name, counts in votes.items()
-        if name not in people
-    }
-    candidates = [name for name, own in items.items() if len(own) >= CATEGORY_ITEMS]
-    if not candidates:
-        return None
-    common = items[candidates[0]]
-    for name in candidates[1:]:
-        common = np.intersect1d(common, items[name], assume_unique=True)
-    if len(common) < CATEGORY_ITEMS:
-        return (
-            f"The {len(candidates)} judges share {len(common)} items with gold, too few to say "
-            "which is best supported."
-        )
-    credits = {}
-    for name in candidates:
-        credit = half_credit(votes[name].rows(np.isin(votes[name].item, common)), level=level)
-        if credit is not None:
-            credits[name] = credit
-    best = max(credits, key=lambda name: (credits[name].low, credits[name].value))
-    several = len(credits) > 1
-    who = f"Best supported of {len(credits)} judges: {best}, right" if several else "It is right"
-    return f"{who} on {percent(credits[best].value)} of decided gold ({share_span(credits[best])})."

@@ -14,7 +14,7 @@ from levels import first_of
 
 from core.checks import LIMITS
 from core.checks.check import CheckResult, p_value
-from core.checks.overall import best_supported, standing
+from core.checks.overall import standing
 from core.records import NO_GOLD, LengthCounts, OutputCounts
 from core.stats.estimate import Estimate
 from core.wording import percent
@@ -148,40 +148,6 @@ def test_stating_less_than_it_is_right_is_a_caution_not_a_failure() -> None:
     assert {
         result(check, outcomes=surely).grade for check in ("overconfidence", "calibration")
     } <= {"ok", "warn"}
-
-
-def rated(right: int, items: int, *, start: int = 0) -> Any:
-    """A judge right on so many of the items from `start` on."""
-    counts = votes_of(np.where(np.arange(items) < right, 1, -1), np.ones(items))
-    return replace(counts, comparison=counts.comparison + start, item=counts.item + start)
-
-
-def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
-    judges = {
-        "lucky": rated(7, 7),
-        "person": rated(399, 400),
-        "few": rated(38, 40),
-        "many": rated(360, 400),
-    }
-    # On the 40 items that both judged `many` is right on all; `lucky` judged too few.
-    said = best_supported(judges, people=("person",))
-    assert said is not None
-    assert said.startswith("Best supported of 2 judges: many, right on 100 % of decided gold (")
-    assert "40 items" in said
-    assert best_supported({"lucky": judges["lucky"]}) is None
-
-
-def test_judges_of_different_items_are_not_ranked() -> None:
-    """One judged easy items, the other hard ones: nothing says which is better."""
-    easy, hard = rated(95, 100), rated(70, 100, start=80)
-    assert best_supported({"easy": easy, "hard": hard}) == (
-        "The 2 judges share 20 items with gold, too few to say which is best supported."
-    )
-    overlapping = rated(70, 100, start=60)
-    said = best_supported({"easy": easy, "hard": overlapping})
-    # On the 40 common items the first is right on 35, the second on all.
-    assert said is not None
-    assert said.startswith("Best supported of 2 judges: hard, right on 100 % of decided gold (")
 
 
 def test_votes_that_follow_length_are_found() -> None:

@@ -16,7 +16,7 @@ from core.audit_results import Audit, AuditOptions
 from core.auditing import audit
 from core.checks import CHECKS
 from core.checks.check import CheckResult, Grade
-from core.checks.overall import GRADE_OF, SIGNS, answer, best_supported, missing
+from core.checks.overall import GRADE_OF, SIGNS, answer, missing
 from core.interpretation.card import Panel, card_of, holdings, panels
 from core.interpretation.two_models import two_models
 from core.options import default_of
@@ -287,13 +287,7 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     _cells("wide-matrix", check_matrix(results, rows, SHOWN, signs=signs, theme=look), rows)
     _cells("narrow-matrix", check_grid(results, judge, SHOWN, theme=look), (judge,))
     st.caption(LEGEND)
-    people = frozenset(state.people)
-    votes = cached.vote_counts(state.selection)
-    sentences = (
-        answer(state.found.checks, state.found.overall),
-        best_supported(votes, people=people, level=state.options.level),
-    )
-    st.text(" ".join(filter(None, sentences)))
+    st.text(answer(state.found.checks, state.found.overall))
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
