@@ -142,10 +142,11 @@ def _observed(
     wrong = np.zeros(ways.shape[1])
     for way, (sure, coins, total) in enumerate(ways.T.tolist()):
         heads = np.arange(coins + 1)
-        drawn = hypergeom(total, sure + heads, size)
-        error = drawn.cdf((size - 1) // 2)
+        # A frozen distribution writes its documentation anew, which takes longer than its values.
+        drawn = (total, sure + heads, size)
+        error = hypergeom.cdf((size - 1) // 2, *drawn)
         if size % 2 == 0:
-            error = error + 0.5 * drawn.pmf(size // 2)
-        wrong[way] = (binom(coins, 0.5).pmf(heads) * error).sum()
+            error = error + 0.5 * hypergeom.pmf(size // 2, *drawn)
+        wrong[way] = (binom.pmf(heads, coins, 0.5) * error).sum()
     error_of_each: FloatArray = np.clip(wrong, 0.0, 1.0)[row.ravel()]
     return mean_error_interval(item, error_of_each, highest=1.0, level=level)
