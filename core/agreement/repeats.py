@@ -5,6 +5,7 @@ Votes of one judge on one comparison err together: what misleads the first mostl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +91,7 @@ def effective_votes(counts: VoteCounts, *, level: float = 0.95) -> EffectiveVote
         correlation = np.clip((second / weight - mean**2) / (mean * (1 - mean)), 0.0, 1.0)
     rho = _within(jackknife_interval(correlation, level=level))
     ends = (_worth(votes, rho.high), _worth(votes, rho.low))
+    sizes = range(1, min(votes, MOST_SIZES) + 1)
     return EffectiveVotes(
         votes=votes,
         right=float(mean[0]),
@@ -97,11 +99,11 @@ def effective_votes(counts: VoteCounts, *, level: float = 0.95) -> EffectiveVote
         effective=Estimate(_worth(votes, rho.value), *ends, n=items, level=level),
         errors=tuple(
             ErrorWith(
-                n=size,
-                predicted=_predicted(size, float(mean[0]), rho.value),
-                observed=_observed(size, decided.item, right, tied, n, level),
+                n=size, predicted=_predicted(size, float(mean[0]), rho.value), observed=observed
             )
-            for size in range(1, min(votes, MOST_SIZES) + 1)
+            for size, observed in zip(
+                sizes, _observed(sizes, decided.item, right, tied, n, level), strict=True
+            )
         ),
     )
 
@@ -133,20 +135,24 @@ def _predicted(size: int, mean: float, rho: float) -> float:
 
 
 def _observed(
-    size: int, item: IntArray, right: IntArray, tied: IntArray, n: IntArray, level: float
-) -> Estimate:
-    """The same over all draws of `size` of the votes, ties tossed, by item."""
+    sizes: Sequence[int], item: IntArray, right: IntArray, tied: IntArray, n: IntArray, level: float
+) -> list[Estimate]:
+    """The same over all draws of so many of the votes, ties tossed, by item; one for each size."""
     from scipy.stats import binom, hypergeom
 
-    ways, row = np.unique(np.stack([right, tied, n]), axis=1, return_inverse=True)
-    wrong = np.zeros(ways.shape[1])
-    for way, (sure, coins, total) in enumerate(ways.T.tolist()):
-        heads = np.arange(coins + 1)
-        # A frozen distribution writes its documentation anew, which takes longer than its values.
-        drawn = (total, sure + heads, size)
+    base = int(n.max()) + 1
+    distinct, way_of_row = np.unique((right * base + tied) * base + n, return_inverse=True)
+    sure, coins, total = distinct // base**2, distinct // base % base, distinct % base
+    # Every way that votes fall, with every number of its ties that come up right.
+    way = np.repeat(np.arange(len(distinct)), coins + 1)
+    heads = np.arange(len(way)) - np.repeat(np.cumsum(coins + 1) - coins - 1, coins + 1)
+    chance = binom.pmf(heads, coins[way], 0.5)
+    found = []
+    for size in sizes:
+        drawn = (total[way], sure[way] + heads, size)
         error = hypergeom.cdf((size - 1) // 2, *drawn)
         if size % 2 == 0:
             error = error + 0.5 * hypergeom.pmf(size // 2, *drawn)
-        wrong[way] = (binom.pmf(heads, coins, 0.5) * error).sum()
-    error_of_each: FloatArray = np.clip(wrong, 0.0, 1.0)[row.ravel()]
-    return mean_error_interval(item, error_of_each, highest=1.0, level=level)
+        wrong: FloatArray = np.clip(np.bincount(way, chance * error), 0.0, 1.0)
+        found.append(mean_error_interval(item, wrong[way_of_row], highest=1.0, level=level))
+    return found
