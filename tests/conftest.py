@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # As in the Makefile, before numpy is loaded: our matrices are small, and threads wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Images for containers often forbid byte code: then each of hundreds of processes compiles the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A busy machine is no defect: examples are bounded in number, not in time.
 settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
