@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 MOST_SPLITS = 10_000
 ONE_ITEM = "one item says nothing of others"
+NO_REPEATS = (
+    "fewer than 30 items with decided gold were judged more than once, or no vote on them differs"
+)
 
 
 def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
@@ -468,7 +471,8 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
         what = (
             "accuracy, no half credit, no share right among decided votes, no blind rule, no "
             "confusion table, no position figures, no repeatability, no discrimination, no "
-            "length, no own family and no robustness"
+            "effective number of votes, no Alternative Annotator Test, no length, no own family "
+            "and no robustness"
         )
         return {what: "no output has a vote"}
     reasons: dict[str, str] = {}
@@ -486,6 +490,23 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
         reasons["confusion table"] = "no comparison that it judged has a gold label"
     for result in (judge.calibration, *judge.th):
         reasons |= result.unknown if result else {}
+    for kind in judge.confidences:
+        for score in kind.th:
+            reasons |= score.unknown
+        if kind.auroc is None or not kind.auroc.has_interval:
+            reasons["discrimination of every kind of confidence"] = (
+                "too few verdicts are right, or too few wrong"
+            )
+    if judge.effective_votes is None:
+        reasons["effective number of votes"] = NO_REPEATS
+    elif not judge.effective_votes.effective.has_interval:
+        reasons["interval of the effective number of votes"] = "one item carries all of it"
+    if judge.alternative is None:
+        reasons["Alternative Annotator Test"] = (
+            "it is a person's, or fewer than two people voted beside it"
+        )
+    elif judge.alternative.reason:
+        reasons["Alternative Annotator Test"] = judge.alternative.reason.rstrip(".")
     reasons |= (
         judge.position.unknown
         if judge.position

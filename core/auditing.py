@@ -29,7 +29,7 @@ from .confidence.th_scores import th_scores
 from .errors import NoUsableVotes, TooFewLabels
 from .experiments.grid import ALL_TASKS, Grid, task_grid
 from .interpretation.calibration import several_kinds
-from .interpretation.leaderboard import judged_unequally
+from .interpretation.leaderboard import anchors_unknown, judged_unequally
 from .leaderboard.anchored import board, met
 from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
@@ -143,6 +143,8 @@ def audit(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
             "and BTD against it flatter them."
         )
+    summed_up = _anchor_summary(boards, swap, judges) if boards else None
+    notes += anchors_unknown(summed_up) if summed_up else []
     return Audit(
         selection=selection,
         options=used,
@@ -159,7 +161,7 @@ def audit(
         scores=scores,
         rankings=lists,
         grid=grid,
-        anchors=_anchor_summary(boards, swap, judges) if boards else None,
+        anchors=summed_up,
     )
 
 

@@ -218,6 +218,18 @@ def which_anchor(found: AnchorSummary) -> str:
     )
 
 
+def anchors_unknown(found: AnchorSummary) -> list[str]:
+    """What the summary of anchors cannot tell, and why."""
+    notes = [which_anchor(found)] if found.recommended is None else []
+    if any(math.isnan(row.cv) for row in found.rows):
+        notes.append(
+            "Model × anchor: no spread over judges where fewer than two have a board of their own."
+        )
+    if any(math.isnan(row.elo_strong) for row in found.rows):
+        notes.append("Model × anchor: no Elo of strong judges where none of them met both.")
+    return notes
+
+
 def judged_unequally(found: Sequence[Panel]) -> str | None:
     """Why an anchor has several pooled boards; None where the same judges judged all of
     its models.

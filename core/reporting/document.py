@@ -408,7 +408,7 @@ def _effective(found: EffectiveVotes) -> dict[str, Any]:
 def _kind(found: KindOfConfidence) -> dict[str, Any]:
     measured = found.calibration
     return {
-        "kind": found.kind,
+        "kind": found.kind or "not given",
         "by": found.by,
         **_fields(measured, ("n", "accuracy", "mean_confidence")),
         **_fields(measured, ("ece", "ace", "mce", "brier", "nll")),

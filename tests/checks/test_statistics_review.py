@@ -69,6 +69,20 @@ REASONS = {
     ("judges", "*", "direction", "blind_rule", "value"): "no half credit beyond a blind rule",
     ("judges", "*", "direction", "blind_rule", "low"): "no half credit beyond a blind rule",
     ("judges", "*", "direction", "blind_rule", "high"): "no half credit beyond a blind rule",
+    ("judges", "*", "alternative"): "no Alternative Annotator Test",
+    ("judges", "*", "alternative", "omega"): "no Alternative Annotator Test",
+    ("judges", "*", "alternative", "rho"): "no Alternative Annotator Test",
+    **{
+        ("judges", "*", "effective_votes", which, end): "no interval of the effective number"
+        for which in ("effective", "correlation")
+        for end in ("low", "high")
+    },
+    ("judges", "*", "effective_votes"): "no effective number of votes",
+    **{
+        ("judges", "*", "confidences", "*", *path): "no discrimination of every kind"
+        for path in (("auroc",), ("auroc", "value"), ("auroc", "low"), ("auroc", "high"))
+    },
+    ("judges", "*", "confidences", "*", "th", "*", "accuracy"): "no accuracy at ε",
     ("judges", "*", "discrimination"): "no discrimination",
     ("judges", "*", "discrimination", "auroc"): "no discrimination of right and wrong",
     ("judges", "*", "discrimination", "low"): "no discrimination ",
@@ -82,6 +96,11 @@ REASONS = {
     ("judges", "*", "robustness"): "no robustness",
     ("agreement", "*", "raw"): "no agreement",
     ("agreement", "*", "kappa"): "no ",
+    ("anchors", "recommended"): " anchor",
+    ("anchors", "choices", "*", "least_tau"): " anchor",
+    ("anchors", "rows", "*", "sd_elo"): "no spread over judges",
+    ("anchors", "rows", "*", "cv"): "no spread over judges",
+    ("anchors", "rows", "*", "elo_strong"): "no Elo of strong judges",
     ("anchor_swap", "*", "kendall_tau"): "no Kendall τ",
     ("anchor_swap", "*", "mean_abs_centred_shift"): "no shift",
 }
@@ -114,6 +133,8 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         )
         if path[0] == "judges":
             names = ["Every judge", str(path[1])]
+        elif path[0] == "anchors":
+            names = ["nchor"]
         elif path[0] == "agreement":
             row = document["agreement"][path[1]]
             names = [f"{row['judge_1']} and {row['judge_2']}", "pairs of judges"]

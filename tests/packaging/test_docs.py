@@ -192,7 +192,7 @@ def test_every_option_that_is_named_exists(capsys: pytest.CaptureFixture[str]) -
         "--large",
         "--results",
     }
-    known |= {"--temperature", "--strict"}
+    known |= {"--temperature", "--strict", "--python"}
     for command in re.findall(r"^    (\w+) +\w", helped("", capsys), flags=re.MULTILINE):
         known |= set(re.findall(r"--[\w-]+", helped(command, capsys)))
     for name, text in TEXTS.items():
