@@ -67,6 +67,7 @@ def reliability_diagram(
     chosen: str | None = None,
     height: int = 440,
     clickable: Sequence[str] | None = None,
+    confidence: str = "stated confidence",
 ) -> Figure:
     """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal
     is ideal.
@@ -74,7 +75,8 @@ def reliability_diagram(
     Marks below the diagonal are overconfident. Area grows with the number of verdicts; the strip
     beneath shows how they spread over the bins. A mark's key is `bin_key(judge, low, high)`;
     `chosen` is ringed.
-    clickable : names whose marks have a key; by default all.
+    clickable : names whose marks have a key; by default all.  confidence : what it is, as the axis
+        says.
 
     Source: [TH] §3; intervals ours.
     """
@@ -144,7 +146,7 @@ def reliability_diagram(
             }
         )
     fig = figure(
-        "stated confidence",
+        confidence,
         "share right",
         theme=theme,
         height=height,

@@ -75,6 +75,11 @@ class PageState(widgets.View):
         return self.verdict == SHARE
 
     @property
+    def confidence(self) -> str:
+        """What the confidence is, as an axis says."""
+        return "share of its votes" if self.by_share else "stated confidence"
+
+    @property
     def noun(self) -> str:
         """What is counted under the rule."""
         return NOUNS[self.verdict]
@@ -104,7 +109,7 @@ def read_controls() -> PageState:
     possible = [verdict for verdict in RULES if _known(selection, verdict)[0]]
     if not possible:
         raise NoUsableVotes(NEEDS)
-    slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
+    slots = st.columns([4, 4, 3], gap="medium", vertical_alignment="bottom")
     chosen = widgets.choice(
         "Right or wrong by",
         possible,

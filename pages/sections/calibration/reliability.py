@@ -88,9 +88,13 @@ def _diagram(state: controls.PageState) -> Mark | None:
         for key, mark in controls.bin_marks(state, name, one).items()
     }
     fig = plots.reliability_diagram(
-        shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
+        shown,
+        styles=state.styles,
+        theme=state.look,
+        chosen=st.session_state.get("bin"),
+        confidence=state.confidence,
     )
-    return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
+    return widgets.figure(fig, "bin", alt=f"Accuracy against {state.confidence}", marks=marks)
 
 
 def _gaps(state: controls.PageState) -> Mark | None:
