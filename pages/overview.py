@@ -5,13 +5,17 @@ numbers.
 import streamlit as st
 
 from pages.sections.overview import first_screen, numbers
+from pages.sections.overview.rankings import rankings_section
 from pages.sections.overview.scores import scores_section
 from pages.shared import cards, widgets
 from pages.shared.limits import limits_section
 
 state = first_screen.bar()
 if not state.found.judges:
-    scores_section(state)
+    if state.found.scores:
+        scores_section(state)
+    if state.found.rankings:
+        rankings_section(state)
     st.stop()
 judge = first_screen.decision_card(state)
 first_screen.new_against_old(state, judge)

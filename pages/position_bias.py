@@ -12,11 +12,11 @@ state = order.read_controls()
 measured, corrected = st.tabs(
     ["What order does", "Correcting for order"], key="order", bind=widgets.URL
 )
+with answer:
+    widgets.answer(state.said)
+    widgets.beside_judge(state.judge, state.worst)
+    widgets.in_full(f"{state.judge}: {state.result.sentence}")
 if measured.open:
-    with answer:
-        widgets.answer(state.said)
-        widgets.beside_judge(state.judge, state.worst)
-        widgets.in_full(f"{state.judge}: {state.result.sentence}")
     with measured:
         order.order_section(state)
         order.change_section(state)

@@ -426,9 +426,17 @@ def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUs
     )
     count = f"select count(distinct v.id) from {{}} v where {_pool(store, selection)}"
     others = [
-        f"There {'is' if n == 1 else 'are'} {n:,} {form.unit if n == 1 else form.units}, "
-        f"which the page {PAGES[form.kind]} shows."
+        on_page(form.kind, n)
         for form in FORMS.values()
         if form.kind != kind and (n := store.rows(count.format(form.kind))[0][0])
     ]
     return NoUsableVotes(". ".join([missing, " ".join(others)]) if others else missing)
+
+
+def on_page(kind: Kind, n: int) -> str:
+    """How many judgements of a kind there are, and the page about them."""
+    form = FORMS[kind]
+    return (
+        f"There {'is' if n == 1 else 'are'} {n:,} {form.unit if n == 1 else form.units}, "
+        f"which the page {PAGES[kind]} shows."
+    )

@@ -71,7 +71,7 @@ def test_browser_decision_evidence_and_checks_are_in_view_on_a_phone(visitor):
     cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
-    assert query(visitor)["judges"] == ["sim-judge-careful"]
+    assert query(visitor)["judge"] == ["sim-judge-careful"]
 
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
@@ -88,4 +88,4 @@ def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     cells.locator("path.point").nth(2).click(force=True)
     visitor.page.wait_for_url("**/position_bias?**")
     visitor.arrive("Position bias")
-    assert query(visitor)["judges"] == ["sim-judge-careful"]
+    assert query(visitor)["judge"] == ["sim-judge-careful"]

@@ -1,6 +1,7 @@
 """The script of the browser's history is in the app's own page, and in nothing else."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from pages.shared.history import NAME, SCRIPT, WithHistory
 
@@ -18,7 +19,10 @@ def answered(body: bytes, kind: str, **headers: str) -> tuple[dict, bytes]:
     async def send(message):
         sent.append(message)
 
-    asyncio.run(WithHistory(app)({"type": "http", "method": "GET"}, None, send))
+    passed = WithHistory(app)({"type": "http", "method": "GET"}, None, send)
+    # In a thread of its own: a browser that other tests opened keeps this one's loop running.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, passed).result()
     got = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return got, b"".join(message.get("body", b"") for message in sent[1:])
 

@@ -138,8 +138,10 @@ def test_votes_without_confidence_still_have_a_threshold(
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(new_app(), "calibration", dataset="bare", target="20")
-    assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
+    app = opened(new_app(), "calibration", dataset="bare", target="20", part="Threshold")
+    # Repeated votes are calibrated by their share, and a share is of a comparison.
+    assert app.segmented_control(key="rule").value == "share of votes"
+    assert not any(text.startswith("Not applicable") for text in texts(app))
     assert any(text.startswith(f"{HOSTILE}: keep a label where at least") for text in texts(app))
     st.cache_resource.clear()
 

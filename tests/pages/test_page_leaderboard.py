@@ -14,6 +14,7 @@ from core.leaderboard.anchored import board
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure
 from core.store import Store
+from core.wording import signed_elo
 
 MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -81,7 +82,9 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo_
         round(row.elo_corrected.low) for row in found.rows
     ]
     row = found.rows[0]
-    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in texts(app)[0]
+    low, high = (signed_elo(end) for end in (row.elo_corrected.low, row.elo_corrected.high))
+    (figures,) = (text for text in texts(app) if text.startswith(f"{row.model} ") and "·" in text)
+    assert f" Elo ({low} to {high})" in figures
     code = next(element.value for element in app.code)
     assert "['sim-judge-careful']" in code
     assert "board(pairs, 'sim-anchor-two', prior='laplace', pool=140)" in code
@@ -111,13 +114,16 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pai
 def test_page_names_the_triangle_and_shows_its_votes(app, demo_pairs):
     opened(app, "leaderboard", board="Another anchor")
     _, told, _ = judged(demo_pairs[None], "sim-anchor-one")
-    table = next(frame.value for frame in app.dataframe if "triangle" in frame.value.columns)
+    tables = [frame.value for frame in app.dataframe]
+    place = next(k for k, frame in enumerate(tables) if "triangle" in frame.columns)
+    table = tables[place]
     assert table["triangle"].tolist() == [one.words for one in told]
     assert table["verdict"][0] == "intransitive"
     app.selectbox(key="triangle").set_value(told[0].words).run()
     assert not app.exception
     shown = [
-        set(frame.value["model_a"]) | set(frame.value["model_b"]) for frame in app.dataframe[2:]
+        set(frame.value["model_a"]) | set(frame.value["model_b"])
+        for frame in app.dataframe[place + 1 :]
     ]
     assert len(shown) == 3
     assert all(len(pair) == 2 and pair < CYCLE for pair in shown)

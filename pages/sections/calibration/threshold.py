@@ -117,15 +117,20 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     drawn, beside = st.columns([3, 2], gap="medium")
     answer = beside.container()
     alpha, delta = read_target(beside)
-    unit = widgets.choice(
-        "Keep or drop",
-        ["votes", "comparisons"],
-        key="unit",
-        place=beside,
-        help=(
-            "votes: each by its stated confidence. comparisons: one label "
-            "each, made from all of its votes."
-        ),
+    # By share of votes no single vote has a confidence, so only comparisons can be kept.
+    unit = (
+        "comparisons"
+        if state.by_share
+        else widgets.choice(
+            "Keep or drop",
+            ["votes", "comparisons"],
+            key="unit",
+            place=beside,
+            help=(
+                "votes: each by its stated confidence. comparisons: one label "
+                "each, made from all of its votes."
+            ),
+        )
     )
     sureness = read_sureness(beside) if unit == "comparisons" else None
     if not tab.open:
@@ -201,7 +206,7 @@ def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> 
             if one.threshold is None
             else [one.threshold]
         )
-        for cut in cuts if not state.by_share else ():
+        for cut in cuts:
             kept = (cut - JUST_BELOW, 1.0)
             marks[plots.cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
     return marks

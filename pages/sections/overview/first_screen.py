@@ -143,8 +143,10 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
     about = found.summary
     held = holdings(about, by_people=by_people)
     if not about.judges:
-        scores = sum(rater.n for rater in about.scores)
-        st.text(f"{count(len(about.scores), 'rater')} · {count(scores, 'score')}")
+        raters = {rater.name for rater in (*about.scores, *about.rankings)}
+        kinds = ((about.scores, "score"), (about.rankings, "ranking"))
+        sizes = [count(sum(rater.n for rater in of), noun) for of, noun in kinds if of]
+        st.text(" · ".join([count(len(raters), "rater"), *sizes]))
         return
     size = (
         f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} "

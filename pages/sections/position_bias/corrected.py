@@ -31,8 +31,6 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     """One judge in words, into `answer`, under the page's own answer; all drawn, and the rules of
     one.
     """
-    with answer:
-        widgets.answer(state.said)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     votes = widgets.choice(
         "Votes",

@@ -72,7 +72,8 @@ def _maps(state: PageState, n: int) -> None:
 def labels_sections(state: PageState) -> None:
     """Shares and errors of labels before and after, and the download."""
     st.subheader("What the labels become", anchor=False)
-    with widgets.errors():
+    # The rules above need the same labels, and lead to them where there are too few.
+    with widgets.errors(elsewhere=False):
         _become(state)
     st.subheader("Apply and download", anchor=False)
     counts = state.counts
