@@ -81,8 +81,7 @@ def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visito
 def test_browser_drawn_walks_keep_judge_and_filters(visitor, draw):
     """Each entry of the history keeps the address that the page had when it was left.
 
-    A walk takes half a minute: APPELLATE_WALKS draws more. On a busy machine 26 of 30 held; the
-    others lost the race between the browser's history and a page's own address.
+    A walk takes half a minute: APPELLATE_WALKS=30 draws more.
     """
     rng = random.Random(draw)
     judge = rng.choice(JUDGES)
