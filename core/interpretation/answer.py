@@ -93,7 +93,7 @@ def words(sentence: str, names: Iterable[str] = ()) -> int:
     """Words of a sentence, in which a name of a judge or model is one word whatever it is made of.
 
     >>> words("Use my judge: right.", ["my judge"])
-    2
+    3
     """
     for name in sorted(names, key=len, reverse=True):
         sentence = sentence.replace(name, "name")

@@ -109,9 +109,7 @@ def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
     page, asked, _ = opened(
         chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
     )
-    assert (
-        "sim-judge-careful can be trusted on what was checked" in page.locator("main").inner_text()
-    )
+    assert "Use sim-judge-careful: nearly always right" in page.locator("main").inner_text()
     assert not page.locator(".plot").first.is_visible()
     assert page.get_by_text("Stated confidence against what was right").is_visible()
     assert asked == [demo_report.as_uri()]
@@ -147,10 +145,11 @@ def test_overview_hands_out_the_same_report(
     visitor: Any, demo_report: Path, tmp_path: Path
 ) -> None:
     visitor.open("/")
+    visitor.page.get_by_role("button", name="Download", exact=False).first.click()
     with visitor.page.expect_download() as waiting:
-        visitor.page.get_by_role("button", name="Report", exact=True).click()
+        visitor.page.get_by_role("button", name="HTML", exact=True).first.click()
     waiting.value.save_as(tmp_path / "report.html")
     source = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert waiting.value.suggested_filename == "appellate-report.html"
+    assert waiting.value.suggested_filename == "appellate-full-report.html"
     assert numbers(source) == numbers(demo_report.read_text(encoding="utf-8"))
     assert "Simulated demo data" in source

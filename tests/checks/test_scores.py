@@ -12,6 +12,7 @@ import pytest
 
 from core.__main__ import main
 from core.checks import LIMITS, SCORE_CHECKS
+from core.checks.overall import GRADE_OF, SIGNS
 from core.checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from core.checks.score_evidence import JudgedScores, ScoreEvidence
 from core.scores.table import ScoreTable
@@ -113,7 +114,9 @@ def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
     (suite,) = ElementTree.parse(out[1]).iter("testsuite")
     assert suite.get("name") == "judge"
     assert len(suite.findall("testcase")) == 1 + len(SCORE_CHECKS)
-    assert f"| judge | {overall['verdict'].replace('_', ' ')} |" in out[2].read_text("utf-8")
+    sign = SIGNS[GRADE_OF[overall["verdict"]]]
+    row = f"| judge | {sign} {overall['verdict'].replace('_', ' ')} | 300 |"
+    assert row in out[2].read_text("utf-8")
 
 
 def test_an_unknown_figure_of_scores_fails_its_gate_and_a_wrong_name_is_refused(files, capsys):
