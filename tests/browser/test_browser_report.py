@@ -21,6 +21,9 @@ def numbers(source: str) -> list[str]:
     return re.findall(r'<data value="([^"]*)">', source)
 
 
+KINDS = ("votes", "answers", "scores", "rankings")
+
+
 @pytest.fixture(scope="module")
 def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report") / "report.html"
@@ -141,9 +144,11 @@ def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
-def test_overview_hands_out_the_same_report(
-    visitor: Any, demo_report: Path, tmp_path: Path
-) -> None:
+def test_overview_hands_out_the_same_report(visitor: Any, tmp_path: Path) -> None:
+    """As the command makes of all files of the demo."""
+    out = tmp_path / "command.html"
+    files = [str(DEMO.with_name(f"demo_{kind}.csv.gz")) for kind in KINDS]
+    assert main(["report", *files, "--html", str(out)]) == 0
     visitor.open("/")
     visitor.page.get_by_role("button", name="Download", exact=False).first.click()
     with visitor.page.expect_download() as waiting:
@@ -151,5 +156,5 @@ def test_overview_hands_out_the_same_report(
     waiting.value.save_as(tmp_path / "report.html")
     source = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert waiting.value.suggested_filename == "appellate-full-report.html"
-    assert numbers(source) == numbers(demo_report.read_text(encoding="utf-8"))
+    assert numbers(source) == numbers(out.read_text(encoding="utf-8"))
     assert "Simulated demo data" in source
