@@ -408,7 +408,7 @@ def test_installed_commands(installed: Environment) -> None:
     )
     audited = installed.run("appellate", "audit", "votes.csv", "--splits", "0")
     assert audited.returncode == 0, audited.stderr
-    assert audited.stdout.startswith("Judges: 2; votes: 80;")
+    assert "\nJudges: 2; votes: 80;" in audited.stdout
     assert "appellate audit FILE" in installed.run("appellate", "audit").stderr
 
 
