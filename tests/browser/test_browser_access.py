@@ -171,5 +171,5 @@ def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
     visitor.page.get_by_role("button", name="See position").wait_for()
     tab_to("See position")
     visitor.page.keyboard.press("Enter")
-    visitor.page.wait_for_url("**/position_bias?**judges=**")
+    visitor.page.wait_for_url("**/position_bias?**judge=**")
     visitor.arrive("Position bias")

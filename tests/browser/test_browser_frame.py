@@ -251,8 +251,8 @@ def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor
     visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()
     visitor.page.get_by_role("button", name="See calibration").click()
-    visitor.page.wait_for_url("**/calibration?**judges=**")
+    visitor.page.wait_for_url("**/calibration?**judge=**")
     visitor.arrive("Calibration")
     found = query(visitor)
     assert found.pop("dataset") == ["demo (simulated)"]
-    assert found == {"judges": ["sim-judge-careful"], "category": ["Math"]}
+    assert found == {"judge": ["sim-judge-careful"], "category": ["Math"]}
