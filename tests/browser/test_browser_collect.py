@@ -102,6 +102,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         )
         wait_for(page, "Into data set")
         write(page, "Votes per comparison", "2")
+        choose(page, "Confidence", "self")
         wait_for(page, rf"{VOTES} calls to 127\.0\.0\.1, price unknown")
         assert place.judge.calls == 0
         page.get_by_role("button", name="Start", exact=True).click()
@@ -127,7 +128,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         # What was collected is on the pages.
         page.get_by_role("button", name="To Calibration").click()
         visitor.arrive("Calibration")
-        wait_for(page, r"^boastful: ")
+        wait_for(page, r"boastful.*\.$")
         assert not planted_in_sight()
         page.get_by_role("link", name="Position bias").click()
         visitor.arrive("Position bias")

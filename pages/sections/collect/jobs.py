@@ -224,7 +224,11 @@ def _pages(job: Job) -> list[tuple[str, str]]:
         return [("To Listwise", "listwise.py")]
     if job.protocol == "score":
         return [("To the Overview", "overview.py")]
-    found = [("To Calibration", "calibration.py")] if job.confidence != "none" else []
+    # Repeated votes have a confidence also where none is stated: the share behind their majority.
+    repeated = job.protocol in ("pairwise", "greedy") and job.n > 1
+    measured = job.confidence != "none" or repeated
+    labelled = any(item.gold is not None for item in job.items)
+    found = [("To Calibration", "calibration.py")] if measured and labelled else []
     return [*found, ("To Position bias", "position_bias.py"), ("To the Overview", "overview.py")]
 
 
