@@ -202,7 +202,8 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
     if blind:
         return Selection(datasets=(dataset,))
     if table := cached.connected().get(dataset):
-        st.text(f"Votes stay where they are.\n{table.warehouse.sentence}")
+        what = "Texts" if table.info.scores else "Votes"
+        st.text(f"{what} stay where they are.\n{table.warehouse.sentence}")
     raters = cached.raters(dataset)
     rater_type = None
     if len(set(raters.values())) > 1:

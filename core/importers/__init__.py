@@ -45,7 +45,7 @@ from .tables import (
 )
 from .together import tell_runs_apart
 from .votes import read_table
-from .wide_metrics import find_metrics, in_long_form, judged_by, offered
+from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, offered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -341,16 +341,7 @@ def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
     table = merge_one_hot(table, source.name, options)
-    shape = recognise(tuple(table.columns), options)
-    compared = COMPARED & table.columns.keys()
-    if shape is None and not compared:
-        alone = judged_alone(table, source.name, options) or are_scores(table, options)
-        shape = DIRECT if alone else None
-    # A judge and people beside each other are raters of one metric, and no metrics.
-    open_ = shape is None or (shape is DIRECT and options.format == DIRECT.format)
-    metrics = None
-    if options.metrics or (open_ and not as_votes(table.columns, options)):
-        metrics = find_metrics(table, source.name, options)
+    shape, metrics = shape_of(table, source.name, options)
     if metrics is None:
         return _TableFile(source=source, table=table, shape=shape, options=options)
     return _TableFile(
@@ -360,6 +351,26 @@ def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _Tabl
         options=judged_by(table, metrics, source.name, options),
         metrics=offered(table, metrics),
     )
+
+
+def shape_of(
+    table: TextTable, name: str, options: ReadOptions
+) -> tuple[Shape | None, Metrics | None]:
+    """What a table holds by its columns and cells, None for votes; and its columns of metrics, if
+    there is one per metric.
+
+    Raises UnknownName: an option names a column that the table has not.
+    """
+    shape = recognise(tuple(table.columns), options)
+    compared = COMPARED & table.columns.keys()
+    if shape is None and not compared:
+        alone = judged_alone(table, name, options) or are_scores(table, options)
+        shape = DIRECT if alone else None
+    # A judge and people beside each other are raters of one metric, and no metrics.
+    open_ = shape is None or (shape is DIRECT and options.format == DIRECT.format)
+    if options.metrics or (open_ and not as_votes(table.columns, options)):
+        return shape, find_metrics(table, name, options)
+    return shape, None
 
 
 def _is_record(whole: Record) -> bool:

@@ -483,7 +483,9 @@ def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:
     rater = np.repeat(np.arange(len(raters)), [len(rows) for rows in there])
     order = np.lexsort((rater, take))
     parts = [column.take(pa.array(rows)) for column, rows in zip(cells, there, strict=True)]
-    score = pa.chunked_array(parts, constant_cells(None, 0).type)
+    # Columns of few texts may have narrower codes than others.
+    kind = pa.dictionary(pa.int32(), pa.string())
+    score = pa.chunked_array([part.cast(kind) for part in parts], kind)
     take, rater = take[order], rater[order]
     human = np.array([how.raters[name] for name in raters])[rater]
     long = replace(
@@ -506,11 +508,11 @@ def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:
         )
         person = coded_cells(np.ma.array(rater, mask=~human), raters)
         named = _coalesce(person, given, human)
-    kind = coded_cells(human.astype(np.int64), ["llm", "human"])
+    rater_type = coded_cells(human.astype(np.int64), ["llm", "human"])
     stacked = {
         "score": score.unify_dictionaries().combine_chunks().take(pa.array(order)),
         "judge": named,
-        "rater_type": kind,
+        "rater_type": rater_type,
         "rater": coded_cells(rater, raters),
     }
     if (run := how.mapping.get("run")) in long.columns:

@@ -132,7 +132,7 @@ def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics |
 
 
 def _family(table: TextTable) -> Metrics | None:
-    by_plain = {column.casefold(): column for column in reversed(table.columns)}
+    by_plain = {column.casefold(): column for column in reversed([*table.columns])}
     for score, reasons in _FAMILIES:
         found: dict[str, tuple[str, str]] = {}
         for column in table.columns:

@@ -294,7 +294,7 @@ def score_dates(
     if store.others is not None:
         return {}
     names = [
-        name for name in extra_columns(store, "scores", own, selected.params) if _DATED.search(name)
+        name for name in extra_columns(store, "scores", own, selected.params) if DATED.search(name)
     ]
     found = {}
     for name in names:
@@ -308,7 +308,7 @@ def score_dates(
     return found
 
 
-_DATED = re.compile(r"date|time|day|month|year|created|updated|(?:^|_)(?:at|when)$", re.IGNORECASE)
+DATED = re.compile(r"date|time|day|month|year|created|updated|(?:^|_)(?:at|when)$", re.IGNORECASE)
 _MOST_MODELS = 1 << 31
 """Numbers of the store are below it."""
 

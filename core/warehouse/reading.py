@@ -68,24 +68,36 @@ LONG = ("prompt", "response_a", "response_b", "rationale")
 
 
 class Columns(Mapping[str, CountedCells]):
-    """Columns of the user's table; each is counted by the engine when it is first asked for.
+    """Columns of the user's table; each is counted by the engine when it is first asked for."""
 
-    mapping : canonical column → the table's. Those of words are counted together, in one pass; of a
-        confidence the plan only needs to know the scale.
-    """
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.known = {column.strip(): column for column in engine.columns()}
+        self._counted: dict[str, CountedCells] = {}
 
-    def __init__(self, engine: Engine, names: tuple[str, ...], mapping: Mapping[str, str]) -> None:
-        self._engine, self._names = engine, names
-        cells = {column: cell_of(column) for name, column in mapping.items() if name in WORDS}
+    def count_words(self, mapping: Mapping[str, str]) -> None:
+        """Count the columns of words of votes together, in one pass; of a confidence the plan only
+        needs to know the scale.
+
+        mapping : canonical column of votes → the table's.
+        """
+        cells = {column: self.cell(column) for name, column in mapping.items() if name in WORDS}
         if "confidence" in mapping:
-            cells[mapping["confidence"]] = _scale_word(cell_of(mapping["confidence"]))
-        self._counted = self._count(cells) if cells else {}
+            cells[mapping["confidence"]] = _scale_word(self.cell(mapping["confidence"]))
+        if cells:
+            self._counted |= self._count(cells)
+
+    def cell(self, name: str) -> str:
+        """SQL of a column's cell as text, see `cell_of`."""
+        return cell_of(self.known[name])
+
+    def length(self, name: str) -> str:
+        """SQL of the length of a column's text; null where there is none."""
+        return f"length(nullif(cast({quoted(self.known[name])} as varchar), ''))"
 
     def __getitem__(self, name: str) -> CountedCells:
-        if name not in self._names:
-            raise KeyError(name)
         if name not in self._counted:
-            self._counted |= self._count({name: cell_of(name)})
+            self._counted |= self._count({name: self.cell(name)})
         return self._counted[name]
 
     def _count(self, cells: Mapping[str, str]) -> dict[str, CountedCells]:
@@ -115,10 +127,10 @@ class Columns(Mapping[str, CountedCells]):
         return counted
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self.known)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.known)
 
 
 def cell_of(column: str) -> str:
@@ -161,15 +173,23 @@ class Reading:
     notes: tuple[str, ...]
 
 
-def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...] = ()) -> Reading:
-    """Plan how the table is read, as `core.importers.read` does for a file.
+def table_of(engine: Engine) -> TextTable:
+    """The user's table, whose cells are counted by the engine where a plan asks for them."""
+    columns: Any = Columns(engine)
+    return TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)
+
+
+def read(
+    engine: Engine, table: TextTable, name: str, options: ReadOptions, extra: tuple[str, ...] = ()
+) -> Reading:
+    """Plan how a table of votes is read, as `core.importers.read` does for a file.
 
     extra : columns outside the canonical form that votes are selected by.
 
     Raises UnreadableFile, AmbiguousLabels, UnknownName: as for a file. InvalidOption: the table
     holds no votes, or no column names its items.
     """
-    how, columns, known = _planned(engine, name, options)
+    how = _planned(engine, table, name, options)
     for problem in how.problems:
         raise type(problem)(problem.message.at(name))
     if how.gold_only:
@@ -179,57 +199,62 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
         )
     models = {"model_a", "model_b"} <= {*how.mapping}
     if "item_id" not in how.mapping or (how.items == "texts" and not models):
-        raise InvalidOption(
-            "{table}: no column names its items. Rows of another engine have no number, so name "
-            "one with "
-            "{option:map item_id=COLUMN}.",
-            option="map",
-            table=name,
-        )
-    return _Statement(how, columns, known, options, extra).reading(name)
+        raise without_items(name)
+    return _Statement(how, columns_of(table), options, extra).reading(name)
 
 
-def inspect(engine: Engine, name: str, options: ReadOptions) -> Inspection:
-    """Say what a table looks like and what must be asked, as `core.importers.inspect` does of a
-    file.
+def without_items(name: str) -> InvalidOption:
+    """What to say of a table none of whose columns names the items."""
+    return InvalidOption(
+        "{table}: no column names its items. Rows of another engine have no number, so name one "
+        "with {option:map item_id=COLUMN}.",
+        option="map",
+        table=name,
+    )
+
+
+def inspect(engine: Engine, table: TextTable, name: str, options: ReadOptions) -> Inspection:
+    """Say what a table of votes looks like and what must be asked, as `core.importers.inspect` does
+    of a file.
 
     No row is fetched, only names of columns and the distinct cells of those of words. Raises
     UnknownName for an option that names what is not there.
     """
-    how, columns, _ = _planned(engine, name, options)
+    how = _planned(engine, table, name, options)
     looks = Inspection(
-        name=name, format=CANONICAL, layout=how.layout, columns=tuple(columns), mapping={}
+        name=name, format=CANONICAL, layout=how.layout, columns=tuple(table.columns), mapping={}
     )
     return planned(looks, how)
 
 
-def _planned(
-    engine: Engine, name: str, options: ReadOptions
-) -> tuple[Plan, Columns, dict[str, str]]:
-    known = {column.strip(): column for column in engine.columns()}
-    mapping, _ = map_columns(tuple(known), name, options)
-    columns = Columns(engine, tuple(known), mapping)
-    table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
+def _planned(engine: Engine, table: TextTable, name: str, options: ReadOptions) -> Plan:
+    columns = columns_of(table)
+    columns.count_words(map_columns(tuple(columns), name, options)[0])
     how = plan(table, name, options)
-    _ask_about_repeats(engine, how, known, options)
-    return how, columns, known
+    _ask_about_repeats(engine, how, columns, options)
+    return how
 
 
-def _ask_about_repeats(
-    engine: Engine, how: Plan, known: Mapping[str, str], options: ReadOptions
-) -> None:
+def columns_of(table: TextTable) -> Columns:
+    """The columns of a table of `table_of`."""
+    columns: Any = table.columns
+    assert isinstance(columns, Columns)
+    return columns
+
+
+def _ask_about_repeats(engine: Engine, how: Plan, known: Columns, options: ReadOptions) -> None:
     """Ask what a column is by which rows of one comparison and judge differ, as of a file."""
     columns, others = keys_of_votes(how, known, options)
     if not others:
         return
-    key = {f"k{place}": cell_of(known[column]) for place, column in enumerate(columns)}
+    key = {f"k{place}": known.cell(column) for place, column in enumerate(columns)}
     named = ", ".join(key)
     selected = ", ".join(f"{sql} as {name}" for name, sql in key.items())
     again = f"""select {named}, count(*) as n from (select {selected} from {SOURCE}) s
                 group by {named} having count(*) > 1"""
     (repeated,) = engine.run(f"select count(*)::bigint as n from ({again}) x")["n"].to_pylist()
     for column in others if repeated else ():
-        cell = cell_of(known[column])
+        cell = known.cell(column)
         # By key and text, then by key.
         (found,) = engine.run(
             f"""select avg(case when x.kinds > 1 and x.least = x.most then 1.0 else 0.0 end)::double
@@ -259,7 +284,6 @@ class _Statement:
 
     how: Plan
     columns: Columns
-    known: dict[str, str]
     options: ReadOptions
     extra: tuple[str, ...]
     bad: list[tuple[str, str, str]] = field(default_factory=list)
@@ -268,7 +292,7 @@ class _Statement:
 
     def reading(self, name: str) -> Reading:
         how = self.how
-        unknown = [column for column in self.extra if column not in self.known]
+        unknown = [column for column in self.extra if column not in self.columns]
         extra = {
             column: f"extra{place}"
             for place, column in enumerate(self.extra)
@@ -321,26 +345,25 @@ class _Statement:
         """Text cells by canonical column; of a table with a column per judge, a row per vote."""
         how = self.how
         theirs = {
-            name: self.known[column]
+            name: self.columns.cell(column)
             for name, column in how.mapping.items()
             if name not in how.constants and name not in LONG
         }
-        parts = [f"{cell_of(column)} as {name}" for name, column in theirs.items()]
+        parts = [f"{cell} as {name}" for name, cell in theirs.items()]
         parts += [f"{literal(text)} as {name}" for name, text in how.constants.items()]
         parts += [
-            f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as "
-            f"size_{name[-1]}"
+            f"{self.columns.length(how.mapping[name])} as size_{name[-1]}"
             for name in ("response_a", "response_b")
             if name in how.mapping
         ]
-        parts += [f"{cell_of(self.known[column])} as {name}" for column, name in extra.items()]
+        parts += [f"{self.columns.cell(column)} as {name}" for column, name in extra.items()]
         if how.layout != "wide":
             return f"select row_in_order() as ordinal, {', '.join(parts)} from {SOURCE}"
         return " union all ".join(
             f"""select row_in_order() as ordinal, {", ".join(parts)},
-            {cell_of(self.known[judge])} as vote,
+            {self.columns.cell(judge)} as vote,
                        {literal(judge)} as judge
-                from {SOURCE} where {cell_of(self.known[judge])} is not null"""
+                from {SOURCE} where {self.columns.cell(judge)} is not null"""
             for judge in how.judges
         )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import NoUsableVotes, UnreadableFile
-from ..schema import FORMS, Kind
+from ..importers import mostly_rejected
+from ..schema import FORMS, ImportResult, Kind
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
@@ -33,7 +34,7 @@ GOLDS = "the item has different gold labels in this table; keep one of them"
 class TableRead:
     """What was read of a table, in counts: the counterpart of `core.schema.ImportResult`.
 
-    n_read : votes that were read.  rejected : rows by column and reason.
+    n_read : votes, or scores, that were read.  rejected : rows by column and reason.
     """
 
     name: str
@@ -44,7 +45,32 @@ class TableRead:
     mapping: dict[str, str]
     notes: tuple[str, ...]
     format: str
+    kind: Kind = "votes"
     sha256: None = None
+
+    @classmethod
+    def of(cls, scores: ImportResult, engine: Engine, table: str) -> TableRead:
+        """What was read of a table whose rows were fetched.
+
+        Raises NoUsableVotes: no row can be read. UnreadableFile: more than half of them cannot.
+        """
+        if problem := mostly_rejected(scores):
+            raise problem
+        if not scores.n_read:
+            raise NoUsableVotes(f"{table}: no usable score in {scores.rows:,} rows.")
+        rejects = (scores.rejects[name].to_pylist() for name in ("column", "reason"))
+        rejected = Counter(zip(*rejects, strict=True))
+        return cls(
+            name=f"{engine.shown} {table}",
+            rows=scores.rows,
+            n_read=scores.n_read,
+            duplicates=scores.duplicates,
+            rejected=tuple((*why, n) for why, n in rejected.items()),
+            mapping=scores.mapping,
+            notes=scores.notes,
+            format=engine.dialect,
+            kind=scores.kind,
+        )
 
     @property
     def n_rejected(self) -> int:
@@ -55,9 +81,8 @@ class TableRead:
     def sentence(self) -> str:
         """How much was read, in one line."""
         return (
-            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} "
-            "rejected, "
-            f"{self.duplicates:,} duplicates left out."
+            f"{self.name}: {self.n_read:,} {self.kind} read of {self.rows:,} rows; "
+            f"{self.n_rejected:,} rejected, {self.duplicates:,} duplicates left out."
         )
 
 

@@ -14,12 +14,15 @@ from ..schema import COLUMN_NAMES, Selection
 from ..store.connection import Params, Snapshot
 from .answers import making_sense
 from .engines import Engine, connect
-from .reading import LONG, inspect, read
+from .reading import LONG, inspect, read, table_of
 from .relations import TableRead, derive
+from .score_tables import inspect_scores, read_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..schema import ImportResult
+    from ..store import Store
 
 MOST_KEPT, MOST_HELD = 16 * 1024**2, 256 * 1024**2
 """Bytes of an answer that is kept, and of all: many are asked for twice, and what was derived
@@ -34,25 +37,29 @@ def look_at(url: str, table: str, options: ReadOptions | None = None) -> Inspect
     engine = connect(url, table)
     try:
         with making_sense(engine.shown):
-            return inspect(engine, table, options or ReadOptions())
+            columns, options = table_of(engine), options or ReadOptions()
+            found = inspect_scores(columns, table, options)
+            return found or inspect(engine, columns, table, options)
     finally:
         engine.close()
 
 
 class Warehouse(Snapshot):
-    """One session on another engine, which has the relations of a store as temporary tables.
+    """One session on another engine, which has the relations of a store as temporary tables. Of a
+    table of scores, each of which an audit needs, the rows are here instead, without texts.
 
     It answers what `core.store` asks of a `Database` or `Snapshot`, so `audit(warehouse,
-    selection)` works as `audit(store, selection)` does. Nothing but counts is fetched, and nothing
-    is written but what the session sees and forgets. Threads may share it; one asks at a time.
+    selection)` works as `audit(store, selection)` does. Of votes nothing but counts is fetched, and
+    nothing is written but what the session sees and forgets. Threads may share it; one asks at a
+    time.
 
     table : what was read.  version : moment of the opening in milliseconds, as that of a store.
     lost : whether the session was found to be gone.
     """
 
-    def __init__(self, engine: Engine, table: TableRead) -> None:
-        self._engine, self.table = engine, table
-        self.others = tuple(engine.extra)
+    def __init__(self, engine: Engine, table: TableRead, held: Store | None = None) -> None:
+        self._engine, self.table, self._held_here = engine, table, held
+        self.others = None if held else tuple(engine.extra)
         self.version, self.lost = time.time_ns() // 1_000_000, False
         self._answers: dict[tuple[str, str], pa.Table] = {}
         self._kept: dict[str, tuple[Hashable, Any]] = {}
@@ -71,7 +78,7 @@ class Warehouse(Snapshot):
         *,
         selection: Selection | None = None,
     ) -> Self:
-        """Read a table of votes where it lies.
+        """Read a table of votes or of scores where it lies.
 
         selection : columns that it names outside the canonical form are read too.
 
@@ -80,16 +87,21 @@ class Warehouse(Snapshot):
         UnreadableFile: as for a file of votes. NoUsableVotes: no row can be read.
         """
         where = tuple(column for column, _ in selection.where) if selection else ()
+        options = options or ReadOptions()
         for column in where:
-            if column in LONG:
+            if column in (*LONG, "response"):
                 raise InvalidOption(
                     f"where {column}: texts stay on the engine; select by another column."
                 )
         engine = connect(url, table)
         try:
-            others = tuple(column for column in where if column not in COLUMN_NAMES)
             with making_sense(engine.shown):
-                reading = read(engine, table, options or ReadOptions(), others)
+                columns = table_of(engine)
+                scores = read_scores(engine, columns, table, options, where)
+                if scores is not None:
+                    return cls(engine, TableRead.of(scores, engine, table), _held(scores))
+                others = tuple(column for column in where if column not in COLUMN_NAMES)
+                reading = read(engine, columns, table, options, others)
                 engine.extra = reading.extra
                 return cls(engine, derive(engine, reading, table))
         except BaseException:
@@ -99,6 +111,8 @@ class Warehouse(Snapshot):
     def close(self) -> None:
         """Forget all that was derived, and the connection."""
         with self._asking:
+            if self._held_here:
+                self._held_here.close()
             self._engine.close()
 
     def __enter__(self) -> Self:
@@ -114,6 +128,8 @@ class Warehouse(Snapshot):
 
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement of the store. Text goes in `params`, never in `sql`."""
+        if self._held_here:
+            return self._held_here.query(sql, params)
         key = (sql, repr(params))
         with self._asking:
             if key not in self._answers:
@@ -152,3 +168,16 @@ class Warehouse(Snapshot):
             f"{engine.shown}: {engine.statements:,} statements, {engine.rows_fetched:,} rows and "
             f"{engine.bytes_fetched:,} bytes fetched."
         )
+
+
+def _held(scores: ImportResult) -> Store:
+    """A store in memory of what was read."""
+    from ..store import Store
+
+    store = Store.open()
+    try:
+        store.load(scores)
+    except BaseException:
+        store.close()
+        raise
+    return store

@@ -148,9 +148,10 @@ def connect(url: str, table: str, options: ReadOptions) -> str:
     info = DatasetInfo(
         name=name,
         votes=found.votes + found.unparsed,
-        items=found.items,
+        items=found.items or int(warehouse.rows("select count(*) from items")[0][0]),
         comparisons=found.comparisons,
-        judges=len(found.judges),
+        judges=len({each.name for each in found.judges} | {each.name for each in found.scores}),
+        scores=sum(rater.n + rater.failed for rater in found.scores),
         files=0,
         simulated=False,
         loaded_at=datetime.now(UTC).replace(tzinfo=None),

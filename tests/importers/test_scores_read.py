@@ -6,12 +6,13 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import core
 from core.__main__ import main
 from core.errors import AmbiguousLabels, UnknownName, UnreadableFile
-from core.importers import ReadOptions, inspect, read, read_back
+from core.importers import ReadOptions, inspect, read, read_arrow, read_back
 from core.importers.scores import scale_of
 from core.store import Store
 
@@ -84,6 +85,22 @@ def test_several_columns_are_people_with_rows_of_their_own():
     assert column(reading, "status")[-1] == "unparsed"
     assert column(reading, "gold") == [None] * 7
     assert reading.mapping.keys() == {"item_id"}
+
+
+def test_a_frame_with_a_column_per_rater_is_read_as_the_file_is():
+    """Numbers, text and blanks of three columns, whose codes are of different widths."""
+    frame = pd.DataFrame(
+        {
+            "item_id": [f"q{i}" for i in range(60)],
+            "llm": [f" {i % 5 + 1}" for i in range(60)],
+            "annotator_1": [i % 4 + 1 for i in range(60)],
+            "annotator_2": [str(i % 3 + 1) if i % 5 else None for i in range(60)],
+        }
+    )
+    of_frame = read_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+    (of_file,) = read([("votes.csv", frame.to_csv(index=False).encode())])
+    assert of_frame.n_read == 60 + 60 + 48
+    assert of_frame.votes.equals(of_file.votes)
 
 
 def test_a_row_of_a_table_of_raters_is_rejected_by_its_own_column():

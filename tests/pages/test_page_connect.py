@@ -11,10 +11,13 @@ import streamlit as st
 from apps import all_text, calm, new_app, opened
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
-from test_warehouse import odd_votes
+from test_warehouse import odd_votes, scored
 from warehouses import PASSWORD
 
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.importers import read
+from core.schema import Selection
 from core.store import Store
 from pages.shared import cached
 
@@ -79,6 +82,20 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
     app.button(key="disconnect-0").click().run()
     assert not cached.connected()
     assert calm(app).selectbox(key="dataset").value == "stored"
+
+
+def test_scores_of_a_connected_table_have_their_page(folder: Path) -> None:
+    (folder / "passes.csv").write_text(scored("passes"), encoding="utf-8")
+    app = look(opened(new_app(), "data"), f"csv://{folder}", "passes")
+    calm(app.button(key="connect").click().run())
+    ((name, one),) = cached.connected().items()
+    assert (one.info.votes, one.info.scores, one.info.items) == (0, 100, 100)
+    assert "100 scores read of 100 rows" in all_text(app)
+    found = all_text(opened(new_app(), "scores", dataset=name))
+    with Store.open() as store:
+        store.load(read([("passes.csv", folder / "passes.csv")])[0])
+        (of_file,) = audit(store, Selection(), AuditOptions(splits=0)).scores
+    assert of_file.headline in found
 
 
 def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:

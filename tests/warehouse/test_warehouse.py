@@ -31,13 +31,13 @@ from core.errors import (
     UnreadableFile,
     WarehouseError,
 )
-from core.importers import ReadOptions, read
+from core.importers import ReadOptions, inspect, read
 from core.reporting.document import to_json
 from core.schema import COLUMN_NAMES, Selection
-from core.store import Store, browse
+from core.store import Store, browse, score_queries
 from core.store import vote_queries as queries
 from core.store.marks import Mark
-from core.warehouse import Warehouse
+from core.warehouse import Warehouse, look_at
 
 NAMES = ("parquet", "postgresql", "clickhouse", "spark", "s3")
 HERE = [name for name in NAMES if absent(name) is None]
@@ -53,10 +53,13 @@ ODD = ReadOptions(
     labels="A/B",
     label_refers="slot",
 )
+SCORED = ("passes", "raters", "metrics", "answers")
+ANSWERS = DEMO.with_name("demo_answers.csv.gz")
 READ_AS = {
     "odd": ODD,
     "levels": ReadOptions(confidence_scale="1-7"),
     "logits": ReadOptions(confidence_scale="logit"),
+    "raters": ReadOptions(cluster="doc"),
 }
 """Tables that are not read as they are."""
 
@@ -132,6 +135,51 @@ def odd_votes() -> str:
     return "\n".join([*lines, *bad, *golds, ""])
 
 
+def scored(name: str) -> str:
+    """Scores of single answers as people lay them out: one row each, beside a person or gold, with a
+    column per rater or per metric; some cells say nothing or cannot be read.
+    """
+    rng = np.random.default_rng(8)
+    n = 120
+    quality = rng.standard_normal(n)
+
+    def levels() -> np.ndarray:
+        seen = quality + 0.5 * rng.standard_normal(n)
+        return np.clip(np.round(3 + seen), 1, 5).astype(int)
+
+    says, people = levels(), [levels() for _ in range(2)]
+    if name == "passes":
+        words = np.array(["fail", "pass"], object)
+        judge, person = words[(says > 2) * 1], words[(people[0] > 2) * 1]
+        judge[:3] = ["N/A", "refused", ""]
+        rows = (f"c{i % 100},{judge[i]},{person[i]}" for i in range(100))
+        return "\n".join(["case_id,judge_passed,human_passed", *rows, ""])
+    if name == "raters":
+        dates = (f"2026-0{1 + i // 30}-{1 + i % 28:02}T10:00:00" for i in range(n))
+        rows = (
+            f'q{i},"{"so " * (i % 9)}Grüße ",t{i % 4},{date},{says[i]},{people[0][i]},'
+            f"{people[1][i] if i % 5 else ''},d{i // 3},{'de' if i % 2 else 'en'}"
+            for i, date in enumerate(dates)
+        )
+        head = "item_id,response,category,created_at,llm,annotator_1,annotator_2,doc,lang"
+        return "\n".join([head, *rows, ""])
+    if name == "metrics":
+        rows = (
+            f'{i},"Why {i}?","So.",{says[i]},"as it is",{people[0][i]},"clear"' for i in range(n)
+        )
+        head = "id,question,answer,clear_score,clear_reason,short_score,short_reason"
+        return "\n".join([head, *rows, ""])
+    rows = [
+        f"q{i},m{i % 2},{judge},{kind},{metric},{run},{score[i] + (run if kind == 'llm' else 0) // 2}"
+        for i in range(n)
+        for judge, kind, score in (("j", "llm", says), ("Ann", "human", people[0]))
+        for metric in ("clear", "true")
+        for run in range(3 if kind == "llm" else 1)
+    ]
+    bad = ["q0,m0,j,llm,clear,9,many", "q1,m1,j,robot,clear,9,3", rows[3], ",m1,j,llm,clear,8,3"]
+    return "\n".join(["item_id,model,judge,rater_type,metric,run,score", *rows, *bad, ""])
+
+
 def as_text(data: bytes) -> pa.Table:
     """A file of votes as a table of text, as it would lie on an engine."""
     import pyarrow.csv as pa_csv
@@ -154,9 +202,12 @@ def typed(table: pa.Table) -> pa.Table:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Name of a table → the file of the same rows."""
     shared = DEMO.parent.parent.parent / "shared" / "data" / "votes"
-    paths = {"demo": DEMO} | {name: shared / f"{name}.csv.gz" for name in REAL}
+    paths = {"demo": DEMO, "demo_answers": ANSWERS} | {
+        name: shared / f"{name}.csv.gz" for name in REAL
+    }
     made = {name: confidences(name).encode() for name in ("levels", "logits")}
     made["providers"] = providers().encode()
+    made |= {name: scored(name).encode() for name in SCORED}
     return (
         {"odd": odd_votes().encode()}
         | made
@@ -235,7 +286,9 @@ def test_engines_that_are_not_installed(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", HERE)
-@pytest.mark.parametrize("table", [*READ_AS, "demo", *REAL])
+@pytest.mark.parametrize(
+    "table", [*dict.fromkeys((*READ_AS, *SCORED)), "demo", "demo_answers", *REAL]
+)
 def test_the_audit_is_that_of_the_file(
     table: str,
     name: str,
@@ -244,20 +297,20 @@ def test_the_audit_is_that_of_the_file(
     of_files: dict[str, str],
 ) -> None:
     if table not in files or (
-        name == "spark" and table != (REAL[0] if REAL[0] in files else "odd")
+        name == "spark" and table not in (REAL[0] if REAL[0] in files else "odd", "answers")
     ):
         return
-    if name == "s3" and table not in ("odd", "demo"):
+    if name == "s3" and table not in ("odd", "demo", "raters"):
         # DuckDB reads the same files of a folder.
         return
     options = READ_AS.get(table, ReadOptions())
     with opened(engines[name], table, options) as warehouse:
         found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
         assert plain(to_json(found)) == of_files[table]
-        assert (
-            warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates
-            == warehouse.table.rows
-        )
+        read = warehouse.table
+        if table not in ("raters", "metrics"):
+            # Those have several scores in a row.
+            assert read.n_read + read.n_rejected + read.duplicates == read.rows
 
 
 def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]:
@@ -400,6 +453,53 @@ def test_rows_that_differ_in_an_unmapped_column_are_asked_about_as_in_a_file(
     for mapping, comparisons in ((("run", ""), 40), (("dataset", "provider"), 120)):
         with opened(engines[name], "providers", ReadOptions(mapping=(mapping,))) as warehouse:
             assert browse.summary(warehouse, Selection()).comparisons == comparisons
+
+
+def test_scores_are_fetched_without_texts(tables: Path) -> None:
+    """What pages ask of scores is answered as by the store; no text is fetched, so none is shown."""
+    url = f"parquet://{tables}"
+    german = Selection(where=(("lang", "de"),))
+    data = (f"{tables}/raters.parquet", Path(f"{tables}/raters.parquet"))
+    (reading,) = read([data], READ_AS["raters"])
+    with (
+        Warehouse.open(url, "raters", READ_AS["raters"], selection=german) as warehouse,
+        Store.open() as store,
+    ):
+        store.load(reading)
+        for selection in (Selection(), german):
+            wanted, found = (
+                score_queries.score_answers(source, selection, "llm", "score")
+                for source in (store, warehouse)
+            )
+            assert same(wanted, found)
+        texts = warehouse.rows("select text from texts")
+        assert warehouse.table.n_read == reading.n_read == 336
+    assert not any("Grüße" in text for (text,) in texts)
+    by_text = Selection(where=(("response", "so"),))
+    with pytest.raises(InvalidOption, match="texts stay on the engine"):
+        Warehouse.open(url, "raters", selection=by_text)
+
+
+def test_what_is_asked_of_a_table_of_scores_is_what_is_asked_of_a_file(tmp_path: Path) -> None:
+    cells = {
+        "two_ways": "case_id,judge_score,judge_passed,human\n1,3,pass,2\n2,4,fail,4\n",
+        "no_items": "judge_passed,human_passed\npass,fail\nfail,fail\n",
+        "metrics": scored("metrics"),
+    }
+    for name, text in cells.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    for name in ("two_ways", "metrics"):
+        found = look_at(f"csv://{tmp_path}", name)
+        wanted = inspect(tmp_path / f"{name}.csv", f"{name}.csv")
+        assert (found.kind, found.questions, found.metrics) == (
+            wanted.kind,
+            wanted.questions,
+            wanted.metrics,
+        )
+    with pytest.raises(AmbiguousLabels, match="--map score=COLUMN"):
+        Warehouse.open(f"csv://{tmp_path}", "two_ways")
+    with pytest.raises(InvalidOption, match="no column names its items"):
+        Warehouse.open(f"csv://{tmp_path}", "no_items")
 
 
 @pytest.mark.thorough

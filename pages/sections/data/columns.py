@@ -210,7 +210,7 @@ def _confirmed(looks: Inspection, key: str) -> bool:
 
 
 def row_options(
-    file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]
+    file: UploadedFile | Table, looks: Inspection, head: Any, row: Sequence[Any]
 ) -> ReadOptions | None:
     """Options of a table of scores, rankings or choices from its panel; None while a column is
     missing.

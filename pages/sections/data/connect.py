@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import AppellateError, InvalidOption, render
 from core.importers import ReadOptions
 from core.warehouse.engines import ENGINES, PASSWORD, USER
-from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, table_options
+from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, people, widgets
 
 KNOWN = "APPELLATE_WAREHOUSES"
@@ -23,9 +23,9 @@ SERVES_OTHERS = "APPELLATE_ALLOW_REMOTE"
 def panel() -> None:
     """Ask for an engine and a table and how it is read, and connect it."""
     st.caption(
-        "Audit a table of votes where it lies: the engine counts, and only counts are fetched. "
-        "Prompts, "
-        "responses and rationales stay there and are not shown."
+        "Audit a table of votes where it lies: the engine counts, and only counts are fetched. Of "
+        "scores of single answers the scores are. Prompts, responses and rationales stay there and "
+        "are not shown."
     )
     known = os.environ.get(KNOWN, "").split()
     if not known and (people.sign_in() or os.environ.get(SERVES_OTHERS) == "1"):
@@ -67,7 +67,11 @@ def _options(table: Table) -> None:
             cached.keep_only(())
             st.rerun()
         return
-    options = table_options(table, looks, "auto", st.container(), st.columns(4))
+    head, row = st.container(), st.columns(4)
+    if looks.kind == "scores":
+        options = row_options(table, looks, head, row)
+    else:
+        options = table_options(table, looks, "auto", head, row)
     if options is None or not st.button("Connect", type="primary", key="connect"):
         return
     try:
