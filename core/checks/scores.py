@@ -327,7 +327,10 @@ def _rate_sentence(evidence: ScoreEvidence, rate: Estimate, side: Side) -> str:
 def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResult:
     """The rate itself, or with several people what it gains on a left-out person.
 
-    Where a score is cut, a better cut repairs it: such a judge is warned of at most.
+    Where a score is cut, a better cut repairs it: such a judge is warned of at most. Where the
+    judge itself says pass or fail, fewer answers than it takes to be *ok* may show that it is not:
+    at 4 to 9 answers the interval lies below a limit that is the truth in 2.5 % of draws at most,
+    counted out over the binomial.
     """
     rate = check.estimate(evidence)
     if isinstance(rate, Unknown):
@@ -336,6 +339,11 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
     gain = passing.tpr_gain if side == "tpr" else passing.tnr_gain
     if gain is None:
         result = check.graded(evidence, rate)
+        if result.grade == "unknown" and evidence.table.says_pass:
+            limits = check.limits_of(evidence)
+            few = check.graded(evidence, rate, limits=replace(limits, items=rate.n))
+            if few.grade in ("warn", "fail"):
+                result = replace(few, limits=limits)
     else:
         figures = (
             f"{check.sentence(evidence, rate)}, {differs(gain.value, 'more', 'less')} often than a "

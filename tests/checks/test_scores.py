@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from core.checks.overall_scores import check_scores, figures_line, headline, ove
 from core.checks.score_evidence import JudgedScores, ScoreEvidence
 from core.scores.table import ScoreTable
 
+SCORE_RATES = {check.name: check for check in SCORE_CHECKS}
 WORDS = np.array(["fail", "pass"])
 N = 300
 
@@ -117,6 +119,38 @@ def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
     sign = SIGNS[GRADE_OF[overall["verdict"]]]
     row = f"| judge | {sign} {overall['verdict'].replace('_', ' ')} | 300 |"
     assert row in out[2].read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("failed", "passed_by_it", "grade"),
+    [(5, 5, "unknown"), (6, 6, "warn"), (8, 8, "warn"), (9, 9, "fail"), (9, 0, "unknown")],
+)
+def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
+    failed, passed_by_it, grade
+):
+    gold = np.repeat([0, 1], [failed, 60 - failed])
+    judge = np.where(np.arange(60) < passed_by_it, 1, gold)
+    overall, results = verdict_of(evidence_of(judge, gold, low=0, high=1))
+    assert results["tnr"].grade == grade
+    assert (overall.verdict == "do_not_trust") == (grade == "fail")
+    if passed_by_it:
+        levels_cut = evidence_of(judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3)
+        assert verdict_of(levels_cut)[1]["tnr"].grade == "unknown"
+
+
+@pytest.mark.parametrize("failed", range(2, 10))
+def test_few_answers_seldom_condemn_a_judge_at_a_limit(failed):
+    """Counted over all outcomes: at a true rate of the limit, a bad grade is said in .025 at most."""
+    wrong = {"warn": 0.0, "fail": 0.0}
+    for grade, rate in (("warn", 0.6), ("fail", 0.4)):
+        for right in range(failed + 1):
+            gold = np.repeat([0, 1], [failed, 60 - failed])
+            judge = np.where(np.arange(60) < failed - right, 1, gold)
+            given = SCORE_RATES["tnr"].result(evidence_of(judge, gold, low=0, high=1)).grade
+            beyond = given in ("warn", "fail") if grade == "warn" else given == "fail"
+            chance = math.comb(failed, right) * rate**right * (1 - rate) ** (failed - right)
+            wrong[grade] += beyond * chance
+    assert max(wrong.values()) <= 0.0251
 
 
 def test_an_unknown_figure_of_scores_fails_its_gate_and_a_wrong_name_is_refused(files, capsys):
