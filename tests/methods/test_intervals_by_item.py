@@ -165,14 +165,15 @@ def test_intervals_by_item_hold_the_truth(sizes):
 @pytest.mark.thorough
 @pytest.mark.parametrize("alike", ALIKE)
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("items", [10, 30])
-def test_intervals_by_item_hold_the_truth_at_every_size(items, sizes, alike):
-    """.933 or more in all of 720 cells; three standard errors of 1,500 draws below .93 are .910."""
-    rng = np.random.default_rng(5)
+def test_intervals_by_item_hold_the_truth_where_items_are_few(sizes, alike):
+    """.933 or more in all of 720 cells of 10 and 30 items, 1 to 16 votes and shares of .5 to .95,
+    of which these are some; three standard errors of 1,500 draws below .93 are .910.
+    """
+    rng, items = np.random.default_rng(5), 10
     shares = {
         (most, p): coverage_by_item(items, most, p, sizes, alike, sets=1_500, rng=rng)
-        for most in (1, 2, 4, 8, 16)
-        for p in (0.5, 0.7, 0.85, 0.95)
+        for most in (2, 16)
+        for p in (0.7, 0.95)
     }
     rates = [found["rate"] for found in shares.values()]
     gaps = [found["gap"] for found in shares.values()]

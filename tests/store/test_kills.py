@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from core.importers import read
 from core.store import Store
 
-IMPORTS, APPS = 100, 12
+IMPORTS, APPS = 40, 6
 
 
 @pytest.mark.thorough
