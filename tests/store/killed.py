@@ -71,7 +71,9 @@ def kill_all(folder: Path, n: int) -> None:
             json.dumps({"killed": os.WIFSIGNALED(status), "code": status, "name": f"v{k}"}),
             flush=True,
         )
-        os.waitpid(forked(look, store), 0)
+        _, status = os.waitpid(forked(look, store), 0)
+        if status:
+            sys.exit(f"After killing the import of v{k} the store cannot be read: {status}")
 
 
 if __name__ == "__main__":
