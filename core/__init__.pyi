@@ -40,6 +40,7 @@ from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts
 from .consensus.ensembles import members as ensemble_members
+from .consensus.jury import judge_jury
 from .consensus.listwise import Weights
 from .consensus.listwise import consensus as consensus_ranking
 from .consensus.listwise import improvement as listwise_improvement
@@ -50,7 +51,7 @@ from .experiments.budget import plan as plan_budget
 from .experiments.budget import trial as trial_budget
 from .experiments.comparison import compare as compare_settings
 from .experiments.comparison import parameter_grid
-from .experiments.grid import task_grid
+from .experiments.grid import given_in_cells, task_grid
 from .experiments.parameter_transfer import task_distances, transfer, transfer_prediction
 from .experiments.sweeps import label_sweep, vote_sweep
 from .importers import ReadOptions, read
@@ -68,6 +69,7 @@ from .leaderboard.judges import mean_of_judges
 from .leaderboard.judges import pooling as judge_pooling
 from .leaderboard.judges import screening as judge_screening
 from .leaderboard.robustness import abstention, between_tasks
+from .leaderboard.score_abstention import score_abstention
 from .leaderboard.score_board import score_boards
 from .leaderboard.scores import direct_statistics
 from .leaderboard.standings import compare_outside, read_outside
@@ -153,9 +155,10 @@ __all__ += [
     "order_sweep",
     "slot_corrected",
 ]
-__all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts"]
+__all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts", "judge_jury"]
 # Experiments
-__all__ += ["compare_settings", "label_sweep", "learn_budget", "parameter_grid", "plan_budget"]
+__all__ += ["compare_settings", "given_in_cells", "label_sweep", "learn_budget"]
+__all__ += ["parameter_grid", "plan_budget"]
 __all__ += [
     "task_distances",
     "task_grid",
@@ -175,7 +178,7 @@ __all__ += [
 ]
 __all__ += ["direct_statistics", "dispersion", "hide_gold", "judge_pooling", "judge_screening"]
 __all__ += ["mean_of_judges", "pooled_votes", "rating_spread", "read_outside", "score_boards"]
-__all__ += ["subsample_errors", "triangles"]
+__all__ += ["score_abstention", "subsample_errors", "triangles"]
 # Collect
 __all__ += [
     "Budget",

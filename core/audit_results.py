@@ -33,15 +33,18 @@ if TYPE_CHECKING:
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .confidence.kinds import KindOfConfidence
     from .confidence.th_scores import ThScore
+    from .consensus.jury import Jury
     from .consensus.listwise import Improvements
     from .consensus.listwise_orders import OrderSensitivity, OrderSweep
     from .consensus.listwise_parts import FlaggedWinner, PartAlone
     from .consensus.slots import SlotCorrected
     from .experiments.grid import Grid
     from .importers import ReadOptions
-    from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
+    from .leaderboard.board_checks import BoardChecks
     from .leaderboard.by_anchor import AnchorSummary
+    from .leaderboard.panels import JudgedBoard
+    from .leaderboard.standings import OutsideComparison
     from .schema import ImportResult
     from .scores.people import AltTest
     from .stats.estimate import Estimate
@@ -159,6 +162,23 @@ class AuditOptions:
     grid_votes: tuple[int, ...] = field(
         default=(),
         metadata=flag("with --grid: also with so many votes per comparison", metavar="N"),
+    )
+    jury: bool = field(
+        default=False,
+        metadata=flag("voting rules over the judges, and fusers, against the best judge alone"),
+    )
+    board_checks: bool = field(
+        default=False,
+        metadata=flag(
+            "of leaderboards: triangles of models, abstention of unsure judges, direct scores"
+        ),
+    )
+    outside: str | None = field(
+        default=None,
+        metadata=flag(
+            "a published leaderboard to compare with: a CSV with the columns model and score",
+            metavar="FILE",
+        ),
     )
     level: float = field(default=0.95, metadata=flag("level of the intervals ({default})"))
     anchors: tuple[str, ...] | None = field(
@@ -404,27 +424,13 @@ class ListwiseAudit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JudgedBoard:
-    """A leaderboard and whose votes made it; `judge` None is a pooled board.
-
-    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not
-        in a pooled
-    board, because they did not judge all of its models; none for a judge's own board.
-    """
-
-    judge: str | None
-    board: Board
-    pooled_judges: tuple[str, ...]
-    left_out_judges: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
     anchor, which `anchors` sums up; `scores` of judges of single answers, one for each metric;
-    `rankings` of judges of lists; `grid` of rules by task and judge, if it was asked for; `notes`
-    say what could not be computed and why; `against` what moved since another audit, if it was
-    asked for. `checks` and `overall` are those of votes.
+    `rankings` of judges of lists; `grid` of rules by task and judge, `jury`, `board_checks` and
+    `outside`, a published board beside the first one, if they were asked for; `notes` say what
+    could not be computed and why; `against` what moved since another audit, if it was asked for.
+    `checks` and `overall` are those of votes.
     """
 
     selection: Selection
@@ -444,6 +450,9 @@ class Audit:
     rankings: tuple[ListwiseAudit, ...] = ()
     grid: Grid | None = None
     anchors: AnchorSummary | None = None
+    jury: Jury | None = None
+    board_checks: BoardChecks | None = None
+    outside: OutsideComparison | None = None
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,22 +20,26 @@ from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
 from .agreement.kappa import agreement_matrix
-from .audit_results import Audit, AuditOptions, JudgeAudit, JudgedBoard, unknown_of_judges
+from .audit_results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
 from .bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from .checks import CHECKS
 from .checks.check import CheckResult
 from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict, ranked
 from .confidence.th_scores import th_scores
-from .errors import NoUsableVotes, TooFewLabels
-from .experiments.grid import ALL_TASKS, Grid, task_grid
+from .consensus.jury import Jury, judge_jury
+from .errors import InvalidOption, NoUsableVotes, TooFewLabels, UnreadableFile
+from .experiments.grid import ALL_TASKS, Grid, given_in_cells, task_grid
+from .files import shown_name
 from .interpretation.calibration import several_kinds
 from .interpretation.leaderboard import anchors_unknown, judged_unequally
-from .leaderboard.anchored import board, met
-from .leaderboard.anchors import AnchorSwap, anchor_swap
+from .leaderboard.anchored import met
+from .leaderboard.anchors import anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
-from .leaderboard.by_anchor import STRONG, AnchorSummary, anchor_summary
-from .leaderboard.panels import panels, unequal
+from .leaderboard.board_checks import BoardChecks, board_checks
+from .leaderboard.by_anchor import anchor_summary
+from .leaderboard.panels import JudgedBoard, judged_boards, panels, unequal
+from .leaderboard.standings import OutsideBoard, compare_outside, read_outside
 from .listwise_auditing import audit_rankings
 from .options import default_of
 from .records import PairScores, Panel
@@ -72,6 +77,7 @@ def audit(
     """
     options = options or AuditOptions()
     notes: list[str] = []
+    beside = None if options.outside is None else _outside_board(options.outside)
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         about = summary(moment, selection)
@@ -114,6 +120,11 @@ def audit(
         scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         grid = _grid(counted, notes) if options.grid else None
+        jury = _jury(counted, queries.costs(moment, within), notes) if options.jury else None
+        boards = judged_boards(pairs, of_anchor, scores_of, level=options.level, pool=options.pool)
+        checked = None
+        if options.board_checks:
+            checked = _board_checks(moment, within, pairs, boards, options)
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
         [result for judge in judge_of.values() for result in judge.checks],
@@ -121,7 +132,7 @@ def audit(
     )
     judges = [judge_of[name] for name in best_first]
     notes += [note for judge in judges for note in judge.notes]
-    boards = _boards(pairs, of_anchor, scores_of, options, notes)
+    notes += _notes_on_boards(pairs, of_anchor)
     # What is compared with another anchor's board is what is shown first.
     first = {anchor: boards[anchor][0].board for anchor, some in of_anchor.items() if unequal(some)}
     swap = anchor_swap(pairs[None], anchors=anchors, boards=first) if len(boards) > 1 else None
@@ -143,7 +154,9 @@ def audit(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
             "and BTD against it flatter them."
         )
-    summed_up = _anchor_summary(boards, swap, judges) if boards else None
+    repeated = {judge.judge: judge.repeatability for judge in judges}
+    notes += [*checked.unknown] if checked else []
+    summed_up = anchor_summary(boards, swap, repeatability=repeated) if boards else None
     notes += anchors_unknown(summed_up) if summed_up else []
     return Audit(
         selection=selection,
@@ -162,28 +175,16 @@ def audit(
         rankings=lists,
         grid=grid,
         anchors=summed_up,
-    )
-
-
-def _anchor_summary(
-    boards: Mapping[str, tuple[JudgedBoard, ...]],
-    swap: AnchorSwap | None,
-    judges: Sequence[JudgeAudit],
-) -> AnchorSummary:
-    """Model × anchor of the boards that are shown first, with those of single judges beside."""
-    icc = {
-        judge.judge: judge.repeatability.icc_3_k
-        for judge in judges
-        if judge.repeatability and judge.repeatability.icc_3_k
-    }
-    return anchor_summary(
-        {anchor: of_anchor[0].board for anchor, of_anchor in boards.items()},
-        {
-            anchor: {each.judge: each.board for each in of_anchor if each.judge is not None}
-            for anchor, of_anchor in boards.items()
-        },
-        swap,
-        strong={judge for judge, found in icc.items() if found.value >= STRONG},
+        jury=jury,
+        board_checks=checked,
+        outside=None
+        if beside is None or not boards
+        else compare_outside(
+            next(iter(boards.values()))[0].board,
+            beside,
+            rng=np.random.default_rng(options.seed),
+            level=options.level,
+        ),
     )
 
 
@@ -200,6 +201,8 @@ def _grid(counted: Counted, notes: list[str]) -> Grid | None:
             models,
             BTDOptions(alpha=options.alpha, kappa=options.kappa),
             sizes=options.grid_votes,
+            given=given_in_cells(models, counted.weighed, counted.votes),
+            confidences=counted.by_confidence if options.grid_votes else None,
             seed=options.seed,
             n_splits=options.splits or default_of(AuditOptions, "splits"),
             share=options.calibration_share,
@@ -213,6 +216,53 @@ def _grid(counted: Counted, notes: list[str]) -> Grid | None:
         reasons[reason] = reasons.get(reason, 0) + 1
     notes += [f"Grid: {count(n, 'cell')} left out. {why}" for why, n in reasons.items()]
     return grid
+
+
+def _jury(counted: Counted, costs: Mapping[str, float | None], notes: list[str]) -> Jury | None:
+    """The judges that can sit together, by every rule; `notes` take why there is no jury."""
+    options = counted.options
+    votes = {name: one for name, one in counted.votes.items() if name not in counted.people}
+    try:
+        return judge_jury(
+            votes,
+            counted.by_confidence,
+            rng=np.random.default_rng(options.seed),
+            by=options.confidence_by,
+            costs=costs,
+            level=options.level,
+        )
+    except (NoUsableVotes, InvalidOption) as error:
+        notes.append(f"No jury. {error}")
+        return None
+
+
+def _outside_board(file: str) -> OutsideBoard:
+    name = shown_name(Path(file).name)
+    try:
+        content = Path(file).read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"{name}: cannot be read ({error.strerror})") from None
+    return read_outside(content, name=name)
+
+
+def _board_checks(
+    moment: Snapshot,
+    selection: Selection,
+    pairs: Mapping[str | None, PairScores],
+    boards: Mapping[str, Sequence[JudgedBoard]],
+    options: AuditOptions,
+) -> BoardChecks:
+    """Triangles, abstention and direct scores of a selection with or without votes."""
+    doubts = queries.pair_doubts(moment, selection) if boards else {}
+    try:
+        scores = queries.direct_scores(moment, selection)
+    except NoUsableVotes:
+        scores = {}
+    judged = {
+        anchor: {each.judge: each.board for each in of_anchor if each.judge is not None}
+        for anchor, of_anchor in boards.items()
+    }
+    return board_checks(pairs.get(None), judged, doubts, scores, level=options.level)
 
 
 def _without_votes(
@@ -248,6 +298,9 @@ def _without_votes(
         notes=(),
         scores=scores,
         rankings=lists,
+        board_checks=_board_checks(moment, selection, {}, {}, options)
+        if options.board_checks
+        else None,
     )
 
 
@@ -327,7 +380,7 @@ def _aggregate(evidence: Evidence, notes: list[str]) -> tuple[BTDFit | None, Eva
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
-    if name not in counted.weighed:
+    if not options.splits or name not in counted.weighed:
         return fitted, None
     given, reasons = given_labels(labelled, counted.weighed[name], judge=name, judges=counted.votes)
     try:
@@ -376,43 +429,17 @@ def _notes_on_anchors(pooled: PairScores, options: AuditOptions) -> list[str]:
     ]
 
 
-def _boards(
-    pairs: Mapping[str | None, PairScores],
-    of_anchor: Mapping[str, tuple[Panel, ...]],
-    scores_of: Mapping[Panel, PairScores],
-    options: AuditOptions,
-    notes: list[str],
-) -> dict[str, tuple[JudgedBoard, ...]]:
-    """Pooled boards, one where the same judges judged all models; then of each judge that saw the
-    anchor.
-    """
-    boards = {}
+def _notes_on_boards(
+    pairs: Mapping[str | None, PairScores], of_anchor: Mapping[str, tuple[Panel, ...]]
+) -> list[str]:
+    """Boards that pool some judges only, and judges without one."""
+    notes = []
     for anchor, found in of_anchor.items():
-        # An anchor that met nobody has no panel, and says so where its board is made.
-        everyone = board(pairs[None], anchor, level=options.level, pool=options.pool)
-        rows = [
-            JudgedBoard(
-                judge=None,
-                board=replace(
-                    board(scores_of[panel], anchor, level=options.level, pool=options.pool),
-                    never_met=everyone.never_met,
-                )
-                if panel in scores_of
-                else everyone,
-                pooled_judges=panel.judges,
-                left_out_judges=panel.left_out,
-            )
-            for panel in found
-        ]
         if (reason := judged_unequally(found)) is not None:
             notes.append(reason)
-        for judge in sorted(name for name in pairs if name is not None):
-            if not met(pairs[judge], anchor):
-                notes.append(f"{judge}: no board against {anchor}, which it never judged.")
-                continue
-            own = board(pairs[judge], anchor, level=options.level, pool=options.pool)
-            rows.append(
-                JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=())
-            )
-        boards[anchor] = tuple(rows)
-    return boards
+        notes += [
+            f"{judge}: no board against {anchor}, which it never judged."
+            for judge in sorted(name for name in pairs if name is not None)
+            if not met(pairs[judge], anchor)
+        ]
+    return notes

@@ -9,10 +9,7 @@ from pages.shared import cached, widgets
 
 KINDS = {
     "stated": "Confidence is what the members state.",
-    "share": (
-        "A member's confidence is the share of its votes on a comparison "
-        "that agree: not all state one."
-    ),
+    "share": "A member's confidence is the share of its votes on a comparison that agree.",
     "none": "Members state no confidence and vote once, so only heads and pooled votes count.",
 }
 
@@ -39,13 +36,15 @@ widgets.tabs(
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")
 widgets.copy_as_python(
-    f"""counts = queries.vote_counts(store, selection)
-votes = queries.confidence_counts(store, selection)
-jury = ensemble_members({{name: counts[name] for name in {state.jury!r}}}, votes)
-fusers = {{name: fuser_verdicts(jury, counts[name], votes[name]) for name in {state.fusers!r}}}
-costs = queries.costs(store, selection)
-found = compare_ensembles(
-    jury, rng=default_rng(0), fusers=fusers, costs=costs, epsilon={state.epsilon}
+    f"""found = judge_jury(
+    queries.vote_counts(store, selection),
+    queries.confidence_counts(store, selection),
+    rng=default_rng(0),
+    jury={state.jury!r},
+    fusers={state.fusers!r},
+    by={state.by!r},
+    costs=queries.costs(store, selection),
+    epsilon={state.epsilon},
 )
-print(found.to_frame())"""
+print(found.table.to_frame())"""
 )

@@ -58,7 +58,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..audit_results import AuditOptions
-    from ..records import FirstVotes, IntArray, LengthCounts, OrderCounts, RatingTable, WeighedVotes
+    from ..records import (
+        ConfidenceCounts,
+        FirstVotes,
+        IntArray,
+        LengthCounts,
+        OrderCounts,
+        RatingTable,
+        WeighedVotes,
+    )
     from ..store.browse import JudgeSummary, Summary
     from .check import Limits
 
@@ -146,8 +154,14 @@ class Counted:
 
     @cached_property
     def weighed(self) -> dict[str, WeighedVotes]:
-        """What rules beyond counts need, where there are splits."""
-        return dict(self._ask(queries.weighed_votes)) if self.options.splits else {}
+        """What rules beyond counts need, where there are splits or a grid."""
+        wanted = self.options.splits or self.options.grid
+        return dict(self._ask(queries.weighed_votes)) if wanted else {}
+
+    @cached_property
+    def by_confidence(self) -> dict[str, ConfidenceCounts]:
+        """Votes by the confidence that they state."""
+        return dict(self._ask(queries.confidence_counts))
 
     @cached_property
     def lengths(self) -> dict[str, LengthCounts]:

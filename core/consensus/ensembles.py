@@ -28,6 +28,7 @@ from ..records import (
     OutcomeCounts,
     VoteCounts,
 )
+from ..schema import ConfidenceSource
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import clustered_share, common_places, mean_interval, n_distinct
 
@@ -162,7 +163,12 @@ RULES: dict[str, Rule] = {
 """Voting rules by key, in the order of tables."""
 
 
-def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCounts]) -> Members:
+def members(
+    counts: Mapping[str, VoteCounts],
+    votes: Mapping[str, ConfidenceCounts],
+    *,
+    by: ConfidenceSource = "stated",
+) -> Members:
     """One verdict per comparison of each judge, on the comparisons that all of them judged.
 
     The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the
@@ -171,8 +177,8 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
     none, it is that share for all, provided every member voted more than once somewhere; else there
     is none (ours).
 
-    counts, votes : by judge, of one selection.  Raises InvalidOption for fewer than two judges,
-        UnknownName
+    counts, votes : by judge, of one selection.  by : `share` takes the share of its votes for all
+        even where they state one.  Raises InvalidOption for fewer than two judges, UnknownName
     for a judge without votes, NoUsableVotes if no comparison has a verdict of every member.
     """
     names = tuple(counts)
@@ -191,7 +197,7 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
     stated = [_stated(rows[name], votes[name]) for name in names]
     confidence = None
     kind: Literal["stated", "share", "none"] = "none"
-    if not any(np.isnan(one).any() for one in stated):
+    if by == "stated" and not any(np.isnan(one).any() for one in stated):
         confidence, kind = np.stack(stated) * share, "stated"
     elif all(int((one.plus + one.tie + one.minus).max()) > 1 for one in rows.values()):
         confidence, kind = share, "share"
@@ -291,11 +297,17 @@ def fuser_verdicts(
 ) -> tuple[Verdicts, IntArray]:
     """Verdicts of a judge that read the members' verdicts, and the rows of `jury` that it judged.
 
-    Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
+    Its confidence is as in `members`, NaN on rows where it states none; in a jury by share of votes
+    it is that share, NaN where it voted once. Source: [TH] §5.
     """
     rows, place = common_places(jury.comparison, counts.comparison)
     one = counts.rows(place)
-    return Verdicts(label=one.label, confidence=_stated(one, votes) * share_behind(one)), rows
+    confidence = share_behind(one)
+    if jury.kind == "share":
+        confidence = np.where(one.n > 1, confidence, np.nan)
+    else:
+        confidence = _stated(one, votes) * confidence
+    return Verdicts(label=one.label, confidence=confidence), rows
 
 
 def _stated(one: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
@@ -331,6 +343,8 @@ class EnsembleScore:
     is fitted of all members by BTD too.  against_best : accuracy minus that one's, on the same
         comparisons.
     Both None for the best one itself.
+    alone : of a fuser the judge that is the same model by itself, and against_alone : accuracy
+        minus that one's on the comparisons that both judged; None where there is no such judge.
     differs, right, wrong : comparisons on which its label differs from the majority of judges, and
         on how
     many of those it is right while the majority is wrong, and the other way round.
@@ -350,6 +364,8 @@ class EnsembleScore:
     th: ThScore | None
     against: str | None
     against_best: Difference | None
+    alone: str | None
+    against_alone: Difference | None
     differs: int
     right: int
     wrong: int
@@ -370,7 +386,8 @@ COLUMNS = (
         "against_best_value",
         "against_best_low",
     ),
-    *("against_best_high", "differs", "right", "wrong", "cost"),
+    *("against_best_high", "alone", "against_alone_value", "against_alone_low"),
+    *("against_alone_high", "differs", "right", "wrong", "cost"),
 )
 
 
@@ -399,7 +416,12 @@ class EnsembleTable:
         """One row per member, rule or fuser."""
         rows = []
         for score in self.scores.values():
-            row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
+            row = flat(score)
+            for name in ("against_best", "against_alone"):
+                row |= {
+                    f"{name}_{end}": getattr(getattr(score, name), end, None)
+                    for end in ("value", "low", "high")
+                }
             row |= {
                 name: getattr(score.calibration, name, None)
                 for name in ("ece", "ace", "mce", "brier", "nll")
@@ -415,6 +437,7 @@ def compare(
     *,
     rng: np.random.Generator,
     fusers: Mapping[str, tuple[Verdicts, IntArray]] | None = None,
+    same_model: Mapping[str, tuple[str, VoteCounts]] | None = None,
     costs: Mapping[str, float | None] | None = None,
     epsilon: float = EPSILON,
     level: float = 0.95,
@@ -427,7 +450,7 @@ def compare(
     jury's (ours).
 
     fusers : by judge, as `core.consensus.ensembles.fuser_verdicts`; each is judged on the rows that
-        it has.
+        it has.  same_model : of a fuser the judge that is the same model by itself, and its votes.
     costs : mean cost of a verdict by judge; a rule costs what its members cost together, a fuser
         that and
     its own. A cost that is not known stays unknown, never 0.
@@ -498,6 +521,13 @@ def compare(
         majority = voted["majority"].label[at]
         outcomes = _outcomes(item, verdicts.confidence[kept], right)
         departs = label != majority
+        same, by_itself = None, None
+        if same_model and key in same_model:
+            same, votes_alone = same_model[key]
+            mine, there = common_places(jury.comparison[at], votes_alone.comparison)
+            if len(mine):
+                own_right = votes_alone.label[there] == gold[mine]
+                by_itself = paired(item[mine], right[mine], own_right, level=level)
         scores[key] = EnsembleScore(
             key=key,
             name=name,
@@ -510,6 +540,8 @@ def compare(
             th=None if outcomes is None else th_score(outcomes, epsilon, level=level),
             against=None if key == against else against,
             against_best=None if key == against else paired(item, right, best_right, level=level),
+            alone=None if by_itself is None else same,
+            against_alone=by_itself,
             differs=int(departs.sum()),
             right=int((departs & right).sum()),
             wrong=int((departs & (majority == gold)).sum()),

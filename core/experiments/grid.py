@@ -12,10 +12,11 @@ import numpy as np
 
 from ..aggregation.btd import DEFAULTS, BTDOptions
 from ..aggregation.evaluation import MethodScore, evaluate
+from ..aggregation.rules import given_labels
 from ..errors import AppellateError, InvalidOption, NoUsableVotes
-from ..records import IntArray, VoteCounts
-from ..stats.estimate import DataFrame, data_frame, flat
-from .sweeps import subsample
+from ..records import ConfidenceCounts, IntArray, VoteCounts, WeighedVotes
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from .sweeps import labels_by_confidence, subsample
 
 ALL_TASKS = "all"
 MAJORITY = "majority"
@@ -44,6 +45,19 @@ class GridCell:
         return mae[MAJORITY] - mae["btd"] if {MAJORITY, "btd"} <= set(mae) else None
 
 
+def cell_name(cell: GridCell) -> str:
+    """Task and judge; the judge alone where there is one task."""
+    return cell.judge if cell.task == ALL_TASKS else f"{cell.task} · {cell.judge}"
+
+
+def cell_mae(cell: GridCell, key: str) -> Estimate | None:
+    """MAE of a rule with its interval by item; None where the cell does not have the rule."""
+    score = next((score for score in cell.scores if score.key == key), None)
+    if score is None:
+        return None
+    return Estimate(score.mae, score.mae_item_low, score.mae_item_high, n=cell.n)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Grid:
     """All cells in order of task and judge; `left_out`: (task, judge, votes) → why."""
@@ -68,6 +82,7 @@ def task_grid(
     sizes: Sequence[int] = (),
     seed: int = 0,
     given: Mapping[tuple[str, str], Mapping[str, IntArray]] | None = None,
+    confidences: Mapping[str, ConfidenceCounts] | None = None,
     n_splits: int = 100,
     share: float = 0.05,
     level: float = 0.95,
@@ -78,8 +93,10 @@ def task_grid(
     by_task : task → judge → votes.  sizes : votes per comparison, drawn without replacement from
         comparisons that have so many.  seed : of the splits of each cell, so that a cell is what
         `evaluate` with `default_rng(seed)` gives, and of the draws.
-    given : (task, judge) → labels by rules that need confidence, order or lengths, one per labelled
-        row; they are of all votes, so with fewer such rules are left out.
+    given : (task, judge) → labels by rules that need more than counts, one per labelled row; they
+        are of all votes.  confidences : of the votes of each judge, for Soft-SC and CI-SC with
+        fewer votes too; a judge of which some vote has none is left out of those rules. What other
+        rules say of fewer votes is not known: USC and GSA are calls that read all of them.
 
     A cell with too few labels is left out with its reason. Raises InvalidOption for a size below 1,
     NoUsableVotes if nothing can be evaluated. Source: [BTD] §5.
@@ -92,7 +109,9 @@ def task_grid(
             for votes in (None, *sizes):
                 try:
                     drawn = _with(counts.labelled(), votes, seed)
-                    known = (given or {}).get((task, judge)) if votes is None else None
+                    known = (given or {}).get((task, judge))
+                    if votes is not None:
+                        known = _weighed(drawn, (confidences or {}).get(judge), seed)
                     found = evaluate(
                         drawn,
                         options,
@@ -121,6 +140,40 @@ def task_grid(
         reasons = "; ".join(sorted(set(left_out.values()))) or "there are no votes"
         raise NoUsableVotes(f"No task and judge can be evaluated: {reasons}")
     return Grid(cells=tuple(cells), left_out=left_out)
+
+
+def given_in_cells(
+    by_task: Mapping[str, Mapping[str, VoteCounts]],
+    votes: Mapping[str, WeighedVotes],
+    judges: Mapping[str, VoteCounts],
+) -> dict[tuple[str, str], dict[str, IntArray]]:
+    """Labels by rules that need more than counts, (task, judge) → rule → one per labelled row.
+
+    votes : of each judge.  judges : among whom USC and GSA of a judge are sought. A cell without
+    labels has none; a rule that lacks its input is left out, as `aggregation.rules.given_labels`
+    says. Source: [BTD] §5.
+    """
+    found = {}
+    for task, of_judge in by_task.items():
+        for judge, counts in of_judge.items():
+            labelled = counts.labelled()
+            if judge in votes and len(labelled):
+                found[task, judge], _ = given_labels(
+                    labelled, votes[judge], judge=judge, judges=judges
+                )
+    return found
+
+
+def _weighed(
+    drawn: VoteCounts, confidences: ConfidenceCounts | None, seed: int
+) -> dict[str, IntArray] | None:
+    """Labels of the drawn votes by the rules that weigh confidence; None without confidences."""
+    if confidences is None:
+        return None
+    try:
+        return labels_by_confidence(drawn, confidences, rng=np.random.default_rng(seed))
+    except NoUsableVotes:
+        return None
 
 
 def _with(counts: VoteCounts, votes: int | None, seed: int) -> VoteCounts:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
-from ..aggregation.rules import RULES, check_known, forecast_by, forecast_losses
+from ..aggregation.rules import RULES, check_known, forecast_by, forecast_losses, one_hot
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCounts
 from ..stats.intervals import dense_codes
@@ -105,9 +105,15 @@ def errors_and_hits(
     """|ŷ − y| and 1{ŷ = y} of each rule in each cell, (sets or 1, cells), after calibration on each
     set.
 
-    calibration : (sets, cells).  Shrunken BTD has the weak prior.
+    calibration : (sets, cells).  Shrunken BTD has the weak prior; rules whose labels the splits
+        were given say those.
     """
-    forecasts = (forecast_by(key, drawn.cells, calibration, options) for key in methods)
+    forecasts = (
+        one_hot(drawn.given[key])[None]
+        if key in drawn.given
+        else forecast_by(key, drawn.cells, calibration, options)
+        for key in methods
+    )
     losses = [forecast_losses(forecast, drawn.cells.gold) for forecast in forecasts]
     return [error for error, _ in losses], [hit for _, hit in losses]
 

@@ -12,9 +12,18 @@ from typing import Any, Literal
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
-from ..aggregation.rules import RULES
+from ..aggregation.rules import RULES, WEIGHINGS, confidence_labels
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts, kept_rows
+from ..records import (
+    NO_GOLD,
+    BoolArray,
+    ConfidenceCounts,
+    FloatArray,
+    IntArray,
+    OrderCounts,
+    VoteCounts,
+    kept_rows,
+)
 from ..stats.estimate import DataFrame, Estimates, data_frame, flat
 from ..stats.intervals import check_level
 from ..stats.splits import (
@@ -63,6 +72,51 @@ def subsample(
         from_ab = votes // 2 + coin
         drawn = _draw(counts.ab, from_ab, rng) + _draw(counts.ba, votes - from_ab, rng)
     return VoteCounts.of(drawn, comparison=counts.comparison, item=counts.item, gold=counts.gold)
+
+
+def labels_by_confidence(
+    drawn: VoteCounts, votes: ConfidenceCounts, *, rng: np.random.Generator
+) -> dict[str, IntArray]:
+    """Labels of drawn votes by the rules that weigh confidence, Soft-SC and CI-SC, by rule.
+
+    Of the votes for each label as many as were drawn are taken with their confidences, without
+    replacement, whatever the order they were given in: with all votes drawn the labels are those of
+    `given_labels`.
+
+    drawn : as `subsample` gives them.  votes : all votes of the same judge.
+    Raises InvalidOption where fewer votes are known than were drawn, NoUsableVotes where a vote on
+    these comparisons has no confidence. Source: [BTD] §5.
+    """
+    order = np.argsort(drawn.comparison, kind="stable")
+    place = np.minimum(
+        np.searchsorted(drawn.comparison, votes.comparison, sorter=order), len(drawn) - 1
+    )
+    row = order[place]
+    own = drawn.comparison[row] == votes.comparison
+    confidence, group = votes.confidence[own], row[own] * 3 + votes.vote[own] + 1
+    if np.isnan(confidence).any():
+        raise NoUsableVotes("Soft-SC and CI-SC need the confidence of each vote; some have none.")
+    each = np.repeat(np.arange(len(group)), votes.n[own])
+    wanted, there = drawn.votes.ravel(), np.bincount(group[each], minlength=3 * len(drawn))
+    if (there < wanted).any():
+        raise InvalidOption("More votes were drawn than have a confidence; take one selection.")
+    # A random place within the votes for the same label of the same comparison.
+    each = each[np.argsort(group[each] + rng.random(len(each)))]
+    first = np.cumsum(there) - there
+    taken = np.arange(len(each)) - first[group[each]] < wanted[group[each]]
+    among, stated = group[each[taken]], confidence[each[taken]]
+    size = len(wanted)
+    lowest, product = np.ones(size), np.ones(size)
+    np.minimum.at(lowest, among, stated)
+    np.multiply.at(product, among, stated)
+    sums = {
+        "stated": wanted,
+        "total": np.bincount(among, stated, minlength=size),
+        "lowest": lowest,
+        "product": product,
+    }
+    by_label = {name: values.reshape(-1, 3) for name, values in sums.items()}
+    return {key: confidence_labels(by_label, weigh) for key, weigh in WEIGHINGS.items()}
 
 
 def _parts(counts: VoteCounts | OrderCounts) -> tuple[IntArray, ...]:
@@ -167,6 +221,7 @@ def vote_sweep(
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
     methods: Sequence[str] = protocol.COMPARED,
+    confidences: ConfidenceCounts | None = None,
     subsamples: int = 10,
     n_splits: int = 20,
     share: float = 0.05,
@@ -182,6 +237,8 @@ def vote_sweep(
     mean ± t·SE over the subsamples (over splits, ± z·SE, if there is one). At n = all votes and one
     subsample the numbers are those of `evaluate`.
 
+    confidences : of all votes, for Soft-SC and CI-SC on the drawn votes too
+        (`labels_by_confidence`); the numbers of the other rules stay what they are without.
     Raises NoUsableVotes without a labelled comparison, InvalidOption for impossible sizes or a size
     that no comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item
     ours.
@@ -202,8 +259,10 @@ def vote_sweep(
     if not wanted or wanted[0] < 1 or wanted[-1] > capacity.max():
         raise InvalidOption(f"Sizes {wanted}: use numbers of votes from 1 to {capacity.max()}.")
     kept = replace(counts, **kept_rows(counts, known[capacity >= wanted[-1]]))
+    if confidences is not None:
+        keys = (*keys, *WEIGHINGS)
 
-    votes_rng, splits_rng = rng.spawn(2)
+    votes_rng, splits_rng, confidence_rng = rng.spawn(3)
     each = splits_rng.spawn(subsamples)
     # The items of `splits` are dense codes, the same at every size and subsample.
     table, by_draw, known_all, spread = [], [], [], []
@@ -211,8 +270,16 @@ def vote_sweep(
         per_draw, per_item, reference = [], [], []
         for generator in each:
             votes = subsample(kept, n, rng=votes_rng)
+            given = None
+            if confidences is not None:
+                given = labels_by_confidence(votes, confidences, rng=confidence_rng)
             drawn = splits(
-                votes, rng=copy.deepcopy(generator), n_splits=n_splits, share=share, minimum=minimum
+                votes,
+                rng=copy.deepcopy(generator),
+                n_splits=n_splits,
+                share=share,
+                minimum=minimum,
+                given=given,
             )
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
             errors, hits = protocol.errors_and_hits(drawn, together, keys, options)

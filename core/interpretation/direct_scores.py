@@ -12,12 +12,13 @@ import numpy as np
 
 from ..leaderboard.anchored import pairs_of
 from ..leaderboard.judge_dispersion import Dispersion, Spread
+from ..leaderboard.score_abstention import ScoreAbstention
 from ..leaderboard.score_board import ScoreBoard, ScoreBoards
 from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..records import DirectScores
 from ..stats.estimate import Estimate
-from ..stats.intervals import bonferroni_factor
-from ..wording import percent
+from ..stats.intervals import bonferroni_factor, bonferroni_interval
+from ..wording import percent, signed
 from .leaderboard import ENDS, of_pairs, percent_span
 from .leaderboard_checks import order_ends
 from .tables import Column
@@ -79,6 +80,56 @@ PAIRS = (
     Column("κ", "kappa"),
     Column("weighted κ", "weighted_kappa"),
 )
+
+
+KEPT = (
+    Column("SD / scale up to", "threshold", ".2f", "empty: all responses scored twice"),
+    Column("kept", "coverage", ".1%"),
+    Column("n", "n", ",d"),
+    Column("models", "n_models", "d"),
+    Column("|change| of mean score", "delta", ".3f"),
+    Column("SD over judges", "sd_judges", ".3f"),
+    Column("Kendall τ", "kendall", ".2f"),
+)
+"""A row per threshold (`ScoresKept`)."""
+CHANGED = (
+    Column("model", "model", ""),
+    Column("responses", "n", ",d"),
+    Column("kept", "kept", ",d"),
+    Column("mean score", "mean"),
+    Column("without", "mean_after"),
+    Column("change", "delta", "+.3f"),
+)
+"""A row per model (`ScoreChanged`)."""
+
+
+def scores_abstained(found: ScoreAbstention) -> str:
+    """What dropping the responses on which a judge's runs differ keeps and moves.
+
+    The model named is the most changed of several, so its interval is widened for their number
+    (`bonferroni_interval`) before it counts as more than chance.
+    """
+    row = next(row for row in found.rows if row.threshold == found.threshold)
+    what = (
+        f"responses on which a judge's scores differ by an SD above {percent(found.threshold)} "
+        "of the scale"
+    )
+    if not row.n:
+        return f"Nothing is left without {what}."
+    said = (
+        f"Without {what}, {percent(row.coverage)} of {found.n:,} stay, and mean scores move by "
+        f"{row.delta or 0.0:.2f} points on average."
+    )
+    if row.coverage < 1 and found.changed:
+        most = found.changed[0]
+        certain = bonferroni_interval(most.delta, len(found.changed)).excludes(0)
+        known = most.delta.has_interval
+        how = "more than chance" if certain else "which may be chance"
+        said += (
+            f" Most: {most.model}, {signed(most.delta.value, 2)} points, "
+            f"{how if known else 'with too few left to tell from chance'}."
+        )
+    return said
 
 
 def alone(found: DirectStatistics) -> str:

@@ -38,6 +38,8 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
             "compared with", lambda score: score.against and found.scores[score.against].name, ""
         ),
         Column("minus that one", "against_best", ends=("minus low", "minus high")),
+        Column("the same model alone", "alone", ""),
+        Column("minus it alone", "against_alone", ends=("alone low", "alone high")),
         Column("differs from majority", "differs", "d"),
         Column("right where it differs", "right", "d"),
         Column("majority right where it differs", "wrong", "d"),
@@ -203,6 +205,27 @@ def _measured(gap: Difference, *, counted: bool = False) -> str:
 
 def _among(several: int, what: str) -> str:
     return f", beyond chance among {several} {what}" if several > 1 else ""
+
+
+def fusers_alone(found: EnsembleTable) -> tuple[str, ...]:
+    """Of each fuser whether reading the members' verdicts helps the same model alone."""
+    said = []
+    for score in found.scores.values():
+        gap = score.against_alone
+        if gap is None:
+            continue
+        if 1 < gap.items < FEW:
+            word = f"{gap.items} items are too few to tell whether reading the others helps"
+        elif gap.low > 0:
+            word = "reading the others helps"
+        elif gap.high < 0:
+            word = "reading the others harms"
+        else:
+            word = "reading the others is not shown to help or harm"
+        said.append(
+            f"{score.name} against {score.alone} alone: {_measured(gap, counted=True)}; {word}."
+        )
+    return tuple(said)
 
 
 def rules_departures(found: EnsembleTable) -> tuple[str, ...]:

@@ -11,11 +11,12 @@ from operator import attrgetter
 import numpy as np
 
 from ..leaderboard.anchored import Board, BoardRow, SubsampleErrors
+from ..leaderboard.board_checks import OverJudges
 from ..leaderboard.debiased import DebiasedRate, RoganGladen
 from ..leaderboard.judge_dispersion import MethodSpread, RatingSpread
 from ..leaderboard.judges import JurySize, PooledBoard, Pooling, Screened, Screening
 from ..leaderboard.ratings import RAEE, Result
-from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Changed, differing
+from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Changed, Rule, differing
 from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
@@ -84,6 +85,34 @@ ABSTENTION = (
     Column("Kendall τ", "kendall", ".2f", "against the full board"),
     Column("models", "n_models", "d"),
 )
+OVER_JUDGES = (
+    Column("anchor", "anchor", ""),
+    Column("model", "model", ""),
+    Column("judges", "judges", "d"),
+    *(
+        Column(name, field, "+.0f")
+        for name, field in (
+            ("least", "least"),
+            ("Q1", "q1"),
+            ("median", "median"),
+            ("Q3", "q3"),
+            ("most", "most"),
+        )
+    ),
+)
+"""A row per anchor and model (`OverJudges`), Elo points."""
+RULE_WORDS: dict[Rule, str] = {"run_sd": "repeats", "confidence": "confidence"}
+CHANGED = (
+    Column("model", "model", ""),
+    Column("judged prompts", "n", ",d"),
+    Column("kept", "kept", ",d"),
+    Column("p", "p"),
+    Column("p without", "p_after"),
+    Column("change of p", "delta", "+.3f"),
+    Column("Elo", "elo", "+.0f"),
+    Column("Elo without", "elo_after", "+.0f"),
+)
+"""A row per model at one threshold (`Changed`)."""
 SUBSAMPLES = (
     Column("model", "model", ""),
     Column("n", "n", "d", "prompts in a subsample"),
@@ -417,6 +446,22 @@ def tasks(found: BetweenTasks) -> str:
         "of "
         f"{most}, by an SD of {_tau(tested[most])}."
     )
+
+
+def over_judges_said(rows: Sequence[OverJudges]) -> str:
+    """On which model judges differ most, and least."""
+    several = [row for row in rows if row.judges > 1]
+    if not several:
+        return "No model has a board of two judges, so how far they differ is unknown."
+    widest = max(several, key=lambda row: row.most - row.least)
+    narrow = min(several, key=lambda row: row.most - row.least)
+    said = (
+        f"Judges differ most on {widest.model}: from {signed_elo(widest.least)} to "
+        f"{signed_elo(widest.most)} Elo among {widest.judges}"
+    )
+    if narrow is widest:
+        return f"{said}."
+    return f"{said}; least on {narrow.model}, by {narrow.most - narrow.least:.0f}."
 
 
 def outside(found: OutsideComparison) -> str:

@@ -4,7 +4,8 @@ help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isnan
 from typing import Literal
 
@@ -26,7 +27,7 @@ from ..aggregation.rules import RULES
 from ..aggregation.shrinkage import CandidatePrior
 from ..bias.order import PositionBias
 from ..checks.check import CheckResult, Grade
-from ..experiments.grid import Grid, GridCell
+from ..experiments.grid import MAJORITY, Grid, GridCell, cell_mae
 from ..stats.estimate import Estimate, Estimates
 from ..stats.splits import HeldOutScores
 from ..wording import minus, number, percent, signed, signed_ends, span
@@ -46,15 +47,6 @@ FEW_VOTES = {
 def grid_columns(grid: Grid) -> tuple[Column, ...]:
     """A row per `GridCell`: MAE of every rule that some cell has, then BTD on all labels."""
 
-    def mae(key: str) -> Callable[[GridCell], Estimate | None]:
-        def of(cell: GridCell) -> Estimate | None:
-            score = next((score for score in cell.scores if score.key == key), None)
-            if score is None:
-                return None
-            return Estimate(score.mae, score.mae_item_low, score.mae_item_high, n=cell.n)
-
-        return of
-
     def best(cell: GridCell) -> str:
         return ", ".join(score.name for score in cell.scores if score.top_cluster)
 
@@ -64,26 +56,35 @@ def grid_columns(grid: Grid) -> tuple[Column, ...]:
         Column("judge", "judge", TEXT),
         Column("votes", lambda cell: "all" if cell.votes is None else str(cell.votes), TEXT),
         Column("n", "n", ",d"),
-        *(Column(RULES[key].name, mae(key), ends_last=True) for key in keys),
+        *(Column(RULES[key].name, partial(cell_mae, key=key), ends_last=True) for key in keys),
         Column("majority − BTD", "gain", "+.3f"),
         Column("BTD, all labels", "mae_all_labels"),
         Column("not told from the best", best, TEXT),
     )
 
 
-def grid_answer(grid: Grid) -> str:
-    """In how many cells each rule is not told from the best, the most first."""
+def grid_answer(grid: Grid) -> Answer:
+    """Which rule is most often not told from the best, and how often the majority is."""
     whole = [cell for cell in grid.cells if cell.votes is None]
     best: dict[str, int] = {}
     for cell in whole:
         for score in cell.scores:
             if score.top_cluster and not score.dummy:
-                best[score.name] = best.get(score.name, 0) + 1
+                best[score.key] = best.get(score.key, 0) + 1
     if not best:
-        return "No rule is shown to be among the best anywhere."
-    first = sorted(best.items(), key=lambda row: (-row[1], row[0]))
-    named = "; ".join(f"{name} in {n}" for name, n in first[:4])
-    return f"Not told from the best of {len(whole)} tasks and judges: {named}."
+        return Answer(headline="No rule is shown to be among the best anywhere.", good=False)
+    (first, n), *others = sorted(best.items(), key=lambda row: (-row[1], row[0]))
+    headline = f"{RULES[first].name} is among the best in {n} of {len(whole)} tasks and judges"
+    if first != MAJORITY:
+        headline += f", the majority in {best.get(MAJORITY, 0)}"
+    named = [f"{RULES[key].name} {n}" for key, n in ((first, n), *others[:4])]
+    gains = [cell.gain for cell in whole if cell.gain is not None]
+    lower = f"BTD errs less than the majority in {sum(gain > 0 for gain in gains)} of {len(gains)}"
+    return Answer(
+        headline=f"{headline}.",
+        figures=line([f"not told from the best: {', '.join(named)}", lower if gains else ""]),
+        good=MAJORITY in best and best[MAJORITY] == len(whole),
+    )
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> CheckResult:

@@ -7,14 +7,16 @@ Source: [RAEE] Tables 1 to 4, 10 and 11, and its appendix E.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
+from ..agreement.reliability import Repeatability
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from .anchored import Board
 from .anchors import AnchorSwap
+from .panels import JudgedBoard
 
 STRONG = 0.90
 """ICC(3,k) from which on a judge is strong. Source: [RAEE] §3."""
@@ -84,27 +86,33 @@ class AnchorSummary:
 
 
 def anchor_summary(
-    pooled: Mapping[str, Board],
-    own: Mapping[str, Mapping[str, Board]],
+    boards: Mapping[str, Sequence[JudgedBoard]],
     swap: AnchorSwap | None,
     *,
-    strong: Collection[str] = (),
+    repeatability: Mapping[str, Repeatability | None] = MappingProxyType({}),
 ) -> AnchorSummary:
     """Model × anchor with p, SE, Elo, spread over judges, and the strong judges alone.
 
-    pooled : anchor → board of all judges.  own : anchor → judge → its board.  swap : of all
-        anchors.
-    strong : judges with ICC(3,k) of .90 or more.
+    boards : by anchor, as `panels.judged_boards`: the first pooled one is summed up, those of
+        judges are what spreads.  swap : of all anchors.
+    repeatability : of each judge; from ICC(3,k) .90 on it is strong.
     Anchors stand in order of serving (τ above .90 with every other), then by the larger share of
     models with p in [.2, .8], then by the larger least τ, then by name. An anchor that some model
     always loses to, or always beats, measures that model badly, whatever its τ.
     Source: [RAEE] Tables 1 to 4, 10, 11, E.1; the order of anchors is ours, docs/methods.md §6.
     """
+    pooled = {anchor: judged[0].board for anchor, judged in boards.items()}
+    strong = {
+        judge
+        for judge, found in repeatability.items()
+        if found and found.icc_3_k and found.icc_3_k.value >= STRONG
+    }
     rows = []
     for anchor, board in pooled.items():
-        of_judges = own.get(anchor, {})
         of_model = {
-            judge: {row.model: row for row in judged.rows} for judge, judged in of_judges.items()
+            each.judge: {row.model: row for row in each.board.rows}
+            for each in boards[anchor]
+            if each.judge is not None
         }
         for row in board.rows:
             seen = {judge: of[row.model] for judge, of in of_model.items() if row.model in of}

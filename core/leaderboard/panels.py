@@ -9,10 +9,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..records import PairScores, Panel
+from .anchored import Board, Prior, board, met
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgedBoard:
+    """A leaderboard and whose votes made it; `judge` None is a pooled board.
+
+    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not
+        in a pooled
+    board, because they did not judge all of its models; none for a judge's own board.
+    """
+
+    judge: str | None
+    board: Board
+    pooled_judges: tuple[str, ...]
+    left_out_judges: tuple[str, ...]
 
 
 def panels(
@@ -72,3 +89,47 @@ def _panels(judges_of: Mapping[str, frozenset[str]], anchor: str) -> tuple[Panel
 def unequal(found: Sequence[Panel]) -> bool:
     """Whether the models of an anchor were judged by different judges."""
     return any(panel.left_out for panel in found) or len(found) > 1
+
+
+def judged_boards(
+    pairs: Mapping[str | None, PairScores],
+    of_anchor: Mapping[str, Sequence[Panel]],
+    scores_of: Mapping[Panel, PairScores],
+    *,
+    prior: Prior = "jeffreys",
+    level: float = 0.95,
+    pool: int | None = None,
+) -> dict[str, tuple[JudgedBoard, ...]]:
+    """By anchor its pooled boards, most models first, then the board of each judge that met it.
+
+    pairs : of each judge, and of all under None.  of_anchor : `panels`.  scores_of : of the panels
+        of anchors whose models were judged by different judges; others pool all votes.
+    prior, level, pool : as for `anchored.board`.
+    Raises as that does, for an anchor that met nobody. Source: docs/methods.md §6.
+    """
+    found = {}
+    for anchor, panels_of in of_anchor.items():
+        # An anchor that met nobody has no panel, and says so where its board is made.
+        everyone = board(pairs[None], anchor, prior=prior, level=level, pool=pool)
+        rows = [
+            JudgedBoard(
+                judge=None,
+                board=replace(
+                    board(scores_of[panel], anchor, prior=prior, level=level, pool=pool),
+                    never_met=everyone.never_met,
+                )
+                if panel in scores_of
+                else everyone,
+                pooled_judges=panel.judges,
+                left_out_judges=panel.left_out,
+            )
+            for panel in panels_of
+        ]
+        for judge in sorted(name for name in pairs if name is not None):
+            if met(pairs[judge], anchor):
+                own = board(pairs[judge], anchor, prior=prior, level=level, pool=pool)
+                rows.append(
+                    JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=())
+                )
+        found[anchor] = tuple(rows)
+    return found

@@ -12,7 +12,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.juries import without_rows
 from ..stats.estimate import Estimates
-from .base import COLOURS, Style, error_bars, figure, hover, trace
+from .base import COLOURS, Style, error_bars, figure, hover, label, trace
 from .forest import Look, forest, series
 
 if TYPE_CHECKING:
@@ -50,6 +50,47 @@ def accuracies_figure(
     if found.best_fitted is not None:
         best = found.scores[found.best_fitted].accuracy.value
         fig.add_vline(x=best, line={"color": COLOURS[theme].neutral, "width": 1, "dash": "dash"})
+    return fig
+
+
+def departures_figure(found: EnsembleTable, *, theme: Theme = "light") -> Figure:
+    """Comparisons on which each differs from the majority of judges: where it is right, where the
+    majority is, and where neither is. Source: [TH] Figure 5.
+    """
+    colours = COLOURS[theme]
+    scores = [score for score in found.scores.values() if score.differs and score.key != "majority"]
+    names = [label(score.name) for score in scores]
+    parts = (
+        ("it is right", colours.accent, [score.right for score in scores]),
+        ("the majority is right", colours.raters[1], [score.wrong for score in scores]),
+        (
+            "neither is",
+            colours.neutral,
+            [score.differs - score.right - score.wrong for score in scores],
+        ),
+    )
+    fig = figure(
+        "comparisons on which it differs from the majority",
+        "",
+        theme=theme,
+        height=max(220, 110 + 34 * len(scores)),
+    )
+    for name, colour, counts in parts:
+        fig.add_bar(
+            x=counts,
+            y=names,
+            orientation="h",
+            name=name,
+            marker={"color": colour},
+            customdata=[[score.name] for score in scores],
+            **hover(
+                f"<b>{label(score.name, limit=80)}</b><br>{name}: {n:,} of {score.differs:,} "
+                f"departures<br>n {score.n:,} comparisons"
+                for score, n in zip(scores, counts, strict=True)
+            ),
+        )
+    fig.update_layout(barmode="stack")
+    fig.update_yaxes(autorange="reversed", showgrid=False, ticks="")
     return fig
 
 

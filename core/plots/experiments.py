@@ -5,13 +5,15 @@ budget.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ..aggregation.rules import RULES
+from ..experiments.grid import cell_mae, cell_name
 from ..stats.estimate import Estimate, Estimates
 from ..wording import SAYS, ends
 from .aggregation import (
@@ -36,12 +38,13 @@ from .base import (
     trace,
     undimmed,
 )
-from .forest import forest, series
+from .forest import Look, forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
     from ..experiments.budget import BudgetTrial
     from ..experiments.comparison import ComparedValue, Comparison, ParameterGrid
+    from ..experiments.grid import Grid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep
     from .aggregation import Pattern
@@ -114,6 +117,20 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         traces=traces,
         x_axis={"tickvals": x, "ticktext": [str(size) for size in found.sizes.tolist()]},
     )
+
+
+def grid_figure(grid: Grid, **looks: Unpack[Look]) -> Figure:
+    """MAE of BTD (filled) and the majority (hollow) in each cell with all votes, the cells in which
+    they differ most first.
+    """
+    whole = [cell for cell in grid.cells if cell.votes is None]
+    apart = sorted(whole, key=lambda cell: -abs(cell.gain or 0.0))[:MOST_GROUPS]
+    cells = {cell_name(cell): cell for cell in apart}
+    drawn = [
+        series(name, cells, partial(cell_mae, key=key), "{0.n:,} comparisons", look=look)
+        for name, key, look in (("Majority", "majority", "hollow"), ("BTD", "btd", "filled"))
+    ]
+    return forest(drawn, "mean absolute error", **looks)
 
 
 def compared_figure(

@@ -4,16 +4,19 @@ labels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from ..leaderboard.anchored import SubsampleErrors
+from ..leaderboard.anchored import Board, SubsampleErrors
+from ..leaderboard.board_checks import OverJudges
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
 from ..leaderboard.robustness import Abstention, Changed
+from ..leaderboard.score_abstention import ScoreAbstention
 from ..stats.estimate import Estimates
+from ..wording import signed_elo
 from .base import (
     COLOURS,
     MARKERS,
@@ -23,16 +26,21 @@ from .base import (
     hover,
     ideal_trace,
     label,
+    tint,
     trace,
     undimmed,
 )
-from .forest import Look, Shown, forest, series
+from .forest import Look, Shown, forest, row_names, series
+from .leaderboard import judge_key
 
 if TYPE_CHECKING:
     from .base import Figure, Style, Theme
 
 
 HEIGHT = 330
+LEAST_FOR_VIOLIN = 5
+"""Judges from which on a violin is drawn: of fewer it would show its smoothing."""
+MOST_CHANGED = 24
 
 
 def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
@@ -209,6 +217,91 @@ def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
         reference=0,
         **looks,
     )
+
+
+def score_changes_figure(found: ScoreAbstention, **looks: Unpack[Look]) -> Figure:
+    """Change of each model's mean score by abstention, most changed first."""
+    models = {one.model: one for one in found.changed[:MOST_CHANGED]}
+    kept = "{0.kept:,} of {0.n:,} scored responses kept"
+    return forest(
+        [series("change", models, "delta", kept, key=None)],
+        "change of mean score, points",
+        reference=0,
+        **looks,
+    )
+
+
+def over_judges_figure(
+    rows: Sequence[OverJudges],
+    judged: Mapping[str, Board],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> Figure:
+    """Elo of each model by judge: a violin where five judges or more have the model, and a mark for
+    each judge, whose key is `judge_key`. Source: [RAEE] Figure 6.
+    """
+    colours = COLOURS[theme]
+    fig = figure(
+        "Elo over the anchor, by judge",
+        "",
+        theme=theme,
+        height=max(260, 120 + 46 * len(rows)),
+        legend=True,
+    )
+    place = {row.model: k for k, row in enumerate(rows)}
+    elos: dict[str, list[float]] = {model: [] for model in place}
+    for one in judged.values():
+        for row in one.rows:
+            if row.model in place:
+                elos[row.model].append(row.elo.value)
+    for model, values in elos.items():
+        if len(values) >= LEAST_FOR_VIOLIN:
+            fig.add_violin(
+                x=values,
+                y0=place[model],
+                orientation="h",
+                width=0.85,
+                points=False,
+                spanmode="hard",
+                line={"color": colours.neutral, "width": 1},
+                fillcolor=tint(colours.neutral, colours.page, 0.25),
+                showlegend=False,
+                hoverinfo="skip",
+            )
+    for name, one in judged.items():
+        marks = [row for row in one.rows if row.model in place]
+        fig.add_scatter(
+            x=[row.elo.value for row in marks],
+            y=[place[row.model] for row in marks],
+            mode="markers",
+            name=label(name),
+            customdata=[[judge_key(name, row.model)] for row in marks],
+            marker={
+                "color": styles[name].colour,
+                "symbol": styles[name].symbol,
+                "size": 9,
+                "line": {
+                    "color": colours.text,
+                    "width": [3 if judge_key(name, row.model) == chosen else 0 for row in marks],
+                },
+            },
+            **hover(
+                f"<b>{label(row.model)}</b><br>{label(name)}<br>Elo {signed_elo(row.elo.value)}"
+                f"<br>n {row.n:,} prompts"
+                for row in marks
+            ),
+            **undimmed(1),
+        )
+    fig.update_yaxes(
+        tickvals=[*place.values()],
+        ticktext=row_names([*place]),
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+        ticks="",
+    )
+    return fig
 
 
 def debiased_figure(

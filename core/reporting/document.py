@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from ..accuracy import BlindRule, Direction
 from ..against import document_of
 from ..agreement.repeats import EffectiveVotes
-from ..audit_results import Audit, JudgeAudit, JudgedBoard, ScoreAudit
+from ..audit_results import Audit, JudgeAudit, ScoreAudit
 from ..bias.changes import Change
 from ..bias.preference import Verbosity
 from ..checks.check import CheckResult, Unknown
@@ -29,10 +30,11 @@ from ..confidence.kinds import KindOfConfidence
 from ..experiments.grid import Grid
 from ..leaderboard.anchored import BoardRow
 from ..leaderboard.by_anchor import AnchorSummary
+from ..leaderboard.panels import JudgedBoard
 from ..scores.cut import Cut
 from ..scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
-from . import listwise
+from . import asked, listwise
 
 SCHEMA = "appellate.audit/3"
 POSITION_FIELDS = (
@@ -94,6 +96,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["anchors"] = _anchors(audit.anchors)
     if audit.grid is not None:
         document["grid"] = _grid(audit.grid)
+    document |= asked.documents(audit, _estimate)
     if audit.against is not None:
         document["against"] = document_of(audit.against)
     return document
@@ -136,7 +139,11 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
-    return chosen | asdict(audit.options) | reading
+    own = asdict(audit.options)
+    if audit.options.outside is not None:
+        # Where a file lies is the machine's.
+        own["outside"] = Path(audit.options.outside).name
+    return chosen | own | reading
 
 
 def _check(result: CheckResult) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from ..wording import SAYS, one_line, percent
 from ..wording import number as written
-from . import listwise
+from . import asked, listwise
 from .document import options_of
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def report(audit: Audit) -> str:
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
         ("anchors", "Which anchor", _anchors),
+        ("checked", "Juries, and leaderboards checked", asked.section),
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]
@@ -397,7 +398,9 @@ def _anchors(audit: Audit) -> Iterator[Part]:
 def _grid(audit: Audit) -> Iterator[Part]:
     if audit.grid is None:
         return
-    yield "words", "p", grid_answer(audit.grid)
+    said = grid_answer(audit.grid)
+    yield "words", "h3", said.headline
+    yield "words", "p", said.figures
     yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
 
 

@@ -12,7 +12,7 @@ from ..interpretation.questions import overview_answer, page_answers
 from ..interpretation.scores import further
 from ..interpretation.tables import TEXT, Column
 from ..wording import one_line, target
-from . import listwise
+from . import asked, listwise
 
 MAX_BOARD_ROWS = 20
 MARKS_OF = {verdict: SIGNS[grade] for verdict, grade in GRADE_OF.items()}
@@ -89,6 +89,7 @@ def to_text(audit: Audit) -> str:
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
+        lines += asked.lines(audit)
         if audit.notes:
             lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
         return "\n".join(one_line(line) for line in lines)
@@ -122,6 +123,7 @@ def to_text(audit: Audit) -> str:
         if others:
             boards_of = f"pooled board{'s' if others > 1 else ''} of other judges"
             lines.append(f"  … and {others} {boards_of}, not comparable, in the JSON; see Notes.")
+    lines += asked.lines(audit)
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)

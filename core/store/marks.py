@@ -25,6 +25,12 @@ LISTED_AT_ONCE = 20_000
 """Votes whose numbers one statement names."""
 EDGE_TOLERANCE = 1e-9
 """Bins are (low, high] with edges compared so (docs/methods.md §5)."""
+MAJORITY = """(case when n.plus > n.tie and n.plus > n.minus then 1
+                   when n.minus > n.tie and n.minus > n.plus then -1 else 0 end)"""
+"""Label of a tally `n`."""
+SHARE_BEHIND = f"""((case {MAJORITY} when 1 then n.plus when -1 then n.minus else n.tie end)::double
+                    / (n.plus + n.tie + n.minus))"""
+"""Share of its votes that say so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +50,8 @@ class Mark:
     comparisons : codes of comparisons, as the counts of the same selection have them.  judges : any
         of them.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in
-        `outcomes`.
+        `outcomes`; under `share` of the judge's majority on a comparison with gold and two votes or
+        more, and of its share of the votes, as `confidence.repeated_votes` has them.
     """
 
     judge: str | None = None
@@ -61,7 +68,7 @@ class Mark:
     slot: Literal["first", "second", "tie"] | None = None
     items: tuple[str, ...] | None = None
     comparisons: tuple[int, ...] | None = None
-    rule: CorrectnessRule = "single"
+    rule: CorrectnessRule | Literal["share"] = "single"
 
 
 @at_one_moment
@@ -97,7 +104,7 @@ def _behind(
     store: Snapshot, selected: Scope, selection: Selection, mark: Mark
 ) -> tuple[str, dict[str, str]]:
     """`from … where …` of the votes `v` that meet a mark, and its parameters."""
-    if mark.confidence is not None:
+    if mark.confidence is not None and mark.rule != "share":
         selected = of_one_kind(store, selected)
     conditions, params = _conditions(selected, mark)
     if mark.comparisons is not None:
@@ -115,7 +122,7 @@ def _behind(
             "= (v.judge, v.comparison, v.run)"
         )
         conditions.append("v.position <> 0")
-    if mark.counts is not None or mark.label is not None:
+    if mark.counts is not None or mark.label is not None or mark.rule == "share":
         joins += """ join (select v.judge, v.comparison, count_if(v.vote = 1) as plus,
                                   count_if(v.vote = 0) as tie, count_if(v.vote = -1) as minus
                            from {usable} v group by v.judge, v.comparison) n
@@ -204,10 +211,13 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
 
 def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
     """SQL predicates on a vote `v`, its gold `g`, its pair `p` and its tally `n`."""
-    stated, verdict = (
-        ("p.stated", "p.verdict") if mark.rule == "both_orders" else (selected.stated, "v.vote")
-    )
+    stated, verdict = {
+        "both_orders": ("p.stated", "p.verdict"),
+        "share": (SHARE_BEHIND, MAJORITY),
+    }.get(mark.rule, (selected.stated, "v.vote"))
     conditions: list[str] = []
+    if mark.rule == "share":
+        conditions.append("g.gold is not null and n.plus + n.tie + n.minus > 1")
     params: dict[str, str] = {}
     judges = {name: number for number, name in selected.judges.items()}
     if mark.judge is not None:
@@ -229,11 +239,8 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
         plus, tie, minus = (int(count) for count in mark.counts)
         conditions.append(f"n.plus = {plus} and n.tie = {tie} and n.minus = {minus}")
     if mark.label is not None:
-        wins = "n.plus > n.tie and n.plus > n.minus"
-        loses = "n.minus > n.tie and n.minus > n.plus"
-        conditions.append(
-            {1: f"({wins})", -1: f"({loses})"}.get(mark.label, f"not ({wins}) and not ({loses})")
-        )
+        label = mark.label if mark.label in (-1, 1) else 0
+        conditions.append(f"{MAJORITY} = {label}")
     if mark.models is not None:
         params |= {"mark_model_1": mark.models[0], "mark_model_2": mark.models[1]}
         first, second = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))

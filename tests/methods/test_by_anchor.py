@@ -8,11 +8,13 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
+from core.agreement.reliability import Repeatability
 from core.interpretation.leaderboard import which_anchor
-from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchor_swap
 from core.leaderboard.by_anchor import anchor_summary
+from core.leaderboard.panels import judged_boards, panels
 from core.records import PairScores
+from core.stats.estimate import Estimate
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
 
@@ -47,14 +49,36 @@ def judged():
     return {name: scores(STRENGTH, rng, prompts=400) for name in ("one", "two", "three")}
 
 
+def repeated_as(value):
+    """How well a judge repeats itself: ICC(3,k) alone matters here."""
+    return Repeatability(
+        **dict.fromkeys(
+            ("icc_3_1", "icc_3_1_f", "icc_3_k_f", "unanimous_share", "msr", "msc", "mse", "reason")
+        ),
+        k=2,
+        n_items=9,
+        n_comparisons=9,
+        orders="both",
+        oriented=True,
+        icc_3_k=Estimate(value),
+        level=0.95,
+    )
+
+
 def summary(judged, *, strong=()):
+    """All votes of the first judge stand for those of all."""
     first = judged["one"]
-    pooled = {anchor: board(first, anchor) for anchor in first.models}
+    pairs = {None: first, **judged}
+    boards = judged_boards(pairs, panels(judged, first.models), {})
+    swap = anchor_swap(
+        first, anchors=first.models, boards={name: each[0].board for name, each in boards.items()}
+    )
+    repeated = {judge: repeated_as(0.95 if judge in strong else 0.8) for judge in judged}
     own = {
-        anchor: {judge: board(each, anchor) for judge, each in judged.items()} for anchor in pooled
+        anchor: {each.judge: each.board for each in of if each.judge}
+        for anchor, of in boards.items()
     }
-    swap = anchor_swap(first, anchors=first.models, boards=pooled)
-    return anchor_summary(pooled, own, swap, strong=strong), own
+    return anchor_summary(boards, swap, repeatability=repeated), own
 
 
 def test_spread_and_strong_judges_are_plain_sums(judged):
@@ -97,4 +121,12 @@ def test_the_command_and_the_page_have_it(tmp_path, app):
     page = opened(app, "leaderboard", board="Another anchor")
     assert not page.exception
     assert any(text.value.startswith("None will do: ") for text in page.text)
-    assert any("Elo, strong judges" in shown.value.columns for shown in page.dataframe)
+    shown = next(f.value for f in page.dataframe if "Elo, strong judges" in f.value.columns)
+    of_audit = {(row["anchor"], row["model"]): row for row in found["rows"]}
+    assert {*zip(shown["anchor"], shown["model"], strict=True)} == {*of_audit}
+    for anchor, model, elo, strong in shown[
+        ["anchor", "model", "Elo", "Elo, strong judges"]
+    ].itertuples(index=False):
+        row = of_audit[anchor, model]
+        assert elo == pytest.approx(row["elo"]["value"])
+        assert strong == pytest.approx(row["elo_strong"])

@@ -10,11 +10,12 @@ from places import REPOSITORY
 from benchmarks import rewardbench2
 from core.__main__ import main
 from core.aggregation.evaluation import evaluate
+from core.aggregation.rules import WEIGHINGS, confidence_labels
 from core.errors import InvalidOption, NoUsableVotes
 from core.experiments.grid import task_grid
-from core.experiments.sweeps import subsample
+from core.experiments.sweeps import labels_by_confidence, subsample, vote_sweep
 from core.interpretation.votes_to_labels import grid_answer
-from core.records import VoteCounts
+from core.records import ConfidenceCounts, VoteCounts
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
 
@@ -51,7 +52,73 @@ def test_a_cell_is_what_evaluate_gives_with_all_votes_and_with_fewer():
         assert mae == {key: score.mae for key, score in alone.scores.items()}
         assert cell.gain == mae["majority"] - mae["btd"]
     assert len(grid.to_frame()) == sum(len(cell.scores) for cell in grid.cells)
-    assert "of 4 tasks and judges" in grid_answer(grid)
+    assert "of 4 tasks and judges" in grid_answer(grid).headline
+
+
+def stated(rng, counts):
+    """A confidence on every vote, alike on some votes for one label of a comparison."""
+    row, label = np.nonzero(counts.votes)
+    each = np.repeat(np.arange(len(row)), counts.votes[row, label])
+    confidence = rng.integers(5, 11, size=len(each)) / 10
+    return ConfidenceCounts(
+        comparison=counts.comparison[row[each]],
+        vote=label[each] - 1,
+        confidence=confidence,
+        n=np.ones(len(each), dtype=np.int64),
+    )
+
+
+def test_rules_by_confidence_on_drawn_votes():
+    """All votes drawn: as if none were; one vote: what it says; of two, what the surer says."""
+    rng = np.random.default_rng(3)
+    counts = drawn(rng)
+    votes = stated(rng, counts)
+    per_label = np.zeros((len(counts), 3))
+    np.add.at(per_label, (votes.comparison, votes.vote + 1), votes.confidence)
+    every = labels_by_confidence(counts, votes, rng=rng)
+    sums = {"stated": counts.votes, "total": per_label}
+    assert every["ci_sc"].tolist() == confidence_labels(sums, "sum").tolist()
+    one = subsample(counts, 1, rng=rng)
+    for labels in labels_by_confidence(one, votes, rng=rng).values():
+        assert labels.tolist() == one.label.tolist()
+    # One vote for each side, sure by .9 and .6: the first wins by every rule.
+    pair = counts.rows(np.array([0]))
+    split = VoteCounts.of(
+        np.array([[1, 0, 1]]), comparison=pair.comparison, item=pair.item, gold=pair.gold
+    )
+    said = ConfidenceCounts(
+        comparison=np.array([0, 0]),
+        vote=np.array([-1, 1]),
+        confidence=np.array([0.9, 0.6]),
+        n=np.array([1, 1]),
+    )
+    for labels in labels_by_confidence(split, said, rng=rng).values():
+        assert labels.tolist() == [-1]
+    unknown = ConfidenceCounts(
+        comparison=said.comparison, vote=said.vote, confidence=np.array([0.9, np.nan]), n=said.n
+    )
+    with pytest.raises(NoUsableVotes, match="some have none"):
+        labels_by_confidence(split, unknown, rng=rng)
+
+
+def test_a_sweep_with_rules_by_confidence_leaves_the_others_as_they_are():
+    rng = np.random.default_rng(4)
+    counts = drawn(rng)
+    few = {"sizes": (2, 4), "subsamples": 2, "n_splits": 5}
+    plain = vote_sweep(counts, rng=np.random.default_rng(0), **few)
+    more = vote_sweep(counts, rng=np.random.default_rng(0), confidences=stated(rng, counts), **few)
+    assert more.methods == (*plain.methods, *WEIGHINGS)
+    majority = plain.methods.index("majority")
+    np.testing.assert_allclose(more.mae.value[:, majority], plain.mae.value[:, majority])
+    grid = task_grid(
+        {"x": {"a": counts}},
+        sizes=(2,),
+        n_splits=5,
+        resamples=0,
+        confidences={"a": stated(rng, counts)},
+    )
+    keys = {cell.votes: {score.key for score in cell.scores} for cell in grid.cells}
+    assert keys[2] - keys[None] == set(WEIGHINGS)
 
 
 def test_what_cannot_be_told_is_left_out_with_its_reason():
@@ -81,10 +148,40 @@ def test_the_command_writes_the_grid_and_needs_it_for_numbers_of_votes(tmp_path,
     assert "--grid" in capsys.readouterr().err
 
 
-def test_the_page_shows_the_grid(app):
-    page = opened(app, "votes_to_labels", votes_to_labels="Tasks and judges")
-    assert not page.exception
-    assert any("majority − BTD" in frame.value.columns for frame in page.dataframe)
+def test_the_page_shows_the_grid_that_the_command_writes(app, tmp_path):
+    """With the same α, κ and share both are one grid; a row of the figure leads to its votes."""
+    out = tmp_path / "audit.json"
+    judge, chosen = "sim-judge-careful", "Math · sim-judge-careful"
+    how = ["--alpha", "2", "--kappa", "0.5", "--calibration-share", "0.1", "--grid-votes", "2"]
+    assert main(["audit", str(DEMO), "--grid", *how, "--judge", judge, "--json", str(out)]) == 0
+    rows = json.loads(out.read_text())["grid"]
+    query = {"alpha": "2.0", "kappa_ties": "0.5", "grid-share": "10", "grid-votes": "2"}
+    page = opened(
+        app,
+        "votes_to_labels",
+        votes_to_labels="Tasks and judges",
+        judges=judge,
+        cell=chosen,
+        **query,
+    )
+    shown = next(f.value for f in page.dataframe if "majority − BTD" in f.value.columns)
+    names = {"BTD": "btd", "Majority (SC)": "majority", "CI-SC": "ci_sc"}
+    seen = 0
+    for cell in shown.to_dict("records"):
+        for name, key in names.items():
+            votes = None if cell["votes"] == "all" else int(cell["votes"])
+            row = next(
+                row
+                for row in rows
+                if (row["task"], row["votes"], row["rule"]) == (cell["task"], votes, key)
+            )
+            assert cell[name] == pytest.approx(row["mae"])
+            seen += 1
+    assert seen == len([row for row in rows if row["rule"] in names.values()])
+    assert page.selectbox(key="cell").value == chosen
+    behind = next(f.value for f in page.dataframe if "item_id" in f.value.columns)
+    assert {*behind["judge"]} == {judge}
+    assert {*behind["category"]} == {"Math"}
 
 
 @pytest.mark.thorough

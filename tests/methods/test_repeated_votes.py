@@ -11,6 +11,7 @@ from core.__main__ import main
 from core.audit_results import AuditOptions
 from core.confidence.repeated_votes import outcomes_by_share
 from core.errors import InvalidOption
+from core.plots.calibration import bin_key
 from core.records import VoteCounts
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
@@ -83,3 +84,33 @@ def test_the_page_has_the_diagram_of_repeated_votes(app):
     page.button_group(key="rule").set_value("share of votes").run()
     assert not page.exception
     assert any("share of its votes" in str(frame.value.values) for frame in page.dataframe)
+
+
+def test_marks_of_the_page_by_share_are_those_of_its_bins(app):
+    """The votes behind a bin and behind "wrong" are all votes on the comparisons it counts."""
+    import pandas as pd
+
+    judge = "sim-judge-boaster"
+    votes = pd.read_csv(DEMO)
+    votes = votes[(votes.judge == judge) & votes.vote.notna() & votes.gold.notna()]
+    behind, wrong = 0, 0
+    for _, one in votes.groupby(["item_id", "model_a", "model_b"]):
+        counts = one.vote.value_counts()
+        if counts.sum() < 2:
+            continue
+        first = counts[counts == counts.max()]
+        label = first.index[0] if len(first) == 1 else 0
+        if 0.7 < counts.get(label, 0) / counts.sum() <= 0.8:
+            behind += counts.sum()
+        if label != one.gold.iloc[0]:
+            wrong += counts.sum()
+    page = opened(app, "calibration", rule="share of votes", judge=judge)
+    key = bin_key(judge, 0.7, 0.8)
+    page.selectbox(key="bin").set_value(key)
+    page.selectbox(key="wrong").set_value(judge).run()
+    assert not page.exception
+    said = "\n".join(text.value for text in (*page.text, *page.caption, *page.markdown))
+    assert behind
+    assert wrong
+    for n in (behind, wrong):
+        assert f"{n:,} votes" in said, said[:3000]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -68,6 +68,11 @@ class PageState(widgets.View):
     def rule(self) -> CorrectnessRule:
         """How votes are right or wrong."""
         return RULES[self.verdict]
+
+    @property
+    def marked(self) -> CorrectnessRule | Literal["share"]:
+        """By which rule the votes behind a mark are found."""
+        return "share" if self.by_share else self.rule
 
     @property
     def by_share(self) -> bool:
@@ -260,12 +265,10 @@ def bin_marks(
     shown_as: str | None = None,
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
-    if state.by_share:
-        return {}
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
     return {
         bin_key(shown_as or name, low, high): Mark(
-            judge=name, confidence=(low, high), rule=state.rule
+            judge=name, confidence=(low, high), rule=state.marked
         )
         for low, high, n in edges
         if n

@@ -110,9 +110,9 @@ def _gaps(state: controls.PageState) -> Mark | None:
         chosen=st.session_state.get("wrong"),
     )
     wrong_of = {
-        name: Mark(judge=name, correct=False, rule=state.rule)
+        name: Mark(judge=name, correct=False, rule=state.marked)
         for name in state.shown
-        if not state.by_share and (state.outcomes[name].correct < state.outcomes[name].n).any()
+        if (state.outcomes[name].correct < state.outcomes[name].n).any()
     }
     alt = "Confidence beyond accuracy by judge"
     return widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")

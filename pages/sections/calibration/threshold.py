@@ -97,17 +97,17 @@ def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
     are wrong.
     """
     marks: dict[str, Mark] = {}
-    for name in state.shown if not state.by_share else ():
+    for name in state.shown:
         confidence = state.outcomes[name].confidence
         if (confidence > 1 - epsilon + JUST_BELOW).any():
             over = (1 - epsilon, 1.0)
             marks[plots.cut_key(name, 1 - epsilon)] = Mark(
-                judge=name, confidence=over, rule=state.rule
+                judge=name, confidence=over, rule=state.marked
             )
         if (confidence < epsilon - JUST_BELOW).any():
             under = (0.0, epsilon - JUST_BELOW)
             marks[f"{name}: under {epsilon:g}"] = Mark(
-                judge=name, confidence=under, rule=state.rule
+                judge=name, confidence=under, rule=state.marked
             )
     return marks
 

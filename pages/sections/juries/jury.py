@@ -5,34 +5,35 @@ leaves?
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import streamlit as st
 
 from core.consensus import ensembles
+from core.consensus.jury import DERIVED, FUSER, judge_jury
 from core.errors import InvalidOption
 from core.interpretation import juries as sentences
 from core.interpretation import tables
-from core.plots.consensus import accuracies_figure, without_figure
+from core.plots.consensus import accuracies_figure, departures_figure, without_figure
+from core.schema import ConfidenceSource
 from pages.shared import cached, cards, many, numbers, widgets
 
-# Judges that read other judgements: no members, unless they are chosen.
-DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
-FUSER = "fuser("
 MOST_MEMBERS = 50
 """Members that the figure draws, each twice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PageState(widgets.View):
-    """The jury, the fusers beside it, and the tail of the TH-Score."""
+    """The jury, the fusers beside it, what confidence is, and the tail of the TH-Score."""
 
     jury: tuple[str, ...]
     fusers: tuple[str, ...]
+    by: ConfidenceSource
     epsilon: float
 
     @property
     def key(self) -> tuple[object, ...]:
-        return (self.selection, self.jury, self.fusers, self.epsilon)
+        return (self.selection, self.jury, self.fusers, self.by, self.epsilon)
 
 
 def read_controls() -> PageState:
@@ -43,7 +44,7 @@ def read_controls() -> PageState:
     start = ensembles.likely_jury(
         {name: counts[name] for name in judges if not name.startswith(DERIVED)}
     )
-    slots = st.columns([4, 3, 2], gap="small", vertical_alignment="bottom")
+    slots = st.columns([4, 3, 2, 2], gap="small", vertical_alignment="bottom")
     jury = slots[0].multiselect(
         "Members", judges, default=list(start), key="jury", bind=widgets.URL
     )
@@ -57,7 +58,16 @@ def read_controls() -> PageState:
         placeholder="none" if others else "no other judge",
         help="Judges that read the members' verdicts and gave their own (page Collect).",
     )
-    epsilon = slots[2].slider(
+    by = widgets.choice(
+        "Confidence",
+        get_args(ConfidenceSource),
+        key="jury-by",
+        place=slots[2],
+        help="stated: what votes state, times their share where a judge votes several times. "
+        "share: of a judge's votes on a comparison the share that agree, which needs repeated "
+        "votes and no stated confidence.",
+    )
+    epsilon = slots[3].slider(
         "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
     )
     if len(jury) < 2:
@@ -73,21 +83,22 @@ def read_controls() -> PageState:
         raise InvalidOption(
             "A jury needs two judges or more: choose them as Members, or in the sidebar."
         )
-    return PageState(jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)
+    return PageState(jury=tuple(jury), fusers=tuple(fusers), by=by, epsilon=epsilon)
 
 
 def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable]:
     """The jury's verdicts, and everybody's scores."""
-    counts, votes = cached.vote_counts(state.selection), cached.confidence_counts(state.selection)
-    found = ensembles.members({name: counts[name] for name in state.jury}, votes)
-    fused = {
-        name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers
-    }
-    costs = cached.costs(state.selection)
-    rng = widgets.seeded()
-    return found, ensembles.compare(
-        found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon
+    found = judge_jury(
+        cached.vote_counts(state.selection),
+        cached.confidence_counts(state.selection),
+        rng=widgets.seeded(),
+        jury=state.jury,
+        fusers=state.fusers,
+        by=state.by,
+        costs=cached.costs(state.selection),
+        epsilon=state.epsilon,
     )
+    return found.members, found.table
 
 
 def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
@@ -109,7 +120,7 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
             prompt="Departures of",
         )
     with aside:
-        for sentence in sentences.rules_departures(found):
+        for sentence in (*sentences.fusers_alone(found), *sentences.rules_departures(found)):
             st.text(sentence)
         widgets.how_to_read(
             "Every row is judged on the same comparisons: those that all members judged and that "
@@ -131,6 +142,19 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
             "by more than the best of that many rules is by chance. Choose a row to see the votes "
             "on which "
             "it departs from the majority."
+        )
+    departing = [
+        score for score in found.scores.values() if score.differs and score.key != "majority"
+    ]
+    if departing:
+        st.subheader("Where it departs from the majority, who is right?", anchor=False)
+        fig = departures_figure(_few(found), theme=state.look)
+        widgets.figure(
+            fig,
+            "departures",
+            alt="Departures from the majority, by who is right",
+            marks=by_name,
+            into="departing",
         )
     frame = tables.frame(sentences.score_columns(found), found.scores.values())
     numbers.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")

@@ -9,19 +9,31 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.interpretation import leaderboard as sentences
+from core.interpretation.leaderboard_checks import OVER_JUDGES, over_judges_said
 from core.interpretation.tables import frame
 from core.leaderboard import by_anchor
-from core.leaderboard.anchored import Board, board, met
+from core.leaderboard.anchored import Board
 from core.leaderboard.anchors import Triangles, anchor_swap
+from core.leaderboard.board_checks import over_judges
 from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
+from core.plots.leaderboard_checks import over_judges_figure
 from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many, judged
+from pages.sections.leaderboard.controls import (
+    MOST_MARKED,
+    PageState,
+    boards_of_anchors,
+    how_many,
+    judged,
+    pairs_within,
+)
 from pages.shared import cached, cards, evidence, many, numbers, widgets
 from pages.shared.limits import current_options
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 TRIANGLES_SHOWN = 200
+MOST_SPREAD = 40
+"""Judges whose own marks are drawn in the distribution over judges."""
 
 
 def board_tab(state: PageState) -> None:
@@ -86,6 +98,37 @@ def board_tab(state: PageState) -> None:
             )
     cards.votes_behind(chosen, name="model")
     _copy(state)
+    _over_judges(state, judges, shown)
+
+
+def _over_judges(state: PageState, judges: dict[str, Board], shown: int | None) -> None:
+    """How far judges differ in each model's Elo."""
+    if not judges:
+        return
+    st.subheader("How far do judges differ?", anchor=False)
+    rows = over_judges(state.anchor, judges)
+    st.text(over_judges_said(rows))
+    few = many.among(sorted(judges, key=lambda name: -_votes(judges[name])), MOST_SPREAD)
+    fig = over_judges_figure(
+        rows[:shown],
+        {name: judges[name] for name in few},
+        styles=state.styles,
+        theme=state.look,
+        chosen=widgets.in_url("judged"),
+    )
+    marks = {
+        judge_key(name, row.model): state.votes(row.model, judge=name)
+        for name in few
+        for row in judges[name].rows
+    }
+    behind = widgets.figure(fig, "judged", alt="Elo of each model over judges", marks=marks)
+    cards.votes_behind(behind, name="judged")
+    numbers.table(frame(OVER_JUDGES, rows), "over-judges", alt="Elo of each model over judges")
+    widgets.how_to_read(
+        "Each mark is one judge's Elo of a model, from the votes of that judge alone. Where five "
+        "judges or more have a model, the shape shows how they lie: wide where many are. It says "
+        "how judges differ, not how sure any of them is."
+    )
 
 
 def _votes(one: Board) -> int:
@@ -157,7 +200,8 @@ def _swapped(state: PageState, found: Standings) -> None:
 
 def _by_anchor(state: PageState) -> None:
     """Which anchor to take, and every model against every anchor."""
-    summary = cached.computed("by anchor", state.key, lambda: _summary(state))
+    key = (state.selection, state.prior, state.compared)
+    summary = cached.computed("by anchor", key, lambda: _summary(state))
     st.text(sentences.which_anchor(summary))
     if len(summary.anchors) < 2:
         return
@@ -168,25 +212,13 @@ def _by_anchor(state: PageState) -> None:
 
 
 def _summary(state: PageState) -> by_anchor.AnchorSummary:
-    pooled = {anchor: state.boards[anchor] for anchor in state.compared}
-    own = {
-        anchor: {
-            judge: board(scores, anchor, prior=state.prior)
-            for judge, scores in state.pairs.items()
-            if judge is not None and met(scores, anchor)
-        }
-        for anchor in pooled
-    }
+    boards = boards_of_anchors(state)
     counted = evidence.counted(state.selection, current_options())
-    judged = [judge for judge in state.pairs if judge is not None]
-    repeated = {judge: counted.of(judge).repeatability for judge in judged}
-    strong = {
-        judge
-        for judge, found in repeated.items()
-        if found and found.icc_3_k and found.icc_3_k.value >= by_anchor.STRONG
-    }
-    swap = anchor_swap(state.scores, anchors=tuple(pooled), boards=pooled)
-    return by_anchor.anchor_summary(pooled, own, swap, strong=strong)
+    repeated = {judge: counted.of(judge).repeatability for judge in state.pairs if judge}
+    first = {anchor: of_anchor[0].board for anchor, of_anchor in boards.items()}
+    pooled = pairs_within(state.selection)[0][None]
+    swap = anchor_swap(pooled, anchors=tuple(boards), prior=state.prior, boards=first)
+    return by_anchor.anchor_summary(boards, swap, repeatability=repeated)
 
 
 def _figure(state: PageState, other: OtherAnchor) -> Mark | None:

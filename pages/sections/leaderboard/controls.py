@@ -26,7 +26,7 @@ from core.interpretation.leaderboard import (
 )
 from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
-from core.leaderboard.panels import panels, unequal
+from core.leaderboard.panels import JudgedBoard, judged_boards, panels, unequal
 from core.leaderboard.standings import Standings, standings
 from core.records import PairScores, Panel
 from core.schema import Selection
@@ -115,14 +115,12 @@ def all_pooled(state: PageState) -> None:
 def read_controls() -> PageState:
     """Draw the controls; refuse a selection in which no model met two others."""
     selection = widgets.current_selection()
-    pairs, left_out = cached.computed(
-        "models within",
-        (selection, MOST_WAITED_FOR),
-        lambda: within_models(cached.pair_scores(selection, pooled=True), most=MOST_WAITED_FOR),
-    )
+    pairs, left_out = pairs_within(selection)
     if left_out is not None:
         st.text(left_out)
-    offered = cached.computed("anchors of 2", (selection,), lambda: anchors(pairs[None], minimum=2))
+    offered = cached.computed(
+        "anchors of 2", (selection, MOST_WAITED_FOR), lambda: anchors(pairs[None], minimum=2)
+    )
     if not offered:
         raise NoUsableVotes(no_board(pairs[None]))
     slots = st.columns([3, 3, 3, 2], gap="small", vertical_alignment="bottom")
@@ -193,6 +191,17 @@ def read_controls() -> PageState:
     )
 
 
+def pairs_within(selection: Selection) -> tuple[dict[str | None, PairScores], str | None]:
+    """Scores of each judge, and of all under None, on the models that the page holds; which it
+    leaves out.
+    """
+    return cached.computed(
+        "models within",
+        (selection, MOST_WAITED_FOR),
+        lambda: within_models(cached.pair_scores(selection, pooled=True), most=MOST_WAITED_FOR),
+    )
+
+
 def _boards_by_anchor(
     scores: PairScores, anchor: str, prior: Prior
 ) -> tuple[dict[str, Board], tuple[str, ...]]:
@@ -240,6 +249,28 @@ def judged(state: PageState) -> dict[str, Board]:
         (*state.key, state.anchor),
         state.by_judge,
         lambda scores: board(scores, state.anchor, prior=state.prior),
+    )
+
+
+def boards_of_anchors(state: PageState) -> dict[str, tuple[JudgedBoard, ...]]:
+    """Pooled boards of every anchor that is compared, and those of each judge, as an audit has
+    them, whichever judge is chosen.
+    """
+
+    def made() -> dict[str, tuple[JudgedBoard, ...]]:
+        pairs, _ = pairs_within(state.selection)
+        judged = {name: scores for name, scores in pairs.items() if name is not None}
+        of_anchor = panels(judged, state.compared)
+        apart = [panel for some in of_anchor.values() if unequal(some) for panel in some]
+        together = cached.panel_scores(state.selection, apart) if apart else []
+        scores_of = {
+            panel: of_models(scores, pairs[None].models)
+            for panel, scores in zip(apart, together, strict=True)
+        }
+        return judged_boards(pairs, of_anchor, scores_of, prior=state.prior)
+
+    return cached.computed(
+        "boards of anchors", (state.selection, state.prior, state.compared), made
     )
 
 

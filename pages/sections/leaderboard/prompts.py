@@ -12,11 +12,12 @@ import streamlit as st
 from core.bounds import of_models
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
+from core.interpretation import tables
 from core.leaderboard.anchored import subsample_errors
+from core.leaderboard.board_checks import STARTS
 from core.leaderboard.robustness import (
     THRESHOLDS,
     BetweenTasks,
-    Rule,
     abstention,
     between_tasks,
     changes,
@@ -30,7 +31,7 @@ from pages.shared import cached, cards, numbers, widgets
 SHOWN = 12
 MOST_CATEGORIES, TASK_MODELS = 30, 10
 DRAWS = 500
-RULE_NAMES: dict[str, Rule] = {"repeats": "run_sd", "confidence": "confidence"}
+RULE_NAMES = {word: rule for rule, word in sentences.RULE_WORDS.items()}
 
 
 def prompts_tab(state: PageState) -> None:
@@ -50,7 +51,7 @@ def _abstention(state: PageState) -> None:
         help="repeats: SD of the score over runs; confidence: mean of what the judge stated",
     )
     rule = RULE_NAMES[name]
-    start = 0.2 if rule == "run_sd" else 0.7
+    start = STARTS[rule]
     threshold = right.select_slider(
         "Drop above this SD" if rule == "run_sd" else "Drop below this confidence",
         THRESHOLDS[rule],
@@ -109,6 +110,12 @@ def _abstention(state: PageState) -> None:
         )
         alt = "Abstention by threshold"
         numbers.show(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
+        if changed:
+            numbers.table(
+                tables.frame(sentences.CHANGED, changed),
+                "abstention-by-model",
+                alt="Abstention by model, at this threshold",
+            )
         if found.n_unknown:
             st.caption(
                 f"{found.n_unknown:,} judged prompts without "

@@ -16,9 +16,11 @@ from core.interpretation import direct_scores as sentences
 from core.interpretation import tables
 from core.leaderboard.anchored import Board, board, met
 from core.leaderboard.judge_dispersion import Dispersion, dispersion
+from core.leaderboard.score_abstention import THRESHOLD, THRESHOLDS, score_abstention
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
 from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
+from core.plots.leaderboard_checks import score_changes_figure
 from core.records import DirectScores
 from core.schema import Selection
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
@@ -105,6 +107,7 @@ def _only_statistics(judged: dict[str, DirectScores], place: DeltaGenerator | No
         widgets.answer(sentences.alone(found), "warning", part="-scores")
     _statistics_tables(found)
     widgets.copy_as_python(_code(judged))
+    _abstention(judged)
 
 
 def _compared(
@@ -124,6 +127,7 @@ def _compared(
         with place or st.container():
             widgets.not_applicable(str(error))
         _statistics_tables(statistics)
+        _abstention(judged)
         return
     beside = cached.computed(
         "dispersion",
@@ -141,6 +145,7 @@ def _compared(
     _dispersion_table(beside)
     _statistics_tables(statistics)
     widgets.copy_as_python(_code(judged, anchor=anchor, votes=tuple(votes), prior=prior))
+    _abstention(judged)
 
 
 def _board(found: ScoreBoards, votes: Board | None) -> None:
@@ -244,6 +249,55 @@ def _statistics_tables(found: DirectStatistics) -> None:
             "rounded to whole "
             "scores, plain and with quadratic weights. Intervals are clustered by item."
         )
+
+
+def _abstention(judged: dict[str, DirectScores]) -> None:
+    """What is left of the scores where a judge that contradicts itself abstains."""
+    st.subheader("What if judges abstained when unsure?", anchor=False)
+    threshold = st.select_slider(
+        "Drop responses whose scores differ by an SD above this share of the scale",
+        sorted(THRESHOLDS),
+        value=THRESHOLD,
+        key="scores_abstain",
+        bind=widgets.URL,
+    )
+    try:
+        found = cached.computed(
+            "score abstention",
+            (widgets.current_selection(), tuple(judged), threshold),
+            lambda: score_abstention(judged, threshold=threshold),
+        )
+    except NoUsableVotes as error:
+        widgets.not_applicable(f"{error}.")
+        return
+    st.text(sentences.scores_abstained(found))
+    drawn, measured = st.columns([3, 2], gap="medium")
+    with drawn:
+        if found.changed:
+            fig = score_changes_figure(found, theme=widgets.current_look())
+            widgets.figure(fig, "scores-abstained", alt="Change of each model's mean score")
+        widgets.how_to_read(
+            "Each judge drops the responses on which its own runs differ too much; a model's score "
+            "is the mean of judges. A row is a model: how far its mean score moves, with a 95 % "
+            "interval by item, none where a judge keeps fewer than five of its responses. "
+            "Responses that are easy to score are often good or bad ones, so dropping the others "
+            "can move means: that is no gain in truth."
+        )
+    with measured:
+        alt = "Direct scores by threshold"
+        numbers.show(sentences.KEPT, found.rows, "score-abstention", found.to_frame(), alt=alt)
+        numbers.table(
+            tables.frame(sentences.CHANGED, found.changed),
+            "score-abstention-by-model",
+            alt="Direct scores by model, at this threshold",
+        )
+        if found.n_unknown:
+            st.caption(f"{found.n_unknown:,} responses that were scored once are left out.")
+    widgets.copy_as_python(
+        f"""scores = queries.direct_scores(store, selection)
+scores = {{name: scores[name] for name in {tuple(judged)!r}}}
+print(score_abstention(scores, threshold={threshold!r}).to_frame().to_string())"""
+    )
 
 
 def _code(

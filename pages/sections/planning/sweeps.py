@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from core.agreement.repeats import effective_votes
@@ -107,8 +108,16 @@ def votes_tab(state: PageState) -> None:
     counts = votes_source(
         state.counts[state.judge], cached.order_counts(state.selection).get(state.judge)
     )
+    stated = cached.confidence_counts(state.selection)[state.judge]
+    weighed = None
+    if not np.isnan(stated.confidence).any() and st.toggle(
+        "Also rules that weigh confidence: Soft-SC, CI-SC", key="weigh-confidence", bind=widgets.URL
+    ):
+        weighed = stated
     found = cached.computed(
-        "vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded())
+        "vote sweep",
+        (*state.key, weighed is not None),
+        lambda: vote_sweep(counts, rng=widgets.seeded(), confidences=weighed),
     )
     if len(found.sizes) < 2:
         widgets.not_applicable(
@@ -148,10 +157,12 @@ def votes_tab(state: PageState) -> None:
         table = frame(EFFECTIVE, worth.errors)
         numbers.table(table, "effective-votes", alt="Majority on the wrong side, by votes")
     source = "order_counts" if found.balanced else "vote_counts"
-    widgets.copy_as_python(
-        f"""counts = queries.{source}(store, selection)[{state.judge!r}]
-print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
-    )
+    if weighed is None:
+        code = "print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"
+    else:
+        code = f"""stated = queries.confidence_counts(store, selection)[{state.judge!r}]
+print(vote_sweep(counts, rng=default_rng(0), confidences=stated).to_frame().to_string())"""
+    widgets.copy_as_python(f"counts = queries.{source}(store, selection)[{state.judge!r}]\n{code}")
 
 
 def labels_tab(state: PageState) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.experiments.grid import ALL_TASKS, Grid, task_grid
+from core.experiments.grid import ALL_TASKS, Grid, cell_name, given_in_cells, task_grid
 from core.interpretation.tables import frame
 from core.interpretation.votes_to_labels import grid_answer, grid_columns
+from core.plots.experiments import grid_figure
 from core.records import VoteCounts
+from core.store.vote_queries import Mark
 from pages.sections.votes_to_labels.controls import PageState
-from pages.shared import cached, numbers, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 MOST_JUDGES = 12
 """Judges whose cells are computed on the page; the command line has no such limit."""
@@ -35,15 +37,28 @@ def grid_tab(state: PageState) -> None:
         key="grid-votes",
         bind=widgets.URL,
     )
+    share = widgets.share_slider(st, "grid-share")
     judges = [name for name in state.of_judge if name not in people][:MOST_JUDGES]
     try:
         grid = cached.computed(
-            "grid", (state.selection, tuple(sizes)), lambda: _grid(by_task, judges, tuple(sizes))
+            "grid",
+            (state.selection, state.options, tuple(sizes), share),
+            lambda: _grid(state, _of(by_task, judges), tuple(sizes), share),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(str(error))
         return
-    st.text(grid_answer(grid))
+    widgets.answer(grid_answer(grid), part="grid")
+    marks = {
+        cell_name(cell): Mark(
+            judge=cell.judge, category=None if cell.task == ALL_TASKS else cell.task
+        )
+        for cell in grid.cells
+        if cell.votes is None
+    }
+    fig = grid_figure(grid, theme=state.look, chosen=widgets.in_url("cell"))
+    behind = widgets.figure(fig, "cell", alt="MAE of BTD and the majority", marks=marks)
+    cards.votes_behind(behind, name="cell")
     if len(state.of_judge) - len(people) > MOST_JUDGES:
         st.caption(f"The first {MOST_JUDGES} judges; `audit --grid` has all.")
     numbers.table(
@@ -51,23 +66,49 @@ def grid_tab(state: PageState) -> None:
     )
     widgets.how_to_read(
         "Each cell is the mean absolute error (0 to 2) of a rule over 100 splits, calibrated on "
-        "5 % of the items and judged on the rest, with a 95 % interval by item. *Majority − BTD* "
+        "the calibration share of the items and judged on the rest, with a 95 % interval by item. "
+        "*Majority − BTD* "
         "above 0: calibrating pays. *Not told from the best*: a paired sign-flip test by item."
     )
-    widgets.copy_as_python(
-        f"""by_task = queries.vote_counts_by(store, selection, "category")
-print(task_grid(by_task, sizes={tuple(sizes)!r}).to_frame().to_string())"""
+    source = (
+        'queries.vote_counts_by(store, selection, "category")'
         if several
-        else f"""by_task = {{{ALL_TASKS!r}: queries.vote_counts(store, selection)}}
-print(task_grid(by_task, sizes={tuple(sizes)!r}).to_frame().to_string())"""
+        else f"{{{ALL_TASKS!r}: queries.vote_counts(store, selection)}}"
+    )
+    widgets.copy_as_python(
+        f"""by_task = {source}
+options = {state.options!r}
+judges = queries.vote_counts(store, selection)
+given = given_in_cells(by_task, queries.weighed_votes(store, selection), judges)
+confidences = queries.confidence_counts(store, selection)
+found = task_grid(by_task, options, sizes={tuple(sizes)!r}, share={share!r}, given=given,
+                  confidences=confidences)
+print(found.to_frame().to_string())"""
     )
 
 
 def _grid(
-    by_task: Mapping[str, Mapping[str, VoteCounts]], judges: list[str], sizes: tuple[int, ...]
+    state: PageState,
+    by_task: dict[str, dict[str, VoteCounts]],
+    sizes: tuple[int, ...],
+    share: float,
 ) -> Grid:
-    kept = {
+    """The grid as an audit has it."""
+    return task_grid(
+        by_task,
+        state.options,
+        sizes=sizes,
+        given=given_in_cells(by_task, cached.weighed_votes(state.selection), state.of_judge),
+        confidences=cached.confidence_counts(state.selection) if sizes else None,
+        share=share,
+    )
+
+
+def _of(
+    by_task: Mapping[str, Mapping[str, VoteCounts]], judges: list[str]
+) -> dict[str, dict[str, VoteCounts]]:
+    """The votes of these judges alone."""
+    return {
         task: {judge: votes for judge, votes in of_judge.items() if judge in judges}
         for task, of_judge in by_task.items()
     }
-    return task_grid(kept, sizes=sizes)

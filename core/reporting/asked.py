@@ -1,0 +1,228 @@
+"""What is in an audit only if it was asked for, in every output: the jury, checks of leaderboards
+and an outside board, as JSON, as lines of text, as a section of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ..audit_results import Audit
+from ..consensus.ensembles import EnsembleScore
+from ..consensus.jury import Jury
+from ..interpretation import leaderboard_checks as sentences
+from ..interpretation.direct_scores import PAIRS, STATISTICS, scores_abstained
+from ..interpretation.juries import fusers_alone, jury_answer, rules_departures, score_columns
+from ..interpretation.votes_to_labels import grid_answer
+from ..leaderboard.board_checks import BoardChecks
+from ..leaderboard.standings import OutsideComparison
+from ..stats.estimate import Estimate, flat
+
+Part = tuple[Any, ...]
+Written = Callable[[Estimate | None], dict[str, Any] | None]
+MOST_LISTED = 60
+TRIANGLE_FIELDS = (
+    *("a", "b", "c", "gap_ab", "gap_bc", "gap_ca", "residual"),
+    *("n", "residual_common", "z", "p_value", "p_holm", "broken"),
+)
+MEASURES = ("ece", "ace", "mce", "brier", "nll")
+
+
+def lines(audit: Audit) -> list[str]:
+    """What was asked for beyond the judges: grid, jury, outside board and checks of boards."""
+    said: list[str] = []
+    if audit.grid is not None:
+        found = grid_answer(audit.grid)
+        said += ["", f"Tasks and judges: {found.headline}", f"  {found.figures}"]
+    if audit.jury is not None:
+        found = jury_answer(audit.jury.table)
+        said += ["", f"Juries: {found.headline}", f"  {found.figures}"]
+        table = audit.jury.table
+        said += [f"  {sentence}" for sentence in (*fusers_alone(table), *rules_departures(table))]
+    if (checks := audit.board_checks) is not None:
+        checked = _sentences(checks)
+        said += ["", "Leaderboards, checked", *(f"  {sentence}" for sentence in checked)]
+    if audit.outside is not None:
+        said += ["", f"Outside board {audit.outside.name}: {sentences.outside(audit.outside)}"]
+    return said
+
+
+def _sentences(checks: BoardChecks) -> list[str]:
+    said = []
+    if (found := checks.triangles) is not None:
+        broken, tested = int(found.broken.sum()), int((found.z == found.z).sum())
+        said.append(
+            f"Triangles: {broken:,} of {tested:,} that could be tested do not add up."
+            if tested
+            else "Triangles: none could be tested."
+        )
+    for each in checks.abstained:
+        row = next(row for row in each.found.rows if row.threshold == each.threshold)
+        said.append(f"Against {each.anchor}: {sentences.abstained(each.found, row, each.changed)}")
+    if checks.score_abstention is not None:
+        said.append(scores_abstained(checks.score_abstention))
+    return said
+
+
+def section(audit: Audit) -> Iterator[Part]:
+    """Parts of the HTML report: jury, checks of boards, outside board."""
+    if audit.jury is not None:
+        table = audit.jury.table
+        found = jury_answer(table)
+        yield "words", "h3", found.headline
+        yield "words", "p", found.figures
+        for sentence in (*fusers_alone(table), *rules_departures(table)):
+            yield "words", "p", sentence
+        yield "table", "Members, rules and fusers", score_columns(table), [*table.scores.values()]
+    if (checks := audit.board_checks) is not None:
+        for sentence in _sentences(checks):
+            yield "words", "p", sentence
+        if checks.over_judges:
+            rows = checks.over_judges[:MOST_LISTED]
+            yield "table", "Elo of each model over judges", sentences.OVER_JUDGES, rows
+        for each in checks.abstained:
+            title = f"Abstention by {sentences.RULE_WORDS[each.rule]} against {each.anchor}"
+            yield "table", title, sentences.ABSTENTION, each.found.rows
+            yield "table", f"{title}, by model", sentences.CHANGED, each.changed[:MOST_LISTED]
+        if checks.statistics is not None:
+            yield "table", "Direct scores as given", STATISTICS, checks.statistics.rows
+            yield "table", "Agreement on direct scores", PAIRS, checks.statistics.pairs
+    if audit.outside is not None:
+        yield "words", "p", f"{audit.outside.name}: {sentences.outside(audit.outside)}"
+
+
+def documents(audit: Audit, written: Written) -> dict[str, Any]:
+    """Parts of the JSON that were asked for; `written` is the form of an estimate there."""
+    found: dict[str, Any] = {}
+    if audit.jury is not None:
+        found["jury"] = _jury(audit.jury, written)
+    if audit.board_checks is not None:
+        found["board_checks"] = _checks(audit.board_checks, written)
+    if audit.outside is not None:
+        found["outside"] = _outside(audit.outside, written)
+    return found
+
+
+def _jury(jury: Jury, written: Written) -> dict[str, Any]:
+    table = jury.table
+
+    def row(score: EnsembleScore) -> dict[str, Any]:
+        measured = score.calibration
+        return {
+            "name": score.name,
+            "kind": score.kind,
+            "fitted": score.fitted,
+            "n": score.n,
+            "accuracy": written(score.accuracy),
+            "against": score.against and table.scores[score.against].name,
+            "against_best": written(score.against_best),
+            "alone": score.alone,
+            "against_alone": written(score.against_alone),
+            "differs": score.differs,
+            "right": score.right,
+            "wrong": score.wrong,
+            **{name: getattr(measured, name, None) for name in MEASURES},
+            "th": score.th and score.th.th.value,
+            "cost": score.cost,
+        }
+
+    return {
+        "members": list(jury.members.names),
+        "confidence": jury.members.kind,
+        "n": table.n,
+        "left_out": table.left_out,
+        "rows": [row(score) for score in table.scores.values()],
+        "without": {
+            rule: dict(zip(jury.members.names, map(written, gaps), strict=True))
+            for rule, gaps in zip(table.rules, table.without, strict=True)
+        },
+        "not_applicable": table.not_applicable,
+    }
+
+
+def _checks(checks: BoardChecks, written: Written) -> dict[str, Any]:
+    found = checks.triangles
+    statistics, kept = checks.statistics, checks.score_abstention
+    triangles = []
+    if found is not None:
+        columns = flat(found, names=TRIANGLE_FIELDS)
+        triangles = [
+            dict(zip(TRIANGLE_FIELDS, values, strict=True))
+            for values in zip(*(columns[name] for name in TRIANGLE_FIELDS), strict=True)
+        ]
+    return {
+        "triangles": triangles,
+        "over_judges": [asdict(row) for row in checks.over_judges],
+        "abstention": [
+            {
+                "anchor": each.anchor,
+                "rule": each.rule,
+                "threshold": each.threshold,
+                "n_unknown": each.found.n_unknown,
+                "rows": [asdict(row) for row in each.found.rows],
+                "models": [
+                    {
+                        **{name: getattr(one, name) for name in ("model", "n", "kept", "p")},
+                        **{name: getattr(one, name) for name in ("p_after", "elo", "elo_after")},
+                        "delta": written(one.delta),
+                    }
+                    for one in each.changed
+                ],
+            }
+            for each in checks.abstained
+        ],
+        "direct_scores": [
+            {
+                **{name: getattr(row, name) for name in ("judge", "model", "n", "items")},
+                "mean": written(row.mean),
+                "sd": row.sd,
+                "kurtosis": row.kurtosis,
+                "top": written(row.top),
+            }
+            for row in (statistics.rows if statistics else ())
+        ],
+        "direct_score_pairs": [
+            {
+                **{name: getattr(pair, name) for name in ("judge_1", "judge_2", "n", "items")},
+                **{
+                    name: written(getattr(pair, name))
+                    for name in ("pearson", "kendall", "kappa", "weighted_kappa")
+                },
+            }
+            for pair in (statistics.pairs if statistics else ())
+        ],
+        "score_abstention": kept
+        and {
+            "threshold": kept.threshold,
+            "scale": kept.scale,
+            "n_unknown": kept.n_unknown,
+            "rows": [asdict(row) for row in kept.rows],
+            "models": [
+                {
+                    **{name: getattr(one, name) for name in ("model", "n", "kept")},
+                    **{name: getattr(one, name) for name in ("mean", "mean_after")},
+                    "delta": written(one.delta),
+                }
+                for one in kept.changed
+            ],
+        },
+    }
+
+
+def _outside(found: OutsideComparison, written: Written) -> dict[str, Any]:
+    names = ("outside_score", "elo", "outside_elo", "p", "outside_p")
+    columns = flat(found, names=names)
+    return {
+        "name": found.name,
+        "scale": found.scale,
+        "kendall": written(found.kendall),
+        "spearman": written(found.spearman),
+        **{name: getattr(found, name) for name in ("mean_abs_elo", "mean_abs_p", "jaccard", "top")},
+        "models": [
+            {"model": model, **dict(zip(names, values, strict=True))}
+            for model, *values in zip(found.models, *(columns[name] for name in names), strict=True)
+        ],
+        "only_here": list(found.only_here),
+        "only_outside": list(found.only_outside),
+    }
