@@ -1,7 +1,7 @@
 """What an audit of leaderboards asks beyond the boards: do three models' gaps add up, what if
 unsure judges abstained, and what are direct scores like?
 
-Source: [RAEE] Tables 1, 6, 12 and 13; triangles are ours, docs/methods.md §6.
+Source: [RAEE] Tables 1, 6 and 13; triangles are ours, docs/methods.md §6.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Direct scores without those on which a judge's runs differ: what abstaining keeps and moves.
 
-Source: [RAEE] Table 6 and Table 12, for direct scores.
+Source: [RAEE] Table 6, for direct scores.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def score_abstention(
     fewer than 5. Where all is kept it is exactly 0.
 
     Raises InvalidOption for a threshold outside 0 to 1, NoUsableVotes if no judge scored a response
-    twice. Source: [RAEE] Tables 6 and 12; scale and interval ours, docs/methods.md §6.
+    twice. Source: [RAEE] Table 6; scale and interval ours, docs/methods.md §6.
     """
     for cut in (threshold, *thresholds):
         if not 0 <= cut <= 1:

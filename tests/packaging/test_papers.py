@@ -18,8 +18,13 @@ ROWS = [
 ]
 FILES = {
     name: str(REPOSITORY / "data" / f"demo_{file}.csv.gz")
-    for name, file in (("VOTES", "votes"), ("RANKINGS", "rankings"), ("SCORES", "answers"))
+    for name, file in (("VOTES", "votes"), ("RANKINGS", "rankings"), ("SCORES", "scores"))
 }
+EMPTY_IN_THE_DEMO = {
+    "listwise.*.flagged": "no faults flagged",
+    "anchors.recommended": "none serves",
+}
+PUBLISHED = "model,score\nsim-hazel,71\nsim-birch,64\nsim-elm,52\nsim-alder,40\n"
 COMMANDS = sorted({row[3].strip("`") for row in ROWS if row[3] != "–"})
 
 
@@ -56,10 +61,16 @@ def test_pages_and_tabs_exist():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_writes_the_fields_that_its_rows_name(command, tmp_path):
     out = tmp_path / "audit.json"
-    words = [FILES.get(word, word) for word in shlex.split(command)]
+    board = tmp_path / "board.csv"
+    board.write_text(PUBLISHED, encoding="utf-8")
+    files = FILES | {"BOARD": str(board)}
+    words = [files.get(word, word) for word in shlex.split(command)]
     assert main([*words, "--json", str(out)]) == 0
     document = json.loads(out.read_text(encoding="utf-8"))
     for row in ROWS:
         if row[3].strip("`") == command:
             for path in re.findall(r"`([^`]+)`", row[4]):
-                assert field(document, path), (row[0], path)
+                found = field(document, path)
+                assert found, (row[0], path)
+                empty = all(value in (None, [], {}) for value in found)
+                assert empty == (path in EMPTY_IN_THE_DEMO), (row[0], path)
