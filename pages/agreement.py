@@ -13,7 +13,7 @@ from pages.shared.limits import current_options
 def everybody() -> None:
     answer, controls = st.container(), st.container(horizontal=True)
     results = read_results()
-    rater = widgets.judge(results.counts, start=results.least_agreeing, place=controls)
+    rater = widgets.judge(results.listed, start=results.least_agreeing, place=controls)
     mark = controls.slider(
         "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
     )
@@ -49,4 +49,4 @@ print(ratings and icc(ratings).icc_3_k)"""
 
 
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
-widgets.tabs({"All raters": everybody, "Two judges": pair_section}, key="view")
+widgets.tabs({"All raters": everybody, "Two judges": pair_section})

@@ -18,7 +18,7 @@ try:
 except NoUsableVotes as error:
     without_confidence(str(error))
     st.stop()
-reliability, near_certain, threshold, recalibration = st.tabs(TABS, key="part", bind=widgets.URL)
+reliability, near_certain, threshold, recalibration = widgets.tab_bar(TABS)
 with reliability:
     if reliability.open:
         reliability_tab(state)

@@ -30,8 +30,7 @@ widgets.tabs(
     {
         "Rules": lambda: rules_tab(state, found),
         "Without one judge": lambda: without_tab(state, found),
-    },
-    key="jury-tab",
+    }
 )
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")

@@ -47,6 +47,5 @@ widgets.tabs(
         "Debiased": lambda: debiased_tab(state),
         "Direct scores": lambda: scores_tab(state),
         "Outside board": lambda: outside_tab(state),
-    },
-    key="board",
+    }
 )

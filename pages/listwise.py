@@ -22,8 +22,7 @@ widgets.tabs(
         "How many orders": lambda: orders_tab(state),
         "Slots": lambda: slots_tab(state, sensitive.get(state.judge)),
         "Judges": lambda: judges_tab(state, found, sensitive),
-    },
-    key="listwise-tab",
+    }
 )
 pooling = f"weights={state.weights!r}, tolerance={state.tolerance}"
 widgets.copy_as_python(

@@ -48,6 +48,18 @@ LOGO = Path(__file__).parent / "shared" / "logo.svg"
 TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
 OLD_JUDGE = ("rater", "stated_by", "list-judge")
+OLD_TABS = {
+    "agreement": "view",
+    "calibration": "part",
+    "juries": "jury-tab",
+    "leaderboard": "board",
+    "listwise": "listwise-tab",
+    "planning": "experiment",
+    "position_bias": "order",
+    "scores": "score_view",
+    "votes_to_labels": "votes_to_labels",
+}
+"""Page → its own name of the parameter of its tab, in links from when each had one."""
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
 STYLE = """<style>
@@ -93,10 +105,13 @@ def theme_colours() -> str:
     """Colours of the verdict's word, of buttons that are text, and of small print, in the visitor's
     theme.
 
-    Streamlit's own small print is fainter than small text may be.
+    Streamlit's own small print is fainter than small text may be, and in the dark its main buttons
+    are white on a light colour.
     """
     colours = COLOURS[widgets.current_look()]
     return f"""[data-testid="stBaseButton-tertiary"] {{ color: {colours.accent}; }}
+[data-testid="stBaseButton-primary"]:enabled {{ color: {colours.page}; }}
+[class*="st-key-lost-"] [data-testid="stText"] * {{ color: {colours.fail}; }}
 [data-testid="stCaptionContainer"] {{ color: {colours.unclear}; opacity: 1; }}
 """ + "".join(
         f'.st-key-word-{grade} [data-testid="stText"] * {{ color: {grade_colour(colours, grade)}; }}\n'
@@ -127,8 +142,15 @@ def newest() -> str | None:
     return max(found, key=lambda one: one.loaded_at).name if found else None
 
 
-def take_old_names() -> None:
-    """Let a link from when each page had a name of its own for its judge open on that judge."""
+def take_old_names(page: str) -> None:
+    """Let a link from when each page had names of its own for its judge and its tab open on those.
+
+    page : the one that is shown.
+    """
+    old = OLD_TABS.get(page, "")
+    if given := st.query_params.get(old):
+        del st.query_params[old]
+        st.query_params[widgets.TAB] = given
     if st.session_state.get(ADDRESSED) or widgets.JUDGE in st.query_params:
         return
     for name in OLD_JUDGE:
@@ -343,7 +365,7 @@ try:
                 st.session_state[name] = value
         here = [dataset.name for dataset in cached.datasets()]
         # The sidebar drops what it does not know.
-        take_old_names()
+        take_old_names(page.url_path)
         widgets.keep_judge(page.url_path)
         asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
         judges += st.query_params.get_all(widgets.JUDGE)

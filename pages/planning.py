@@ -20,8 +20,7 @@ widgets.tabs(
         "Compare": partial(compared_tab, state),
         "Parameters": partial(parameters_tab, state),
         "Vote budget": partial(budget_tab, state),
-    },
-    key="experiment",
+    }
 )
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Shown elsewhere:", width="content")

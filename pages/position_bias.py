@@ -9,9 +9,7 @@ from pages.shared import widgets
 widgets.title("Position bias", "Does order decide?")
 answer = st.container()
 state = order.read_controls()
-measured, corrected = st.tabs(
-    ["What order does", "Correcting for order"], key="order", bind=widgets.URL
-)
+measured, corrected = widgets.tab_bar(["What order does", "Correcting for order"])
 with answer:
     widgets.answer(state.said)
     widgets.beside_judge(state.judge, state.worst)

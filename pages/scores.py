@@ -24,7 +24,7 @@ with widgets.errors():
         )
     else:
         agreement.answer(state)
-        widgets.tabs({name: partial(draw, state) for name, draw in TABS.items()}, key="score_view")
+        widgets.tabs({name: partial(draw, state) for name, draw in TABS.items()})
         agreement.checks(state)
         agreement.everybody(state)
         options = ", ".join(widgets.arguments(state.options))

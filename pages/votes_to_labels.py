@@ -16,6 +16,5 @@ widgets.tabs(
         "Likert scales": likert_tab,
         "Tasks and judges": lambda: grid_tab(read_controls()),
         "Shrinkage": lambda: shrinkage_tab(read_controls()),
-    },
-    key="votes_to_labels",
+    }
 )

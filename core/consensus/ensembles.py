@@ -211,6 +211,10 @@ def members(
     )
 
 
+MOST_FIRST = 5
+"""Members with which a jury begins: more make each of them count less than a look can follow."""
+
+
 def likely_jury(counts: Mapping[str, VoteCounts]) -> tuple[str, ...]:
     """Judges that can sit together: from the one with most comparisons down, each that leaves at
     least half of the first one's comparisons judged by all (ours). In the order of `counts`.
@@ -225,6 +229,20 @@ def likely_jury(counts: Mapping[str, VoteCounts]) -> tuple[str, ...]:
         if 2 * len(shared) >= len(counts[ranked[0]]):
             chosen, common = [*chosen, name], shared
     return tuple(name for name in counts if name in chosen)
+
+
+def best_jury(counts: Mapping[str, VoteCounts], most: int = MOST_FIRST) -> tuple[str, ...]:
+    """The judges of `likely_jury` whose majority labels are right most often, at most `most` of
+    them, in the order of `counts`; the first ones where gold is unknown.
+    """
+    likely = likely_jury(counts)
+
+    def right(name: str) -> float:
+        known = counts[name].labelled()
+        return float((known.label == known.gold).mean()) if len(known) else 0.0
+
+    best = sorted(likely, key=right, reverse=True)[:most]
+    return tuple(name for name in likely if name in best)
 
 
 def applicable(jury: Members) -> tuple[dict[str, Rule], dict[str, str]]:

@@ -51,7 +51,7 @@ from .columns import (
 )
 from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
 from .source import stem_of
-from .suggest import sided, words_of
+from .suggest import WORDS, sided, words_of
 from .tables import TextTable
 
 SYNONYMS = {
@@ -269,6 +269,9 @@ def find_layout(
         else:
             judges = _label_columns(table, mapping, options)
             layout = "wide" if judges else "long"
+            if len(judges) == 1 and words_of(judges[0]) & WORDS["vote"][0]:
+                # Called verdict or result, it names no judge.
+                mapping["vote"], judges, layout = judges[0], (), "long"
     if layout == "wide":
         judges = options.judges or judges or _label_columns(table, mapping, options)
         for canonical in ("vote", "judge"):

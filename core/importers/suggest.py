@@ -11,40 +11,45 @@ from ..labels import TIE_WORDS, candidates, normalise
 from .columns import BadCell, Cells, order_word, parse_float
 from .tables import TextTable
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_WORD = re.compile(r"[A-ZÄÖÜ]?[a-zäöüß]+|[A-ZÄÖÜ]+|[0-9]+")
 
-_LEFT, _RIGHT = "a 1 left first one", "b 2 right second two"
-_SYSTEM = "model system generator assistant bot engine author candidate method"
-_ANSWER = "response output answer text completion reply"
+_LEFT = "a 1 left first one old previous baseline"
+_RIGHT = "b 2 right second two new next candidate"
+_SYSTEM = "model system generator assistant bot engine author candidate method modell"
+_ANSWER = "response output answer text completion reply antwort"
 
 WORDS = {
     canonical: tuple(set(words.split()) for words in groups)
     for canonical, groups in {
         "item_id": (
             "item question prompt example instance sample pair case task query row ticket "
-            "conversation",
-            "id no num number nr idx index key uid name",
+            "conversation frage aufgabe",
+            "id no num number nr nummer idx index key uid name",
         ),
         "judge": (
             "judge grader rater evaluator annotator assessor reviewer critic labeler labeller "
             "marker referee "
-            "expert worker",
+            "expert worker richter gutachter bewerter",
         ),
         "vote": (
             "verdict winner says said choice chosen preference preferred vote pick decision "
             "better judgment judgement "
-            "selected outcome result",
+            "selected outcome result urteil gewinner entscheidung ergebnis",
         ),
         "position": ("order position shown presented presentation ordering first swap",),
         "gold": ("gold truth true human correct reference expert label target",),
-        "confidence": ("confidence conf certainty certain sure sureness probability prob",),
+        "confidence": (
+            "confidence conf certainty certain sure sureness probability prob sicherheit konfidenz",
+        ),
         "model_a": (_SYSTEM, _LEFT),
         "model_b": (_SYSTEM, _RIGHT),
         "prompt": ("prompt question instruction query input",),
         "response_a": (_ANSWER, _LEFT),
         "response_b": (_ANSWER, _RIGHT),
-        "rationale": ("rationale reason reasoning explanation justification why comment",),
-        "category": ("category topic domain subset genre subject",),
+        "rationale": (
+            "rationale reason reasoning explanation justification why comment begründung",
+        ),
+        "category": ("category topic domain subset genre subject kategorie thema",),
     }.items()
 }
 """Canonical column → words of its name, one of each set."""
@@ -55,6 +60,8 @@ SIDED = {"left", "right"}
 """Words in the name of a model's column that say which labels may name it."""
 FEW = 12
 """Distinct labels that a column of verdicts may have."""
+LABELS, ROWS = 3, 10
+"""Distinct labels of verdicts in words of their own, and rows from which values alone may tell."""
 
 
 def words_of(column: str) -> set[str]:
@@ -66,7 +73,8 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     """Canonical columns that are not mapped yet → columns that may be them, each once.
 
     A column must have the name's words and values of the kind; a column of verdicts may have any
-    name, if it is the only one with words such as A, left and tie. Columns named best come first.
+    name, if it is the only one with words such as A, left and tie. Columns named best come first;
+    where names do not tell, values may (`_by_values`).
     Labels that are names of two models, see `_two_models`, make them `=NAME`, one text for every
     row, and the only other column that has them gold. Source: ours.
     """
@@ -86,7 +94,49 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     verdicts = [name for name in free if "words" in kinds[name] and name not in suggested.values()]
     if "vote" not in suggested and "vote" not in mapping and len(verdicts) == 1:
         suggested["vote"] = verdicts[0]
+    suggested |= _by_values(free, kinds, {**mapping, **suggested})
     return suggested | _two_models(table, {**mapping, **suggested})
+
+
+def _by_values(
+    free: Mapping[str, Cells], kinds: Mapping[str, set[str]], mapped: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns that their values tell, each the only one left that has such: two or three labels
+    are verdicts, numbers of 50 to 100 or of .5 to 1 a confidence, texts that never repeat items.
+    """
+    found: dict[str, str] = {}
+    looks = {"vote": _few_labels, "confidence": _may_be_sure, "item_id": _all_differ}
+    for canonical, fits in looks.items():
+        taken = {*mapped.values(), *found.values()}
+        left = [name for name, cells in free.items() if name not in taken and fits(cells)]
+        left = [name for name in left if canonical in kinds[name]]
+        if canonical not in mapped and len(left) == 1:
+            found[canonical] = left[0]
+    return found
+
+
+def _few_labels(cells: Cells) -> bool:
+    texts = {normalise(text) for text in cells.dictionary.to_pylist() if text.strip()}
+    few = 2 <= len(texts) <= LABELS and len(cells) >= ROWS
+    return few and not any(_is_number(text) for text in texts)
+
+
+def _may_be_sure(cells: Cells) -> bool:
+    texts = [text.strip().removesuffix("%") for text in cells.dictionary.to_pylist()]
+    try:
+        values = [parse_float(text.rstrip()) for text in texts if text]
+    except BadCell:
+        return False
+    ends = ((50, 100), (0.5, 1))
+    return (
+        len(cells) >= ROWS
+        and len(values) > LABELS
+        and any(all(low <= value <= high for value in values) for low, high in ends)
+    )
+
+
+def _all_differ(cells: Cells) -> bool:
+    return len(cells) >= ROWS and len(cells.dictionary) == len(cells) and not cells.null_count
 
 
 def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
@@ -115,9 +165,14 @@ def _two_models(table: TextTable, mapped: Mapping[str, str]) -> dict[str, str]:
         for name in alike
         if name == mapped.get("position") or _hits(words_of(name), WORDS["position"])
     ]
-    headed = all(any(side.casefold() in name.casefold() for name in free) for side in two)
+    heads = (*free, *(mapped.get(side, "") for side in ("response_a", "response_b")))
+    headed = all(any(side.casefold() in name.casefold() for name in heads) for side in two)
     if len(first) != 1 and not headed:
         return {}
+    answers = mapped.get("response_a", "").casefold(), mapped.get("response_b", "").casefold()
+    if all(name.casefold() in answer for name, answer in zip(two[::-1], answers, strict=True)):
+        # The one whose answer is A is model A.
+        two = two[::-1]
     models = {side: f"={name}" for side, name in zip(("model_a", "model_b"), two, strict=True)}
     models |= {"position": first[0]} if len(first) == 1 and "position" not in mapped else {}
     rest = [name for name in alike if name not in first]

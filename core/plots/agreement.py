@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ..agreement.reliability import InterRaterReliability, Repeatability
     from .base import Figure, Style, Theme
 
-MOST_RATERS = 16
+BEST, WORST = 8, 4
+MOST_RATERS = BEST + WORST
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""
 CELL = 36
 """Height of a cell in pixels; on a phone it is about as wide."""
@@ -72,17 +73,22 @@ def repeatability_figure(
 
 
 def shown_raters(matrix: AgreementMatrix) -> tuple[str, ...]:
-    """The raters that the κ matrix has room for: those who share most comparisons, in the order
-    given.
+    """The raters that the κ matrix has room for: all in the order given, or of more than twelve the
+    eight who agree best with gold, or without gold with the others, and the four who agree least.
     """
     if len(matrix.judges) <= MOST_RATERS:
         return matrix.judges
-    shared = dict.fromkeys(matrix.judges, 0)
+    with_gold = {pair.judge_1: pair.kappa.value for pair in matrix.gold if pair.kappa}
+    of: dict[str, list[float]] = {name: [] for name in matrix.judges}
     for pair in matrix.pairs:
-        shared[pair.judge_1] += pair.n
-        shared[pair.judge_2] += pair.n
-    kept = set(sorted(shared, key=lambda name: -shared[name])[:MOST_RATERS])
-    return tuple(name for name in matrix.judges if name in kept)
+        for name in (pair.judge_1, pair.judge_2):
+            of[name] += [pair.kappa.value] if pair.kappa else []
+    merit = {name: sum(known) / len(known) for name, known in of.items() if known}
+    merit = with_gold if len(with_gold) >= MOST_RATERS else merit
+    known = sorted(merit, key=lambda name: -merit[name])
+    unknown = [name for name in matrix.judges if name not in merit]
+    ranked = [*known[:BEST], *unknown, *known[BEST:]]
+    return (*ranked[:BEST], *ranked[-WORST:])
 
 
 def shown_pairs(matrix: AgreementMatrix, *, without_gold: Sequence[str] = ()) -> list[JudgePair]:
@@ -190,7 +196,8 @@ def judge_vs_human_figure(
         drawn.append(
             series(f"{rule} labels", people, "difference", "{0.n:,} comparisons", look=look)
         )
-    return forest(drawn, "judge's accuracy − person's", styles=style, reference=0, **looks)
+    title = "judge's accuracy − person's, points"
+    return forest(drawn, title, styles=style, reference=0, unit="points", **looks)
 
 
 def _short(value: float) -> str:
@@ -283,6 +290,7 @@ def accuracies(tables: Mapping[str, Confusion], **looks: Unpack[Look]) -> Figure
         ],
         "share right",
         x_range=(0, 1),
+        unit="%",
         **looks,
     )
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Theme = Literal["light", "dark"]
 Trace = dict[str, Any]
 
+SHARE_TICKS = "~%"
+"""Ticks of a share, in percent as sentences have it."""
 MAX_POINTS = 1_000
 """More marks than this in one figure make a browser slow and show nothing more."""
 

@@ -14,6 +14,7 @@ from ..stats.estimate import Estimate, Estimates
 from ..wording import interval
 from .base import (
     COLOURS,
+    SHARE_TICKS,
     Style,
     error_bars,
     figure,
@@ -153,8 +154,13 @@ def reliability_diagram(
         square=True,
         legend=len(results) > 1,
         traces=traces,
-        x_axis={"range": [-0.03, 1.05], "dtick": 0.2, "anchor": "y2"},
-        y_axis={"range": [-0.03, 1.05], "dtick": 0.2, "domain": [STRIP + 0.04, 1]},
+        x_axis={"range": [-0.03, 1.05], "dtick": 0.2, "anchor": "y2", "tickformat": SHARE_TICKS},
+        y_axis={
+            "range": [-0.03, 1.05],
+            "dtick": 0.2,
+            "domain": [STRIP + 0.04, 1],
+            "tickformat": SHARE_TICKS,
+        },
     )
     words = {"showarrow": False, "font": {"color": colours.neutral, "size": 12}, "yref": "y"}
     fig.update_layout(
@@ -241,7 +247,12 @@ def th_figure(
         y_axis={"domain": [0.5, 1], "zeroline": True, "zerolinecolor": colours.neutral},
     )
     fig.update_layout(
-        yaxis2={"domain": [0.24, 0.45], "title": {"text": "share right"}, "range": [-0.03, 1.05]},
+        yaxis2={
+            "domain": [0.24, 0.45],
+            "title": {"text": "share right"},
+            "range": [-0.03, 1.05],
+            "tickformat": SHARE_TICKS,
+        },
         yaxis3={"domain": [0, 0.19], "title": {"text": "% of n"}, "range": [0, 104], "nticks": 3},
     )
     at_epsilon = {"color": colours.neutral, "width": 1, "dash": "dot"}
@@ -343,8 +354,8 @@ def risk_figure(
         theme=theme,
         height=height,
         traces=traces,
-        x_axis={"range": [0, 1.03], "dtick": 0.2},
-        y_axis={"rangemode": "tozero"},
+        x_axis={"range": [0, 1.03], "dtick": 0.2, "tickformat": SHARE_TICKS},
+        y_axis={"rangemode": "tozero", "tickformat": SHARE_TICKS},
     )
     return _legend(fig, curves, theme)
 

@@ -12,7 +12,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.juries import without_rows
 from ..stats.estimate import Estimates
-from .base import COLOURS, Style, error_bars, figure, hover, label, trace
+from .base import COLOURS, SHARE_TICKS, Style, error_bars, figure, hover, label, trace
 from .forest import Look, forest, series
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def accuracies_figure(
         "share of comparisons right",
         styles=_looks(found, styles, theme),
         reference=found.scores[found.best_member].accuracy.value,
+        unit="%",
         theme=theme,
         chosen=chosen,
     )
@@ -128,7 +129,7 @@ def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]
             ("consensus", "consensus", "filled"),
         )
     ]
-    return forest(drawn, "share of items right", **looks)
+    return forest(drawn, "share of items right", unit="%", **looks)
 
 
 def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[Look]) -> Figure:
@@ -136,7 +137,7 @@ def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[
     judge.
     """
     drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
-    return forest(drawn, "share of items", **looks)
+    return forest(drawn, "share of items", unit="%", **looks)
 
 
 def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:
@@ -181,7 +182,7 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
         height=380,
         traces=[right | marked, wrong | marked, *([] if found.rows[0].bound is None else [bound])],
         x_axis={"dtick": 1},
-        y_axis={"range": [0, 1.02]},
+        y_axis={"range": [0, 1.02], "tickformat": SHARE_TICKS},
     )
 
 
@@ -222,5 +223,5 @@ def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light")
             trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template)
         )
     fig.update_xaxes(dtick=1)
-    fig.update_yaxes(range=[0, min(1.02, 1.1 * top)])
+    fig.update_yaxes(range=[0, min(1.02, 1.1 * top)], tickformat=SHARE_TICKS)
     return fig

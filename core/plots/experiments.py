@@ -168,7 +168,8 @@ def ties_figure(
         "among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None
     )
     votes = series("ties among votes", found.values, "tie_votes", "n {0.n_votes:,} votes", key=None)
-    return forest([votes, gold], "share of ties", styles=_styles(found, styles, theme), theme=theme)
+    looks = _styles(found, styles, theme)
+    return forest([votes, gold], "share of ties", styles=looks, theme=theme, unit="%")
 
 
 def parameters_figure(

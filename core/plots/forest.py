@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate, Estimates
-from ..wording import interval
-from .base import COLOURS, Style, accent, error_bars, figure, hover, label, undimmed
+from ..wording import interval, minus
+from .base import COLOURS, SHARE_TICKS, Style, accent, error_bars, figure, hover, label, undimmed
 
 if TYPE_CHECKING:
     from .base import Figure, Theme
@@ -23,8 +24,12 @@ do.
 LEAST_HEIGHT = 190
 ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
+MOST_TICKS = 6
 DENSE, DENSE_ROW = 24, 14
 """More rows than this are so many pixels high, and their names short."""
+
+
+Unit = Literal["", "%", "points"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,7 @@ def forest(
     x_range: tuple[float, float] | None = None,
     reference: float | None = None,
     missing: str = "unknown",
+    unit: Unit = "",
     **looks: Unpack[Look],
 ) -> Figure:
     """Draw estimates with their intervals, rows in the order in which they first occur.
@@ -106,6 +112,7 @@ def forest(
     x_range : shown; by default what the intervals need, with the reference.
     reference : x of a thin line, such as "no bias".
     missing : said in the row of a name whose every value is unknown.
+    unit : in which ticks and hover texts give a value between −1 and 1, as sentences do.
     """
     theme, chosen = looks.get("theme", "light"), looks.get("chosen")
     styles = looks.get("styles") or accent(theme)
@@ -146,7 +153,7 @@ def forest(
                     "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },
             },
-            **hover(_hover(one.name, mark) for mark in one.marks),
+            **hover(_hover(one.name, mark, unit) for mark in one.marks),
             **undimmed(1),
         )
         # The legend speaks of the quantity, not of the judge whose mark comes first.
@@ -177,7 +184,36 @@ def forest(
         ticks="",
     )
     fig.update_xaxes(range=x_range, nticks=7)
+    if unit == "%":
+        fig.update_xaxes(tickformat=SHARE_TICKS)
+    elif unit == "points":
+        seen_at = [] if reference is None else [reference]
+        for mark in (mark for one in series for mark in one.marks):
+            ends = (mark.found.low, mark.found.high) if mark.found.has_interval else ()
+            seen_at += [mark.found.value, *ends]
+        fig.update_xaxes(
+            **point_ticks(*(x_range or (min(seen_at), max(seen_at)))) if seen_at else {}
+        )
     return fig
+
+
+def point_ticks(low: float, high: float) -> dict[str, Any]:
+    """Ticks of a difference between −1 and 1 in points: an axis has no format for them.
+
+    >>> point_ticks(-0.2, 0.3)["ticktext"]
+    ['−30', '−20', '−10', '0', '+10', '+20', '+30', '+40']
+    """
+    low, high = 100 * low, 100 * high
+    spread = max(high - low, 1e-3)
+    power = 10 ** math.floor(math.log10(spread / MOST_TICKS))
+    step = next(power * n for n in (1, 2, 5, 10) if spread / (power * n) <= MOST_TICKS)
+    # One beyond either end: the axis shows a little more than its marks.
+    places = range(math.floor(low / step) - 1, math.ceil(high / step) + 2)
+    digits = max(0, -math.floor(math.log10(step)))
+    return {
+        "tickvals": [place * step / 100 for place in places],
+        "ticktext": [minus(f"{place * step:+.{digits}f}") if place else "0" for place in places],
+    }
 
 
 def row_names(rows: Sequence[str]) -> list[str]:
@@ -201,6 +237,17 @@ def two_lines(name: str) -> str:
     return f"{label(text[:cut])}<br>{label(text[cut:], limit=NAME_LIMIT)}"
 
 
+def narrow_lines(name: str, width: int = 10, lines: int = 3) -> str:
+    """A name above a column of a matrix: on a phone a column is as wide as a word."""
+    found = [""]
+    for part in re.findall(r"[^ \-_/.:]*[ \-_/.:]?", " ".join(name.split())):
+        if found[-1] and len((found[-1] + part).rstrip()) > width:
+            found.append("")
+        found[-1] += part
+    kept = [*found[: lines - 1], "".join(found[lines - 1 :])]
+    return "<br>".join(label(line, limit=width + 2) for line in kept if line.strip())
+
+
 def _symbol(style: Style, look: str) -> str:
     if look == "plain":
         return "line-ns-open"
@@ -208,6 +255,7 @@ def _symbol(style: Style, look: str) -> str:
     return f"{symbol}-open" if look == "hollow" or style.symbol.endswith("-open") else symbol
 
 
-def _hover(name: str, mark: ForestMark) -> str:
-    value = f"{label(name)} {interval(mark.found, '.3f')}"
+def _hover(name: str, mark: ForestMark, unit: Unit) -> str:
+    found = f"{interval(mark.found.scaled(100), '.1f')} {unit}" if unit else None
+    value = f"{label(name)} {found or interval(mark.found, '.3f')}"
     return f"<b>{label(mark.row, limit=80)}</b><br>{value}<br>{label(mark.n)}"

@@ -50,8 +50,9 @@ def slot_biases(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> F
                 "all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key
             ),
         ],
-        "(first − second) / votes",
+        "(first − second) / votes, points",
         reference=0,
+        unit="points",
         **looks,
     )
 
@@ -85,6 +86,7 @@ def flips(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
         [*rates, *([same] if same.marks else [])],
         "share of pairs that differ",
         missing="no pair of orders",
+        unit="%",
         x_range=SHARES,
         **looks,
     )
@@ -112,6 +114,7 @@ def flips_by_group(table: FlipTable, *, style: Style, **looks: Unpack[Shown]) ->
         "share of pairs that differ",
         styles=style,
         x_range=SHARES,
+        unit="%",
         **looks,
     )
 

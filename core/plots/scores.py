@@ -19,7 +19,7 @@ from .base import (
     tint,
     undimmed,
 )
-from .forest import Shown, forest, row_names, series, two_lines
+from .forest import Shown, forest, narrow_lines, row_names, series
 
 if TYPE_CHECKING:
     from ..agreement.reliability import Repeatability
@@ -164,13 +164,18 @@ def raters_figure(
                         f"<b>{label(pair_key(pair), limit=80)}</b><br>{pair_sentence(pair)}",
                     )
                 )
-    fig = figure("", "", theme=theme, height=90 + PAIR_CELL * len(rows), legend=False)
+    # On a phone more columns than these are narrower than a word: their names stand upright.
+    upright = len(people) > 4
+    heads = [label(name, limit=18) if upright else narrow_lines(name) for name in people]
+    high = (160 if upright else 90) + PAIR_CELL * len(rows)
+    fig = figure("", "", theme=theme, height=high, legend=False)
     add_tiles(fig, tiles, size=PAIR_CELL - 6, text_size=12, theme=theme, chosen=chosen)
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     fig.update_xaxes(
         range=[-0.5, max(len(people), 3) - 0.5],
         tickvals=list(range(len(people))),
-        ticktext=[two_lines(name) for name in people],
+        ticktext=heads,
+        tickangle=-90 if upright else 0,
         side="top",
         **bare,
     )

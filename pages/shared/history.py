@@ -52,7 +52,19 @@ class WithHistory:
                     await send({"type": "http.response.body", "body": page})
 
         http = scope["type"] == "http" and scope["method"] == "GET"
-        await self.app(scope, receive, send_with_script if http else send)
+        await self.app(
+            _unpacked(scope) if http else scope, receive, send_with_script if http else send
+        )
+
+
+def _unpacked(scope: Scope) -> Scope:
+    """A request for a page asks for it as it is: Streamlit packs the page of a deep link, and the
+    script would not get into that one.
+    """
+    if "." in scope.get("path", "").rpartition("/")[2]:
+        return scope
+    headers = [pair for pair in scope.get("headers", []) if pair[0] != b"accept-encoding"]
+    return {**scope, "headers": headers}
 
 
 def _is_page(message: Message) -> bool:

@@ -50,6 +50,8 @@ OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 JUDGE = "judge"
 """Key of the box of judges on every page, and its parameter: the judge of the visit."""
+TAB = "tab"
+"""Parameter of the tab that is open, on every page."""
 VISIT, SHOWN_PAGE = "judge of the visit", "page that was shown"
 URL: Literal["query-params"] = "query-params"
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
@@ -172,9 +174,28 @@ def in_full(*sentences: str, part: str = "") -> None:
     folded("In full sentences", lambda: st.text("\n\n".join(sentences)), key=f"full{part}")
 
 
-def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
+def tab_bar(names: Sequence[str]) -> Sequence[Any]:
+    """Tabs, one of them open, by its name in the URL; at first the first."""
+    key, asked = f"tabs-{names[0]}", st.query_params.get(TAB)
+    # Not bound to its parameter: what is bound goes with its page, also when the next one has it.
+    st.session_state[key] = asked if asked in names else names[0]
+    found: Sequence[Any] = st.tabs(
+        list(names), key=key, on_change=_opened_tab, args=(key, names[0])
+    )
+    return found
+
+
+def _opened_tab(key: str, first: str) -> None:
+    opened = st.session_state[key]
+    if opened == first:
+        st.query_params.pop(TAB, None)
+    else:
+        st.query_params[TAB] = opened
+
+
+def tabs(parts: Mapping[str, Callable[[], None]]) -> None:
     """Draw the tab that is open; an error in it leaves the rest of the page as it is."""
-    for tab, draw in zip(st.tabs(list(parts), key=key, bind=URL), parts.values(), strict=True):
+    for tab, draw in zip(tab_bar(list(parts)), parts.values(), strict=True):
         if tab.open:
             with tab, errors():
                 draw()

@@ -90,9 +90,7 @@ def test_browser_a_cell_opens_its_answers_side_by_side(chromium, own_app):
 
 def test_browser_the_price_moves_the_cut_by_keyboard(chromium, own_app):
     with visiting(chromium, own_app) as visitor:
-        visitor.open(
-            f"{SCORER}helpfulness&dataset=demo+(simulated)&score_view=Pass+or+fail&pass-from=4"
-        )
+        visitor.open(f"{SCORER}helpfulness&dataset=demo+(simulated)&tab=Pass+or+fail&pass-from=4")
         cut = visitor.page.locator(".st-key-cut")
         before = cut.inner_text()
         assert "Pass from" in before
@@ -113,7 +111,7 @@ def test_browser_the_price_moves_the_cut_by_keyboard(chromium, own_app):
 def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, own_app, tab):
     with visiting(chromium, own_app, **PHONE) as visitor:
         visitor.open(
-            f"{SCORER}helpfulness&dataset=demo+(simulated)&score_view={tab}&pass-from=4"
+            f"{SCORER}helpfulness&dataset=demo+(simulated)&tab={tab}&pass-from=4"
             "&pair=sim-scorer-generous+–+sim-person-1"
         )
         assert visitor.fits_across()

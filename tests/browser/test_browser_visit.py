@@ -14,7 +14,11 @@ PAGES = {
     "Calibration": "/calibration",
     "Position bias": "/position_bias",
 }
-KEPT = ("judge", "category", "dataset")
+TABS = {
+    "Calibration": ("Reliability", "Near-certain votes", "Threshold", "Recalibration"),
+    "Position bias": ("What order does", "Correcting for order"),
+}
+KEPT = ("judge", "category", "dataset", "tab")
 
 
 def state(visitor) -> dict[str, list[str]]:
@@ -22,8 +26,8 @@ def state(visitor) -> dict[str, list[str]]:
     return {name: given[name] for name in KEPT if name in given}
 
 
-def wanted(visitor, **known: str) -> None:
-    """Wait until the address has this much."""
+def wanted(visitor, **known: str | None) -> None:
+    """Wait until the address has this much; None: until it has none of the name."""
     for name, value in known.items():
         visitor.page.wait_for_function(
             "([name, value]) => new URLSearchParams(location.search).get(name) === value",
@@ -36,6 +40,20 @@ def settled(visitor, kept: dict[str, list[str]]) -> None:
     for name, values in kept.items():
         wanted(visitor, **{name: values[0]})
     assert state(visitor) == kept
+
+
+def opened_tab(visitor, title: str) -> None:
+    """Wait until the tab in the address is the open one."""
+    first = TABS.get(title, ("",))[0]
+    name = state(visitor).get("tab", [first])[0]
+    if name:
+        visitor.page.get_by_role("tab", name=name, selected=True).wait_for()
+
+
+def open_tab(visitor, title: str, name: str) -> None:
+    visitor.page.get_by_role("tab", name=name).click()
+    wanted(visitor, tab=None if name == TABS[title][0] else name)
+    visitor.settle()
 
 
 def go(visitor, title: str) -> None:
@@ -66,6 +84,23 @@ def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     wanted(visitor, judge=judge)
 
 
+def test_browser_back_goes_through_tabs_also_from_a_deep_link(visitor):
+    judge = "sim-judge-first-slot"
+    visitor.open(f"/position_bias?judge={judge}")
+    open_tab(visitor, "Position bias", "Correcting for order")
+    go(visitor, "Calibration")
+    wanted(visitor, judge=judge, tab=None)
+    open_tab(visitor, "Calibration", "Threshold")
+    open_tab(visitor, "Calibration", "Reliability")
+    seen = [("Calibration", "Threshold"), ("Calibration", None)]
+    seen += [("Position bias", "Correcting for order"), ("Position bias", None)]
+    for title, tab in seen:
+        visitor.page.go_back()
+        visitor.arrive(title)
+        wanted(visitor, judge=judge, tab=tab)
+        opened_tab(visitor, title)
+
+
 def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visitor):
     visitor.open("/errors?judge=sim-judge-careful")
     visitor.page.get_by_role("button", name="Worst here:").click()
@@ -93,12 +128,22 @@ def test_browser_drawn_walks_keep_judge_and_filters(visitor, draw):
     wanted(visitor, judge=judge)
     entries, place = [(page, state(visitor))], 0
     for _ in range(6):
-        move = rng.choice(("page", "page", "back", "forward", "reload", "link", "two tabs"))
+        move = rng.choice(
+            ("page", "page", "tab", "tab", "back", "forward", "reload", "link", "two tabs")
+        )
         title, kept = entries[place]
         if move == "page":
             title = rng.choice([each for each in PAGES if each != title])
             go(visitor, title)
             wanted(visitor, judge=judge)
+            entries[place + 1 :] = [(title, {})]
+            place += 1
+        elif move == "tab":
+            names = [name for name in TABS.get(title, ()) if [name] != kept.get("tab")]
+            names = names if "tab" in kept else names[1:]
+            if not names:
+                continue
+            open_tab(visitor, title, rng.choice(names))
             entries[place + 1 :] = [(title, {})]
             place += 1
         elif move in ("back", "forward"):
@@ -110,6 +155,7 @@ def test_browser_drawn_walks_keep_judge_and_filters(visitor, draw):
             title, kept = entries[place]
             visitor.arrive(title)
             settled(visitor, kept)
+            opened_tab(visitor, title)
         elif move == "reload":
             visitor.page.reload()
             visitor.arrive(title)

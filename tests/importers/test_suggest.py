@@ -1,5 +1,7 @@
 """What columns of unknown names may be: by names and values together, confirmed or not taken."""
 
+import re
+
 import pytest
 
 from core.__main__ import main
@@ -68,6 +70,42 @@ def test_the_only_column_of_verdicts_is_suggested_whatever_its_name() -> None:
     text = "grader,question_no,xyz\ng,1,A\ng,2,B\ng,3,tie\n"
     assert suggested(text)["vote"] == "xyz"
     assert "vote" not in suggested("grader,question_no,xyz,zyx\ng,1,A,B\ng,2,B,B\ng,3,tie,A\n")
+
+
+def test_values_tell_columns_whose_names_do_not() -> None:
+    rows = "".join(f"t{i},{('same', 'this', 'that')[i % 3]},{50 + i}\n" for i in range(40))
+    assert suggested("x,y,z\n" + rows) == {"item_id": "x", "vote": "y", "confidence": "z"}
+    # Two columns that it may be, or too few rows, are no suggestion.
+    assert "confidence" not in suggested("x,y,z,z2\n" + re.sub(r",(\d+)\n", r",\1,\1\n", rows))
+    assert suggested("x,y,z\n" + "".join(rows.splitlines(keepends=True)[:9])) == {}
+
+
+def test_german_columns_are_suggested() -> None:
+    rows = "".join(f"f{i};eins {i};zwei {i};A;Max;0,{50 + i};weil\n" for i in range(40))
+    heads = "Frage;Antwort A;Antwort B;Urteil;Gutachter;Sicherheit;Begründung\n"
+    assert suggested(heads + rows) == {
+        "item_id": "Frage",
+        "response_a": "Antwort A",
+        "response_b": "Antwort B",
+        "vote": "Urteil",
+        "judge": "Gutachter",
+        "confidence": "Sicherheit",
+        "rationale": "Begründung",
+    }
+
+
+def test_the_reply_of_the_old_bot_is_that_of_model_a() -> None:
+    heads = "Question,Old bot reply,New bot reply,Verdict\n"
+    rows = "".join(f"q{i},o{i},n{i},{('New', 'Old', 'tie')[i % 3]}\n" for i in range(12))
+    found = suggested(heads + rows)
+    assert (found["response_a"], found["response_b"]) == ("Old bot reply", "New bot reply")
+    assert (found["model_a"], found["model_b"]) == ("=Old", "=New")
+
+
+def test_one_column_of_labels_that_is_called_a_verdict_names_no_judge() -> None:
+    looks = inspect(b"item_id,Result\n1,A\n2,B\n3,tie\n", "t.csv")
+    assert (looks.layout, looks.mapping["vote"], looks.missing) == ("long", "Result", ("judge",))
+    assert inspect(b"item_id,gpt\n1,A\n2,B\n3,tie\n", "t.csv").layout == "wide"
 
 
 def test_a_file_in_known_words_has_no_suggestion() -> None:

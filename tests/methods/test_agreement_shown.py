@@ -14,7 +14,9 @@ from core.checks.check import CheckResult
 from core.checks.evidence import closest_partner
 from core.interpretation import agreement as sentences
 from core.plots.agreement import (
+    BEST,
     MOST_RATERS,
+    WORST,
     inter_rater_figure,
     judge_vs_human_figure,
     kappa_matrix,
@@ -75,11 +77,21 @@ def test_an_odd_rater_does_not_speak_for_all() -> None:
     assert closest_partner("alone", matrix, frozenset()) is None
 
 
-def test_matrix_with_many_raters_keeps_those_who_share_most() -> None:
-    counts = noisy(MOST_RATERS + 2)
-    few = {name: one.rows(np.arange(5)) for name, one in list(counts.items())[:2]}
-    matrix = agreement_matrix(counts | few)
-    assert shown_raters(matrix) == tuple(counts)[2:]
+def test_matrix_with_many_raters_keeps_the_best_and_the_worst() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.choice([-1, 0, 1], 300)
+    many = MOST_RATERS + 4
+    # From the best to the worst, an ever larger share of guesses; listed the other way round.
+    shares = {f"r{place:02}": place / many for place in range(many)}
+    counts = {
+        name: rater(np.where(rng.random(300) < share, rng.choice([-1, 0, 1], 300), truth).tolist())
+        for name, share in reversed(shares.items())
+    }
+    matrix = agreement_matrix(counts)
+    shown = shown_raters(matrix)
+    assert len(shown) == BEST + WORST == MOST_RATERS
+    assert {*shown[:BEST]} <= {*list(shares)[: BEST + 3]}
+    assert {*shown[-WORST:]} <= {*list(shares)[-WORST - 2 :]}
     assert len(shown_pairs(matrix)) == MOST_RATERS * (MOST_RATERS - 1) // 2
 
 

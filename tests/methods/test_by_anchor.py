@@ -118,7 +118,7 @@ def test_the_command_and_the_page_have_it(tmp_path, app):
     found = json.loads(out.read_text())["anchors"]
     assert {row["anchor"] for row in found["rows"]} == {each["anchor"] for each in found["choices"]}
     assert found["recommended"] is None
-    page = opened(app, "leaderboard", board="Another anchor")
+    page = opened(app, "leaderboard", tab="Another anchor")
     assert not page.exception
     assert any(text.value.startswith("None will do: ") for text in page.text)
     shown = next(f.value for f in page.dataframe if "Elo, strong judges" in f.value.columns)

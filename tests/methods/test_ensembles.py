@@ -16,6 +16,7 @@ from core.consensus.ensembles import (
     Members,
     Verdicts,
     applicable,
+    best_jury,
     btd_verdicts,
     combine,
     compare,
@@ -309,6 +310,21 @@ def test_only_what_all_members_judged_is_compared():
         found.without("nobody")
     with pytest.raises(UnknownName, match="voting rule"):
         combine(found, "dictator")
+
+
+def test_a_jury_begins_with_the_judges_that_are_right_most_often():
+    rng, n = np.random.default_rng(3), 200
+    gold = rng.choice([-1, 1], n)
+    counts = {
+        f"r{place}": judge(
+            np.where(rng.random(n) < 0.1 * place, -gold, gold).tolist(), gold=gold.tolist()
+        )[0]
+        for place in range(7, 0, -1)
+    }
+    assert best_jury(counts) == ("r5", "r4", "r3", "r2", "r1")
+    few = {name: counts[name] for name in ("r7", "r1")}
+    assert best_jury(few) == ("r7", "r1")
+    assert best_jury({}) == ()
 
 
 def test_a_likely_jury_shares_comparisons():

@@ -159,7 +159,7 @@ def test_the_page_shows_the_grid_that_the_command_writes(app, tmp_path):
     page = opened(
         app,
         "votes_to_labels",
-        votes_to_labels="Tasks and judges",
+        tab="Tasks and judges",
         judges=judge,
         cell=chosen,
         **query,

@@ -211,7 +211,7 @@ def test_the_page_pools_only_what_the_same_judges_judged(
     assert "Without a number" not in said
     assert {"good", "fine"}.isdisjoint(app.dataframe[0].value["model"])
     assert ALL_POOLED not in [element.value for element in app.text]
-    app.query_params["board"] = "Other ratings"
+    app.query_params["tab"] = "Other ratings"
     app.run()
     assert ALL_POOLED in [element.value for element in app.text]
     st.cache_resource.clear()

@@ -50,7 +50,7 @@ import app as launcher
 from streamlit.testing.v1 import AppTest
 for page in ("collect.py", "leaderboard.py"):
     app = AppTest.from_file(sys.argv[1], default_timeout=float(sys.argv[2]))
-    app.query_params["board"] = "Other ratings"
+    app.query_params["tab"] = "Other ratings"
     app.run()
     app.switch_page(page).run()
     assert not app.exception, app.exception

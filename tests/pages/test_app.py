@@ -364,7 +364,7 @@ def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most
 
     monkeypatch.setattr(controls, "MOST_WAITED_FOR", 4)
     monkeypatch.setattr(controls, "MOST_SWAPPED", 3)
-    page = opened(app, "leaderboard", board="Another anchor")
+    page = opened(app, "leaderboard", tab="Another anchor")
     said = [text for text in texts(page) if text.startswith("Leaderboards hold 4 of")]
     assert len(said) == 1
     assert any(text.startswith("Compared are 3 of 4 models") for text in texts(page))

@@ -16,7 +16,7 @@ JUDGE = "sim-judge-careful"
 
 
 def test_the_tab_says_what_core_computes(app: AppTest) -> None:
-    opened(app, "planning", experiment="Vote budget", judge=JUDGE)
+    opened(app, "planning", tab="Vote budget", judge=JUDGE)
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
@@ -41,7 +41,7 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
 
 
 def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
-    opened(app, "planning", experiment="Vote budget", judge=JUDGE, at_a_time="1")
+    opened(app, "planning", tab="Vote budget", judge=JUDGE, at_a_time="1")
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]

@@ -112,9 +112,7 @@ def test_audit_and_page_agree(app: AppTest) -> None:
 
 @pytest.mark.parametrize("scale", ["formula", "published"])
 def test_near_certain_votes(app: AppTest, scale: str) -> None:
-    opened(
-        app, "calibration", part="Near-certain votes", scale=scale, epsilon="0.15", judge=BOASTER
-    )
+    opened(app, "calibration", tab="Near-certain votes", scale=scale, epsilon="0.15", judge=BOASTER)
     known = demo()[BOASTER]
     score = th_score(known, 0.15, scale=scale)
     band = th_sweep(known, scale=scale).th[SWEEP_EPSILONS.index(0.15)]
@@ -136,7 +134,7 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
 
 def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
     judge = "sim-judge-first-slot"
-    opened(app, "calibration", part="Threshold", judge=judge, target="10", certainty="90")
+    opened(app, "calibration", tab="Threshold", judge=judge, target="10", certainty="90")
     known = demo()[judge]
     found = threshold_for_risk(known, alpha=0.1, delta=0.1)
     assert found.threshold is not None
@@ -156,14 +154,14 @@ def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
 
 
 def test_no_threshold_is_an_answer(app: AppTest) -> None:
-    opened(app, "calibration", part="Threshold", judge=BOASTER, target="5")
+    opened(app, "calibration", tab="Threshold", judge=BOASTER, target="5")
     assert any("no threshold keeps its error rate at or below 5 %" in text for text in texts(app))
     assert np.isnan(app.dataframe[0].value["threshold"].iloc[0])
 
 
 @pytest.mark.parametrize("method", ["temperature", "isotonic"])
 def test_recalibration_before_and_after(app: AppTest, method: str) -> None:
-    opened(app, "calibration", part="Recalibration", map=method, judge=BOASTER)
+    opened(app, "calibration", tab="Recalibration", map=method, judge=BOASTER)
     known = demo()[BOASTER]
     found = recalibrate(known, method=method, rng=seeded())
     moved = found.recalibrated_outcomes
@@ -198,7 +196,7 @@ def test_copied_code_runs_and_gives_the_number_shown(
 ) -> None:
     from pages.shared.cached import get_store
 
-    opened(app, "calibration", part=view, judge="sim-judge-careful")
+    opened(app, "calibration", tab=view, judge="sim-judge-careful")
     # The app holds the store's file, so the copy uses the open one.
     exec(app.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out

@@ -105,7 +105,7 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     )
     assert "connect" not in [button.key for button in app.button]
     app.selectbox(key=f"{key}-long-item_id").set_value("Prompt no.")
-    app.selectbox(key=f"{key}-long-judge").set_value("who")
+    app.text_input(key=f"{key}-long-judge").set_value("who")
     calm(app.selectbox(key=f"{key}-long-vote").set_value("says").run())
     calm(app.radio(key=f"{key}-refers").set_value("slot").run())
     calm(app.button(key="connect").click().run())

@@ -102,7 +102,6 @@ def test_labels_that_no_vocabulary_has_are_explained_one_by_one(app) -> None:
     for label, meaning in (("the x", "A"), ("the y", "B"), ("timeout", "failed")):
         assert not can_load(app)
         calm(means(app, label).set_value(meaning).run())
-    calm(widget(app, "radio", "The labels name").set_value("model").run())
     load(app)
     found = exported(store_path(app), "words")
     assert found["vote"].fillna(9).tolist() == [1, -1, 0, 9] * 2
@@ -242,13 +241,12 @@ def test_the_other_answer_gives_the_other_votes(app):
     assert exported(store_path(app), "ours")["vote"].tolist() == [1, 1, 0, -1, 1]
 
 
-def test_labels_are_asked_for_even_where_no_column_says_what_was_shown_first(app):
+def test_labels_are_not_asked_for_where_nothing_says_what_was_shown_first(app):
     drop(app, ("ours.csv", "item_id,judge,winner\n1,j,A\n2,j,B\n"))
-    assert not can_load(app)
-    calm(widget(app, "radio", "The labels name").set_value("slot").run())
-    assert not can_load(app)
-    assert "always A first" in all_text(app)
+    assert can_load(app)
+    assert not app.radio
     calm(widget(app, "selectbox", "Shown first (position)").set_value("=ab").run())
+    assert not app.radio
     load(app)
     assert exported(store_path(app), "ours")["position"].tolist() == ["ab", "ab"]
 
@@ -259,18 +257,17 @@ def test_numbers_that_can_be_read_in_several_ways_are_asked_about(app):
     labels = widget(app, "selectbox", "Labels are written as")
     assert labels.value is None
     calm(labels.set_value("0/1").run())
-    calm(widget(app, "radio", "The labels name").set_value("model").run())
     load(app)
     assert exported(store_path(app), "ours")["vote"].tolist() == [-1, 1]
 
 
 def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
     drop(app, ("ours.csv", "case,who said so,pick,gold\n1,j,1,1\n2,j,-1,yes\n"))
-    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
     assert "which column is" in all_text(app)
     calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("case").run())
-    calm(widget(app, "selectbox", "Judge").set_value("who said so").run())
+    calm(widget(app, "text_input", "Judge").set_value("who said so").run())
     calm(widget(app, "selectbox", "Verdict (vote)").set_value("pick").run())
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
     calm(widget(app, "selectbox", "True or human label (gold)").set_value("").run())
     load(app)
     found = exported(store_path(app), "ours")
@@ -302,7 +299,6 @@ def test_a_file_of_one_judge_says_that_its_name_can_be_typed(app):
 def test_a_column_a_judge_with_one_of_them_as_gold(app):
     drop(app, ("wide.csv", "item_id,gpt,claude,human\n1,A,B,A\n2,tie,A,B\n"))
     calm(widget(app, "checkbox", "These columns are right").check().run())
-    calm(widget(app, "radio", "The labels name").set_value("model").run())
     calm(widget(app, "text_input", "Data set").set_value("mine").run())
     load(app)
     found = exported(store_path(app), "mine")
@@ -342,11 +338,45 @@ def test_levels_and_logits_are_asked_for_and_loaded_as_what_they_are(app):
     assert set(found["confidence_kind"]) == {"level"}
 
 
+FEW = "item_id,judge,vote\n" + "".join(
+    f"{i},j,{'dunno' if i % 4 == 0 else 'A'}\n" for i in range(40)
+)
+
+
+def test_many_rejected_rows_stand_in_the_open_and_loading_the_rest_is_said_twice(app):
+    drop(app, ("part.csv", FEW + "40,j,B\n"))
+    assert not can_load(app)
+    said = all_text(app)
+    assert "10 of 41 rows would be left out (24 %)" in said
+    assert "row 1, column vote: 'dunno'. not a label of A/B" in said
+    calm(widget(app, "checkbox", "Load the other 31 all the same").set_value(True).run())
+    load(app)
+    assert len(exported(store_path(app), "part")) == 31
+
+
+def test_what_is_missing_is_said_before_columns_are_confirmed_and_the_judge_is_typed(app):
+    rows = "".join(
+        f"q{i},old {i},new {i},{('Old', 'New', 'Tie')[i % 3]},{50 + i}\n" for i in range(40)
+    )
+    drop(app, ("bots.csv", "Question,Old bot reply,New bot reply,Verdict,Sure\n" + rows))
+    assert "which column is: Judge" in all_text(app)
+    assert not [box for box in app.checkbox if box.label == "These columns are right"]
+    (judge,) = [box for box in app.text_input if box.label == "Judge"]
+    calm(judge.set_value("gpt-4o").run())
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
+    load(app)
+    found = exported(store_path(app), "bots")
+    assert found["vote"].tolist()[:3] == [1, -1, 0]
+    assert set(found["judge"]) == {"gpt-4o"}
+    assert found["response_a"][0] == "old 0"
+    assert (found["model_a"][0], found["model_b"][0]) == ("Old", "New")
+    assert found["confidence"][0] == 0.5
+
+
 def test_a_file_most_of_whose_rows_are_rejected_cannot_be_loaded(app):
     rows = "".join(f"{i},j,{'?' if i < 3 else 'A'}\n" for i in range(5))
     drop(app, ("mostly.csv", "item_id,judge,vote\n" + rows))
     calm(widget(app, "selectbox", "Labels are written as").set_value("A/B").run())
-    calm(widget(app, "radio", "The labels name").set_value("model").run())
     assert "mostly.csv: 3 of 5 rows were rejected, more than half" in all_text(app)
     assert "or use “Labels are written as”" in all_text(app)
     assert not can_load(app)
@@ -470,7 +500,7 @@ def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
 def test_hostile_names_reach_no_markup(app):
     text = f'item_id,judge,"{HOSTILE}",vote\n1,"{HOSTILE}",x,A\n2,"{HOSTILE}",x,"{HOSTILE}"\n3,j,y,B\n4,j,y,B\n'
     drop(app, (f"{HOSTILE}.csv", text), (f"bad {HOSTILE}.csv", b"x"))
-    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    calm(widget(app, "checkbox", "Load the other 3 all the same").set_value(True).run())
     load(app)
     marked_up = [*app.markdown, *app.caption, *app.title, *app.subheader]
     assert not [element.value for element in marked_up if "pixel" in element.value]

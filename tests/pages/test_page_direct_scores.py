@@ -25,7 +25,7 @@ DEMO = "demo (simulated)"
 
 
 def test_the_tab_says_what_core_says(app, store_path):
-    page = opened(app, "leaderboard", board="Direct scores", dataset=DEMO)
+    page = opened(app, "leaderboard", tab="Direct scores", dataset=DEMO)
     anchor = page.selectbox(key="anchor").value
     with Store.open(store_path) as store:
         selection = Selection(datasets=(DEMO,))

@@ -50,7 +50,7 @@ def demo() -> tuple[dict[str, VoteCounts], dict[str, list[str]]]:
 def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None) -> None:
     query = {
         "anchor": ANCHOR,
-        "board": "Debiased",
+        "tab": "Debiased",
         "debiased_labels": "40",
         "debiased_weight": "tuned",
     }
@@ -78,13 +78,13 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
 
 
 def test_too_few_labels_are_said(app: AppTest) -> None:
-    opened(app, "leaderboard", anchor=ANCHOR, board="Debiased", debiased_labels="5")
+    opened(app, "leaderboard", anchor=ANCHOR, tab="Debiased", debiased_labels="5")
     assert any("needs gold on at least 10 items" in text for text in texts(app))
 
 
 @pytest.mark.parametrize("sureness", ["share", "stated", "btd"])
 def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> None:
-    query = {"part": "Threshold", "unit": "comparisons", "sureness": SURENESS_NAMES[sureness]}
+    query = {"tab": "Threshold", "unit": "comparisons", "sureness": SURENESS_NAMES[sureness]}
     opened(app, "calibration", **query, judge=JUDGE, target="20", certainty="90")
     from pages.shared.cached import get_store
 
@@ -138,7 +138,7 @@ def test_votes_without_confidence_still_have_a_threshold(
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(new_app(), "calibration", dataset="bare", target="20", part="Threshold")
+    app = opened(new_app(), "calibration", dataset="bare", target="20", tab="Threshold")
     # Repeated votes are calibrated by their share, and a share is of a comparison.
     assert app.segmented_control(key="rule").value == "share of votes"
     assert not any(text.startswith("Not applicable") for text in texts(app))

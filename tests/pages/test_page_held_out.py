@@ -97,7 +97,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "votes_to_labels", votes_to_labels="Confidence weights", judge=judge)
+    page = opened(app, "votes_to_labels", tab="Confidence weights", judge=judge)
     counts, votes = vote_counts(get_store(), DEMO), confidence_counts(get_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -134,22 +134,20 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(new_app(), "votes_to_labels", votes_to_labels="Confidence weights")
+    page = opened(new_app(), "votes_to_labels", tab="Confidence weights")
     assert any("equal weights" in text for text in texts(page))
     assert SIMULATED_CONFIDENCE not in texts(page)
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(
-        app, "votes_to_labels", votes_to_labels="Confidence weights", judge="sim-person-1"
-    )
+    page = opened(app, "votes_to_labels", tab="Confidence weights", judge="sim-person-1")
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
 
 
 def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
-    page = opened(app, "votes_to_labels", votes_to_labels="Likert scales")
+    page = opened(app, "votes_to_labels", tab="Likert scales")
     judge, gold = (page.selectbox(key=f"likert_{who}").value for who in ("judge", "gold"))
     assert gold == "sim-person-1"
     scores = direct_scores(get_store(), DEMO)
@@ -182,7 +180,7 @@ def test_votes_alone_have_no_likert_scale(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(new_app(), "votes_to_labels", votes_to_labels="Likert scales")
+    page = opened(new_app(), "votes_to_labels", tab="Likert scales")
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(new_app(), "position_bias", order="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))

@@ -65,7 +65,7 @@ def test_the_table_says_who_used_gold_labels_and_who_is_compared_with_whom(page)
 
 
 def test_the_tab_without_a_judge_tabulates_what_it_draws(page):
-    page.session_state["jury-tab"] = "Without one judge"
+    page.query_params["tab"] = "Without one judge"
     page.run()
     assert not page.exception
     shown = page.dataframe[0].value

@@ -112,7 +112,7 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pai
 
 
 def test_page_names_the_triangle_and_shows_its_votes(app, demo_pairs):
-    opened(app, "leaderboard", board="Another anchor")
+    opened(app, "leaderboard", tab="Another anchor")
     _, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     tables = [frame.value for frame in app.dataframe]
     place = next(k for k, frame in enumerate(tables) if "triangle" in frame.columns)

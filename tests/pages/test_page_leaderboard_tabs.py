@@ -35,7 +35,7 @@ def judged(demo_pairs) -> dict[str, PairScores]:
 
 
 def test_other_ratings_on_the_page(app, demo_pairs):
-    opened(app, "leaderboard", board="Other ratings")
+    opened(app, "leaderboard", tab="Other ratings")
     found = rating_spread(judged(demo_pairs), ANCHOR, rng=seeded(), pooled=demo_pairs[None])
     assert said.other_ratings(found) in texts(app)
     assert app.dataframe[0].value["SD of judges"].tolist() == [
@@ -52,7 +52,7 @@ def test_other_ratings_on_the_page(app, demo_pairs):
 
 
 def test_judges_on_the_page(app, demo_votes, demo_pairs):
-    opened(app, "leaderboard", board="Judges", screen="0.95")
+    opened(app, "leaderboard", tab="Judges", screen="0.95")
     by_judge = judged(demo_pairs)
     pooled = mean_of_judges(by_judge, ANCHOR)
     repeats = {
@@ -76,7 +76,7 @@ def test_judges_on_the_page(app, demo_votes, demo_pairs):
 
 
 def test_abstention_on_the_page(app, demo_votes, demo_pairs):
-    opened(app, "leaderboard", board="Abstention")
+    opened(app, "leaderboard", tab="Abstention")
     doubts = pair_doubts(demo_votes, Selection())
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
@@ -94,13 +94,13 @@ def test_abstention_on_the_page(app, demo_votes, demo_pairs):
     ("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")]
 )
 def test_a_judge_without_doubts_gets_the_reason(app, by, why):
-    opened(app, "leaderboard", board="Abstention", voter="sim-person-1", abstain_by=by)
+    opened(app, "leaderboard", tab="Abstention", voter="sim-person-1", abstain_by=by)
     assert any(f"Not applicable: abstention {why}" in told for told in texts(app))
     assert any("On subsamples of the prompts" in told for told in texts(app))
 
 
 def test_categories_on_the_page(app, demo_votes):
-    opened(app, "leaderboard", board="Categories")
+    opened(app, "leaderboard", tab="Categories")
     names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
     by_task = {
         name: pair_scores(demo_votes, Selection(where=(("category", name),)), pooled=True)[None]
@@ -118,7 +118,7 @@ def test_categories_on_the_page(app, demo_votes):
 
 
 def test_an_outside_file_on_the_page(app, demo_pairs):
-    opened(app, "leaderboard", board="Outside board")
+    opened(app, "leaderboard", tab="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
     here = board(demo_pairs[None], ANCHOR)
     content = (
@@ -136,7 +136,7 @@ def test_an_outside_file_on_the_page(app, demo_pairs):
 
 
 def test_a_file_that_is_no_leaderboard_is_named(app):
-    opened(app, "leaderboard", board="Outside board")
+    opened(app, "leaderboard", tab="Outside board")
     app.file_uploader(key="outside_file").upload("x.csv", b"name,elo\na,1\n", "text/csv").run()
     assert not app.exception
     assert any("x.csv: the first line must name one column 'model'" in told for told in texts(app))
@@ -144,14 +144,14 @@ def test_a_file_that_is_no_leaderboard_is_named(app):
 
 @pytest.mark.parametrize("tab", TABS)
 def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
-    opened(app, "leaderboard", board=tab, judges="sim-judge-careful")
+    opened(app, "leaderboard", tab=tab, judges="sim-judge-careful")
     if tab == "Judges":
         assert any("pooling needs two" in told for told in texts(app))
 
 
 @pytest.mark.parametrize("tab", TABS[:4])
 def test_copied_python_runs_and_says_the_pages_numbers(app, demo_votes, tab):
-    opened(app, "leaderboard", board=tab)
+    opened(app, "leaderboard", tab=tab)
     codes = [element.value for element in app.main.code]
     assert codes
     for code in codes:

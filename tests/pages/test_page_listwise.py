@@ -48,7 +48,7 @@ def test_items_are_named_as_in_the_file(page, store_path):
 
 @pytest.mark.parametrize("tab", ["How many orders", "Slots", "Judges"])
 def test_every_tab_opens(page, tab):
-    page.session_state["listwise-tab"] = tab
+    page.query_params["tab"] = tab
     page.run()
     assert not page.exception
     assert page.dataframe
@@ -57,7 +57,7 @@ def test_every_tab_opens(page, tab):
 def test_tables_are_headed_in_words_and_count_slots_from_one(page):
     shown = []
     for tab in ("Consensus", "How many orders", "Slots", "Judges"):
-        page.session_state["listwise-tab"] = tab
+        page.query_params["tab"] = tab
         page.run()
         shown += [frame.value for frame in page.dataframe]
     assert not [name for frame in shown for name in frame.columns if "_" in name]

@@ -58,7 +58,7 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", experiment="How many labels")
+    page = opened(app, "planning", tab="How many labels")
     judge = judge_of(page)
     found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=seeded())
     assert labels_answer(judge, found) in texts(page)
@@ -66,7 +66,7 @@ def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
 
 
 def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", experiment="Transfer")
+    page = opened(app, "planning", tab="Transfer")
     judge = judge_of(page)
     by_category = vote_counts_by(get_store(), DEMO, "category")
     tasks = {name: judges[judge] for name, judges in by_category.items()}
@@ -80,7 +80,7 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 
 
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", experiment="Compare")
+    page = opened(app, "planning", tab="Compare")
     reference = page.selectbox(key="against").value
     found = compare(vote_counts(get_store(), DEMO), rng=seeded(), baseline=reference)
     assert comparison_answer(found, "judge") in texts(page)
@@ -89,7 +89,7 @@ def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 
 def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "planning", experiment="Parameters", judges=judge)
+    page = opened(app, "planning", tab="Parameters", judges=judge)
     by_category = vote_counts_by(
         get_store(), dataclasses.replace(DEMO, judges=(judge,)), "category"
     )
@@ -102,7 +102,7 @@ def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None
 
 
 def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
-    page = opened(app, "planning", experiment="Transfer", pair=transfer_key("Math", "Safety"))
+    page = opened(app, "planning", tab="Transfer", pair=transfer_key("Math", "Safety"))
     assert page.selectbox(key="pair").value == transfer_key("Math", "Safety")
     parameters = next(frame.value for frame in page.dataframe if "parameter" in frame.value)
     assert parameters["fitted on"].unique().tolist() == ["Math", "Safety"]
@@ -113,7 +113,7 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
 
 
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", experiment="Compare", compare_by="category")
+    page = opened(app, "planning", tab="Compare", compare_by="category")
     judge = judge_of(page)
     values = {
         name: judges[judge]
@@ -144,7 +144,7 @@ def test_without_gold_every_tab_says_what_is_missing(
             store.load(reading)
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(target))
-    page = opened(app, "planning", experiment=tab)
+    page = opened(app, "planning", tab=tab)
     st.cache_resource.clear()
     said = " ".join(texts(page))
     assert "gold" in said or "label" in said

@@ -108,7 +108,7 @@ def test_the_price_moves_the_cut_and_its_figures(app, scored):
             new_app(),
             "scores",
             dataset="levels",
-            score_view="Pass or fail",
+            tab="Pass or fail",
             price=price,
             **{"pass-from": "3"},
         )
@@ -124,14 +124,14 @@ def test_the_price_moves_the_cut_and_its_figures(app, scored):
 
 def test_every_tab_says_what_the_evidence_says(app, scored):
     (found,) = audited(scored, "passed")
-    page = opened(new_app(), "scores", dataset="passed", score_view="True rate")
+    page = opened(new_app(), "scores", dataset="passed", tab="True rate")
     assert sentences.true_rate(found.evidence.pass_rate) in texts(page)
     (found,) = audited(scored, "levels")
-    page = opened(new_app(), "scores", dataset="levels", score_view="Recalibrate")
+    page = opened(new_app(), "scores", dataset="levels", tab="Recalibrate")
     assert sentences.map_sentence(found.evidence.recalibration) in texts(page)
     page = opened(new_app(), "scores", dataset="levels", **{"scores-people": "crowd"})
     assert sentences.alternative_sentence(found.evidence.alternative_of("crowd")) in texts(page)
-    page = opened(new_app(), "scores", dataset="levels", score_view="Steadiness", period="2026-02")
+    page = opened(new_app(), "scores", dataset="levels", tab="Steadiness", period="2026-02")
     assert any("than the other periods" in text for text in texts(page))
     assert cards(page)
 

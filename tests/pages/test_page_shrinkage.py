@@ -47,12 +47,7 @@ def demo_offers(category: str | None) -> tuple[dict[Kind, CandidatePrior], VoteC
 
 def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
     page = opened(
-        app,
-        "votes_to_labels",
-        votes_to_labels="Shrinkage",
-        lean_task="Math",
-        lean_on=NAMES["own"],
-        judge=JUDGE,
+        app, "votes_to_labels", tab="Shrinkage", lean_task="Math", lean_on=NAMES["own"], judge=JUDGE
     )
     found, counts = demo_offers("Math")
     gain = shrinkage_gain(counts, found["own"].prior, rng=seeded())
@@ -95,7 +90,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
 
 
 def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest) -> None:
-    page = opened(app, "votes_to_labels", votes_to_labels="Shrinkage", judge=JUDGE)
+    page = opened(app, "votes_to_labels", tab="Shrinkage", judge=JUDGE)
     assert page.selectbox(key="lean_on").value == NAMES["judges"]
     assert any("choose one category as the task" in text for text in texts(page))
     page.selectbox(key="lean_task").set_value("Math").run()
@@ -107,12 +102,7 @@ def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest
 
 def test_sidebar_category_is_the_task(app: AppTest) -> None:
     page = opened(
-        app,
-        "votes_to_labels",
-        votes_to_labels="Shrinkage",
-        judge=JUDGE,
-        category="Math",
-        lean_on=NAMES["weak"],
+        app, "votes_to_labels", tab="Shrinkage", judge=JUDGE, category="Math", lean_on=NAMES["weak"]
     )
     assert not [box for box in page.selectbox if box.key == "lean_task"]
     _, counts = demo_offers("Math")
@@ -151,7 +141,7 @@ def test_hostile_names_lend_without_markup(
     page = opened(
         app,
         "votes_to_labels",
-        votes_to_labels="Shrinkage",
+        tab="Shrinkage",
         lean_task=f"{HOSTILE} a",
         dataset=f"{HOSTILE} one",
         lean_on=NAMES["datasets"],
@@ -165,12 +155,7 @@ def test_hostile_names_lend_without_markup(
 
 def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
     opened(
-        app,
-        "votes_to_labels",
-        votes_to_labels="Shrinkage",
-        judge=JUDGE,
-        lean_task="Math",
-        lean_on=NAMES["own"],
+        app, "votes_to_labels", tab="Shrinkage", judge=JUDGE, lean_task="Math", lean_on=NAMES["own"]
     )
     from pages.sections.votes_to_labels.shrinkage import labels_frame
 

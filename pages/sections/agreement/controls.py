@@ -23,6 +23,7 @@ class Results(widgets.View):
 
     own_gold : raters of whose votes gold is made.  anchors : models that repeated votes are
         oriented by.
+    listed : judges, then people, each from the least agreeing on.
     least_agreeing : the judge with the worst grade, and of several the one with the lowest κ.
     """
 
@@ -38,6 +39,7 @@ class Results(widgets.View):
     found: Mapping[str, Found]
     against_people: dict[str, Estimate | None]
     least_agreeing: str
+    listed: tuple[str, ...]
 
     def said(self, rater: str) -> Answer:
         """The page's answer about one rater."""
@@ -76,6 +78,11 @@ def read_results() -> Results:
         people_beside = [pair for pair in beside_people.judges if pair.judge == name]
         checks[name] = agreement(itself, others, beside_people=people_beside)
     judges = [name for name in counts if name not in humans]
+
+    def agrees(name: str) -> tuple[int, float]:
+        return -GRADES.index(checks[name].grade), kappas[name]
+
+    listed = (*sorted(judges, key=agrees), *sorted(humans, key=agrees))
     return Results(
         counts=counts,
         judges=judges,
@@ -88,7 +95,6 @@ def read_results() -> Results:
         checks=checks,
         found=by_check,
         against_people={name: of_all.of(name).beside_people for name in counts},
-        least_agreeing=max(
-            judges or humans, key=lambda name: (GRADES.index(checks[name].grade), -kappas[name])
-        ),
+        least_agreeing=listed[0],
+        listed=listed,
     )

@@ -99,7 +99,11 @@ def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] |
         "where one label has more than 90 % of the judge's votes."
     )
     if len(matrix.judges) > plots.MOST_RATERS:
-        st.caption(f"The {plots.MOST_RATERS} raters who share most comparisons; the table has all.")
+        measure = "gold" if matrix.gold else "the others"
+        st.caption(
+            f"The {plots.BEST} raters who agree most with {measure} and the {plots.WORST} who "
+            "agree least; the table has all."
+        )
     if pair is None:
         return None
     names = [pair.judge_1] if pair in matrix.gold else [pair.judge_1, pair.judge_2]

@@ -276,7 +276,11 @@ def comparisons_section(
         decisions,
         lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=widgets.seeded()),
     )
-    kept = {name: -1.0 if one.kept is None else one.kept.value for name, one in found.items()}
+    # Where no threshold holds, the share of right labels tells.
+    kept = {
+        name: _share_right(decisions[name]) - 1 if one.kept is None else one.kept.value
+        for name, one in found.items()
+    }
     names: Sequence[str] = [judge] if judge else many.sorted_by(kept, "best first")
     if judge not in found and (judge or not found):
         with beside:
@@ -352,6 +356,11 @@ def _decided(
     if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
         raise NoUsableVotes(f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}")
     return made
+
+
+def _share_right(made: selective.Decisions) -> float:
+    known = made.gold != NO_GOLD
+    return float((made.label[known] == made.gold[known]).mean())
 
 
 def _kept_comparisons(

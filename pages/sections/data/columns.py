@@ -160,8 +160,10 @@ def table_options(
     unsure = bool(looks.missing or looks.questions) or any(a != b for a, b in looks.mapping.items())
     with st.expander("Columns", expanded=unsure or bool(looks.suggested)):
         options = _columns(looks, options, key)
-        confirmed = _confirmed(looks, key)
-    looked = _complete(file, options) if confirmed else None
+        # What is missing is said before anything is to be confirmed.
+        looked = _complete(file, options)
+        if looked and not _confirmed(looks, key):
+            looked = None
     if looked and (question := _about_repeats(looked)):
         said = _what_differs(question, options, key)
         looked, options = (_complete(file, said), said) if said else (None, options)
@@ -350,6 +352,8 @@ def _column_boxes(names: Sequence[str], looks: Inspection, key: str) -> dict[str
 def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
     """Which of the file's columns is this one, as `ReadOptions.mapping` takes it."""
     found = looks.mapping.get(name) or looks.suggested.get(name, "")
+    if name == "judge" and not found:
+        return _judge_box(looks, place, key)
     # A text for every row that is suggested is one more choice, chosen.
     text = [found] if name in TYPED and found.startswith("=") and found not in looks.columns else []
     choices = ["", *([FIRST_IS_A] if name == "position" else []), *text, *looks.columns]
@@ -366,6 +370,19 @@ def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
         key=f"{key}-{looks.layout}-{name}",
     )
     return chosen if not chosen or chosen in choices else f"={chosen}"
+
+
+def _judge_box(looks: Inspection, place: Any, key: str) -> str:
+    """The judge, where no column is known to name one: its name, or the column that does."""
+    typed = str(
+        place.text_input(
+            TITLES["judge"],
+            placeholder="its name, or a column's",
+            help="Type the judge's name if it gave every verdict, or the name of its column",
+            key=f"{key}-{looks.layout}-judge",
+        )
+    ).strip()
+    return typed if not typed or typed in looks.columns else f"={typed}"
 
 
 def _labels(
@@ -408,10 +425,7 @@ def _labels(
                 open_options = {q.option: [name for name, _ in q.choices] for q in again.questions}
     if "gold" in looks.mapping and not gold_only:
         chosen["gold_labels"] = _vocabulary_of_gold(open_options, columns[1], key)
-    # Where the file says what was shown first, a second look has found whether that leaves a
-    # question.
-    explained = options.label_map and not vocabulary and "position" not in looks.mapping
-    either = (explained or (vocabulary and vocabulary.names == "either")) and not gold_only
+    either = vocabulary and vocabulary.names == "either" and not gold_only
     refers = "label_refers" in open_options
     if (either or refers) and _order_matters(looks, refers, vocabulary.name if vocabulary else ""):
         chosen["label_refers"] = st.radio(
@@ -423,12 +437,6 @@ def _labels(
             key=f"{key}-refers",
         )
         st.caption(EXAMPLE)
-        if chosen["label_refers"] == "slot" and "position" not in looks.mapping:
-            st.text(
-                "Then choose under “Columns” which column says what was shown first, or “always A "
-                "first”."
-            )
-            return None
     if vocabulary and vocabulary.name != NAMES:
         slots = (chosen.get("label_refers") or vocabulary.names) == "slot"
         _label_table(looks, vocabulary, dict(options.label_map), slots, key)
@@ -578,13 +586,13 @@ def _name_unknown_labels(looks: Inspection) -> None:
 
 
 def _order_matters(looks: Inspection, is_open: bool, vocabulary: str) -> bool:
-    """Whether A can be the first shown as well as model_a; not if the file shows model_a first
-    throughout.
+    """Whether A can be the first shown as well as model_a: not if the file shows model_a first
+    throughout, or says nothing of an order.
     """
     where = looks.mapping.get("position")
-    if where == FIRST_IS_A:
+    if where in (None, FIRST_IS_A):
         return False
-    return where is None or vocabulary != looks.vocabulary or is_open
+    return vocabulary != looks.vocabulary or is_open
 
 
 def _vocabulary_line(name: str) -> str:

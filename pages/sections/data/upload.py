@@ -17,6 +17,7 @@ from core.importers.sheet import ANSWERS
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
+from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, numbers, widgets
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 
 READ_BACK = 10
+MANY_REJECTED = 0.2
+"""Share of rejected rows from which loading the others has to be said once more."""
 REJECTS_SHOWN = 1000
 PANDALM = "pandalm"
 _MODEL = ("model", "model that answered")
@@ -215,9 +218,40 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         if problem := mostly_rejected(outcome.reading):
             st.text(render(problem, OPTIONS))
             return None
+        if not _rest_is_wanted(outcome, key):
+            return None
         _copy_as_python(file.name, options, dataset)
         has_votes = any(each.reading.votes.num_rows for each in outcome.all)
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
+
+
+def _rest_is_wanted(outcome: Outcome, key: str) -> bool:
+    """Whether to load a file many of whose rows are rejected, which are seldom any rows: said in
+    the open with an example, and once more by the visitor.
+    """
+    reading = outcome.reading
+    judged = reading.n_read + reading.duplicates + reading.n_rejected
+    if reading.n_rejected <= MANY_REJECTED * judged:
+        return True
+    worst = outcome.reasons.iloc[0]
+    first = next(
+        row
+        for row in reading.rejects.to_pylist()
+        if (row["row"], row["column"]) == (worst["first_row"], worst["column"])
+    )
+    with st.container(key=f"lost-{key}", border=True, gap="xsmall"):
+        st.text(
+            f"{reading.n_rejected:,} of {judged:,} rows would be left out "
+            f"({percent(reading.n_rejected / judged)}). For example row {first['row']:,}, column "
+            f"{first['column']}: {first['value']!r}. {worst['reason']}."
+        )
+        st.caption("What is left is no sample of the file. Mend the file, or say what they mean.")
+        return bool(
+            st.checkbox(
+                f"Load the other {judged - reading.n_rejected:,} all the same",
+                key=f"{key}-all-the-same",
+            )
+        )
 
 
 def _labels(outcome: Outcome, options: ReadOptions, key: str) -> tuple[Outcome, ...] | None:

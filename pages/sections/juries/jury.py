@@ -41,8 +41,12 @@ def read_controls() -> PageState:
     raters = cached.raters(widgets.current_dataset())
     counts = cached.vote_counts(widgets.current_selection())
     judges = [name for name in counts if raters.get(name) != "human"]
-    start = ensembles.likely_jury(
-        {name: counts[name] for name in judges if not name.startswith(DERIVED)}
+    start = cached.computed(
+        "likely jury",
+        (widgets.current_selection(),),
+        lambda: ensembles.best_jury(
+            {name: counts[name] for name in judges if not name.startswith(DERIVED)}
+        ),
     )
     slots = st.columns([4, 3, 2, 2], gap="small", vertical_alignment="bottom")
     jury = slots[0].multiselect(

@@ -51,7 +51,8 @@ def categories(state: Screen, judge: str) -> None:
     st.subheader("Where it is right", anchor=False)
     shown = dict(list(found.items())[:MOST_CATEGORIES])
     rows = series("right", shown, "", "{0.n:,} items")
-    fig = forest([rows], "share right", reference=0.5, styles=state.styles[judge], theme=state.look)
+    styles, theme = state.styles[judge], state.look
+    fig = forest([rows], "share right", reference=0.5, unit="%", styles=styles, theme=theme)
     marks = {name: Mark(judge=judge, category=name) for name in shown}
     chosen = widgets.figure(
         fig, "weak", alt="Share right by category, the weakest first", marks=marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -14,7 +15,7 @@ from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
 from core.records import BoolArray, VoteCells, VoteCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 
 LIMITS = {"beta": (1e-3, 5.0), "nu": (1e-4, 1e3), "gamma": (-10.0, 10.0)}
 GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
@@ -57,12 +58,14 @@ def read_controls() -> PageState:
     of_judge = cached.vote_counts(selection)
     answer = st.empty()
     controls = st.container(horizontal=True, vertical_alignment="bottom")
-    hardest = cached.computed(
-        "hardest",
+    right = cached.computed(
+        "majority errors",
         (selection,),
-        lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name])),
+        lambda: {name: -_majority_error(counts) for name, counts in of_judge.items()},
     )
-    judge = widgets.judge(of_judge, start=hardest, place=controls, width=260)
+    listed = many.sorted_by(right, "worst first")
+    hardest = listed[0]
+    judge = widgets.judge(listed, start=hardest, place=controls, width=260)
     counts = of_judge[judge]
     labelled, labelled_cells, cells = cached.computed(
         "cells",
@@ -116,7 +119,7 @@ def read_controls() -> PageState:
 
 def _majority_error(found: VoteCounts) -> float:
     known = found.labelled()
-    return float(np.abs(known.label - known.gold).mean()) if len(known) else -1.0
+    return float(np.abs(known.label - known.gold).mean()) if len(known) else math.nan
 
 
 def _bounds() -> Bounds:
