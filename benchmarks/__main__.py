@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, engines, files, judging, questions, rivals
+from benchmarks import browser, engines, files, interactions, judging, questions, rivals
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
 PARTS = ("step", "file", "import", "browser", "pages", "scale", "judging", "rivals", "engines")
@@ -64,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif part == "pages":
             from benchmarks import screenshots  # with Streamlit, which the other parts do without
 
+            found += interactions.rows(repeats=min(options.repeats, 5))
             with tempfile.TemporaryDirectory() as folder:
                 store = screenshots.made(screenshots.many, Path(folder))
                 found += browser.first_pictures(

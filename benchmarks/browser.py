@@ -111,8 +111,8 @@ def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
 
 def key_presses(store: Path, *, what: str = "", repeats: int = 9) -> list[Row | Skipped]:
     """From the press of a key on a slider to the new figure, both apps in turns in one browser."""
-    if (missing := _missing()) is not None:
-        return [Skipped(what=WHAT.format(name) + what, reason=missing) for name in SLIDERS]
+    if (reason := missing()) is not None:
+        return [Skipped(what=WHAT.format(name) + what, reason=reason) for name in SLIDERS]
     found: list[Row | Skipped] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         ours = stack.enter_context(served("app.py", REPOSITORY, store))
@@ -157,8 +157,8 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
     cold : the first visit on a server that has only served another page.  warm : later visits to
         the same.
     """
-    if (missing := _missing()) is not None:
-        return [Skipped(what=f"first pictures, {what}", reason=missing)]
+    if (reason := missing()) is not None:
+        return [Skipped(what=f"first pictures, {what}", reason=reason)]
     found: list[Row | Skipped] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         theirs = stack.enter_context(bare_app(Path(folder), store))
@@ -187,6 +187,58 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
                     )
                 )
     return found
+
+
+PLAIN = """
+HEADERS, ROUTE = {}, None
+
+
+def prepare(): ...
+
+
+def rest_follows(): ...
+"""
+"""In place of `pages/shared/first_picture.py`: figures come as Streamlit sends them."""
+
+
+def with_and_without(store: Path, *, what: str, repeats: int = 5) -> list[Row | Skipped]:
+    """First picture of the Overview in a browser that has loaded nothing, with and without the code
+    of `pages/shared/first_picture.py`, in turns.
+    """
+    if (reason := missing()) is not None:
+        return [Skipped(what=f"first picture, {what}", reason=reason)]
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        plain = Path(folder) / "plain"
+        for part in ("app.py", "pages", "core", "data", ".streamlit"):
+            source, copy = REPOSITORY / part, plain / part
+            if source.is_dir():
+                shutil.copytree(source, copy)
+            else:
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copy(source, copy)
+        (plain / "pages" / "shared" / "first_picture.py").write_text(PLAIN, encoding="utf-8")
+        launcher = plain / "app.py"
+        script = launcher.read_text(encoding="utf-8")
+        launcher.write_text(script.replace("first_picture.ROUTE, ", ""), encoding="utf-8")
+        own = Path(folder) / "own.duckdb"
+        shutil.copy(store, own)
+        with_it = stack.enter_context(served("app.py", REPOSITORY, store))
+        without = stack.enter_context(served("app.py", plain, own))
+        browser = stack.enter_context(chromium())
+        runs: dict[str, list[float]] = {with_it: [], without: []}
+        for _ in range(1 + repeats):
+            for address, times in runs.items():
+                context = browser.new_context()
+                times.append(_first_picture(context, address))
+                context.close()
+    return [
+        Row(
+            what=f"first picture of the Overview, {what}, nothing loaded yet",
+            ours=Timing(runs=tuple(runs[with_it][1:])),
+            instead="the same without first_picture.py",
+            theirs=Timing(runs=tuple(runs[without][1:])),
+        )
+    ]
 
 
 def pages_at_scale(large: Path, small: Path, *, repeats: int = 3) -> list[Row | Skipped]:
@@ -224,8 +276,8 @@ def random_store(folder: Path, n_votes: int, *, judges: int = 1) -> Path:
     return store
 
 
-def _missing() -> str | None:
-    """What is not here of what a browser needs."""
+def missing() -> str | None:
+    """What is not here of what a browser needs; None if all is."""
     if shutil.which("chromium") is None:
         return "no chromium on the PATH"
     return None if importlib.util.find_spec("playwright") else "Playwright is not installed"

@@ -77,6 +77,9 @@ STYLE = """<style>
 [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
 .st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: none; }
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] { display: none; }
+}
 @media (max-width: 640px) {
   [class*="st-key-bar"] [data-testid="stPopover"] button, [class*="st-key-bar"] [data-testid="stPopover"] p {
     white-space: normal; text-align: left; height: auto; overflow: visible; }

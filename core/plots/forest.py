@@ -178,7 +178,7 @@ def forest(
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=row_names(rows),
-        tickfont_size=10 if dense else 13,
+        tickfont_size=12 if dense else 13,
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         ticks="",

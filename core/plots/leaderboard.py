@@ -337,7 +337,7 @@ def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
             "xanchor": "left",
             "y": (start + last[tier]) / 2,
             "showarrow": False,
-            "font": {"size": 11, "color": colours.neutral},
+            "font": {"size": 12, "color": colours.neutral},
         }
         for tier, start in first.items()
     ]

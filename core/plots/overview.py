@@ -307,7 +307,7 @@ def _note(
         "y": 0.0,
         "yanchor": "bottom",
         "xanchor": "center",
-        "font": {"size": 11, "color": colour},
+        "font": {"size": 12, "color": colour},
     } | more
     fig.add_annotation(
         xref=axes[0],

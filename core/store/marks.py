@@ -49,6 +49,7 @@ class Mark:
     response shown `first`, `second`, or was a `tie` with known position. items : item ids.
     comparisons : codes of comparisons, as the counts of the same selection have them.  judges : any
         of them.
+    text : in the prompt, a response or the rationale of the vote, whatever its case.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in
         `outcomes`; under `share` of the judge's majority on a comparison with gold and two votes or
         more, and of its share of the votes, as `confidence.repeated_votes` has them.
@@ -68,6 +69,7 @@ class Mark:
     slot: Literal["first", "second", "tie"] | None = None
     items: tuple[str, ...] | None = None
     comparisons: tuple[int, ...] | None = None
+    text: str | None = None
     rule: CorrectnessRule | Literal["share"] = "single"
 
 
@@ -264,4 +266,11 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
         params |= {f"mark_item{k}": item for k, item in enumerate(mark.items)}
         listed = ", ".join(f"$mark_item{k}" for k in range(len(mark.items))) or "null"
         conditions.append(f"g.item in (select id from items where name in ({listed}))")
+    if mark.text is not None:
+        params["mark_text"] = mark.text
+        conditions.append(
+            "v.id in (select d.vote from details d join texts t "
+            "on t.id in (d.prompt, d.response_a, d.response_b, d.rationale) "
+            "where contains(lower(t.text), lower($mark_text)))"
+        )
     return conditions, params

@@ -8,7 +8,7 @@ click away.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +20,7 @@ from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from core.store.marks import Telling
-from pages.shared import cached, folds, numbers, widgets
+from pages.shared import cached, folds, numbers, texts, widgets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,7 @@ VOTE_COLUMNS = (
         "cost",
     ),
 )
+TEXTS = ("prompt", "response_a", "response_b", "rationale")
 ONE_BY_ONE = 6
 """Votes on one comparison that a card lists one by one; more are counted for each rater."""
 RATIONALES = 3
@@ -101,6 +102,21 @@ def votes_behind(mark: queries.Mark | None, *, name: str) -> None:
     total = cached.count_behind(selection, mark=mark)
     if not total:
         raise NoUsableVotes("No vote is behind this mark")
+
+    first = _frame(cached.votes_behind(selection, mark=mark, limit=SHOWN))
+    if total > 1 and first[[*TEXTS]].notna().to_numpy().any() and not widgets.elsewhere():
+        wanted = st.text_input(
+            "Find in the texts",
+            key=f"{name}-find",
+            placeholder="a word of the prompt, a response or the reason",
+            width=360,
+        ).strip()
+        if wanted:
+            mark = replace(mark, text=wanted)
+            total = cached.count_behind(selection, mark=mark)
+        if not total:
+            st.text(f"None of these votes has a text with “{wanted}”.")
+            return
 
     def rows(start: int) -> pd.DataFrame:
         return _frame(cached.votes_behind(selection, mark=mark, limit=SHOWN, offset=start))
@@ -290,13 +306,16 @@ def _card(votes: pd.DataFrame, *, small: bool = False) -> None:
             st.caption("Prompt")
             _text(prompt, small)
         sides: tuple[Literal["a", "b"], ...] = ("a", "b")
-        for place, side, text in zip(st.columns(2), sides, responses, strict=True):
+        differing = texts.marked(*responses)
+        for place, side, text, shown in zip(
+            st.columns(2), sides, responses, differing, strict=True
+        ):
             with place, st.container(gap="xsmall"):
                 st.caption(f"Response {side.upper()}")
                 st.text(str(first[f"model_{side}"]))
                 _badges(votes, side)
                 if text:
-                    _text(text, small)
+                    _text(text, small, shown=shown if "<mark>" in shown else None)
         if not prompt and not any(responses):
             st.caption("The data have no texts of this comparison.")
         _rationales(votes)
@@ -307,10 +326,14 @@ def _said(votes: pd.DataFrame, column: str) -> str:
     return next((text for text in votes[column] if isinstance(text, str) and text), "")
 
 
-def _text(text: str, small: bool) -> None:
+def _text(text: str, small: bool, *, shown: str | None = None) -> None:
+    """A text, in a box that scrolls if it is long.  shown : the same escaped, with marks."""
     long, height = len(text) > LONG[small], HEIGHT[small]
     with st.container(height=height if long else "content", border=long):
-        st.text(text)
+        if shown is None:
+            st.text(text)
+        else:
+            st.html(shown)
 
 
 def _badges(votes: pd.DataFrame, side: Literal["a", "b"]) -> None:

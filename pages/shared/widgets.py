@@ -30,7 +30,7 @@ from core.interpretation.agreement import cell_key
 from core.interpretation.answer import Answer
 from core.options import default_of
 from core.plots.agreement import confusion_matrix
-from core.plots.base import Style, Theme
+from core.plots.base import COLOURS, Style, Theme
 from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
@@ -50,6 +50,7 @@ OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 JUDGE = "judge"
 """Key of the box of judges on every page, and its parameter: the judge of the visit."""
+VOTES_BEHIND = "Votes behind"
 TAB = "tab"
 """Parameter of the tab that is open, on every page."""
 VISIT, SHOWN_PAGE = "judge of the visit", "page that was shown"
@@ -116,8 +117,15 @@ def current_look() -> Theme:
 
 
 def current_styles() -> dict[str, Style]:
-    """Colour and marker of every rater of the data set."""
-    return cached.styles(current_dataset(), current_look())
+    """Colour and marker of every rater of the data set, the chosen judge in blue on every page: it
+    and the one whose blue that is change places.
+    """
+    look = current_look()
+    styles, chosen = cached.styles(current_dataset(), look), chosen_judge()
+    blue = next((n for n, one in styles.items() if one.colour == COLOURS[look].raters[0]), chosen)
+    if chosen not in styles or blue is None or chosen in current_people():
+        return styles
+    return {**styles, chosen: styles[blue], blue: styles[chosen]}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -129,6 +137,11 @@ class View:
     selection: Selection = field(default_factory=current_selection)
     look: Theme = field(default_factory=current_look)
     styles: dict[str, Style] = field(default_factory=current_styles)
+
+
+def elsewhere() -> bool:
+    """Whether the votes lie on another engine."""
+    return current_dataset() in cached.connected()
 
 
 def simulated() -> bool:
@@ -425,7 +438,7 @@ def figure(
     *,
     alt: str,
     marks: Mapping[str, Chosen] | None = None,
-    prompt: str = "Votes behind",
+    prompt: str = VOTES_BEHIND,
     into: str | None = None,
 ) -> Chosen | None:
     """Draw a figure and return what the chosen mark stands for, if it has `marks` to choose from.
@@ -444,7 +457,9 @@ def figure(
     first_picture.rest_follows()
     if into or not marks:
         return None
-    chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
+    # Several figures of a page have one: a screen reader tells them apart by their names.
+    label = f"{prompt}: {alt[0].lower()}{alt[1:]}" if prompt == VOTES_BEHIND else prompt
+    chosen = select(label, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None
 
 

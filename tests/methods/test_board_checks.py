@@ -237,11 +237,11 @@ def test_the_pages_have_them_too(app):
     page = opened(app, "leaderboard")
     shown = next(f.value for f in page.dataframe if "median" in f.value.columns)
     assert {"Q1", "Q3", "judges"} <= {*shown.columns}
-    page.session_state["board"] = "Abstention"
+    page.query_params["tab"] = "Abstention"
     page.run()
     assert not page.exception
     assert any("change of p" in f.value.columns for f in page.dataframe)
-    page.session_state["board"] = "Direct scores"
+    page.query_params["tab"] = "Direct scores"
     page.run()
     assert not page.exception
     assert any("|change| of mean score" in f.value.columns for f in page.dataframe)

@@ -157,12 +157,7 @@ def test_the_page_shows_the_grid_that_the_command_writes(app, tmp_path):
     rows = json.loads(out.read_text())["grid"]
     query = {"alpha": "2.0", "kappa_ties": "0.5", "grid-share": "10", "grid-votes": "2"}
     page = opened(
-        app,
-        "votes_to_labels",
-        tab="Tasks and judges",
-        judges=judge,
-        cell=chosen,
-        **query,
+        app, "votes_to_labels", tab="Tasks and judges", judges=judge, cell=chosen, **query
     )
     shown = next(f.value for f in page.dataframe if "majority − BTD" in f.value.columns)
     names = {"BTD": "btd", "Majority (SC)": "majority", "CI-SC": "ci_sc"}

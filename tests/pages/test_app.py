@@ -257,6 +257,19 @@ def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
     assert event.is_set()
 
 
+@pytest.mark.parametrize(
+    ("page", "old", "tab", "key"),
+    [
+        ("agreement", "view", "Two judges", "one"),
+        ("planning", "experiment", "Compare", "compare_by"),
+    ],
+)
+def test_a_link_from_when_each_page_named_its_tab_opens_on_that_tab(app, page, old, tab, key):
+    found = opened(app, page, **{old: tab})
+    assert key in {widget.key for widget in (*found.selectbox, *found.get("button_group"))}
+    assert old not in found.query_params
+
+
 def test_a_key_means_one_thing_on_every_page() -> None:
     """State follows a visitor by its key: one that two pages use differently breaks the second."""
     used: dict[str, set[str]] = {}

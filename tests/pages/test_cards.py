@@ -3,6 +3,8 @@ errors.
 """
 
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -25,6 +27,7 @@ from core.store.vote_queries import (
     count_behind,
     telling_errors,
     vote_counts,
+    votes_behind,
 )
 
 PAGES = REPOSITORY / "pages"
@@ -35,6 +38,11 @@ BOASTER, CAREFUL = "sim-judge-boaster", "sim-judge-careful"
 
 def badges(page: AppTest) -> str:
     return "\n".join(element.value for element in page.markdown)
+
+
+def html(page: AppTest) -> str:
+    """What the page shows as HTML: texts whose differing words are marked."""
+    return "\n".join(element.proto.body for element in page.get("html"))
 
 
 def download(page: AppTest, key: str) -> pd.DataFrame:
@@ -63,9 +71,27 @@ def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_
     assert f"1 of {total:,}" in all_text(page)
     order = "A" if first["position"] == "ab" else "B"
     assert f"{BOASTER} saw {order} first and said B is better" in all_text(page)
-    assert first["response_a"] in all_text(page)
+    assert first["response_a"] in re.sub("<[^>]*>", "", html(page))
+    # The two answers differ in the name of their model.
+    assert f"<mark>{first['response_a'].split()[-1]}</mark>" in html(page)
     assert "wrong" in badges(page)
     assert page.button(key="cell-card-previous").disabled
+
+
+def test_a_word_finds_the_cards_whose_texts_have_it(app: AppTest, store_path: Path) -> None:
+    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page.text_input(key="cell-find").set_value("(SAFETY)").run()
+    mark = Mark(judge=BOASTER, gold=0, vote=-1)
+    with Store.open(store_path) as store:
+        every = votes_behind(store, DEMO, mark=mark, limit=None).to_pandas()
+        found = count_behind(store, DEMO, mark=replace(mark, text="(SAFETY)"))
+    texts = (
+        every[["prompt", "response_a", "response_b", "rationale"]].fillna("").agg(" ".join, axis=1)
+    )
+    assert 0 < found == texts.str.lower().str.contains("(safety)", regex=False).sum() < len(every)
+    assert f"{found:,} votes" in [element.value for element in page.caption]
+    page.text_input(key="cell-find").set_value("no such %_ word").run()
+    assert "None of these votes has a text with “no such %_ word”." in all_text(page)
 
 
 def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppTest) -> None:

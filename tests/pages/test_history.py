@@ -42,3 +42,23 @@ def test_reports_packed_answers_and_other_files_pass_as_they_are():
     assert answered(PAGE, "text/html", **{"content-encoding": "gzip"})[1] == PAGE
     assert answered(PAGE, "text/javascript")[1] == PAGE
     assert SCRIPT.startswith(b"// Back leads")
+
+
+def asked_for(path: str) -> list[tuple[bytes, bytes]]:
+    """Headers with which Streamlit is asked for a path by a browser that unpacks."""
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.extend(scope["headers"])
+
+    headers = [(b"accept", b"text/html"), (b"accept-encoding", b"gzip")]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, WithHistory(app)(scope, None, None)).result()
+    return seen
+
+
+def test_the_page_of_a_deep_link_comes_as_it_is_so_that_the_script_gets_in():
+    assert asked_for("/agreement") == [(b"accept", b"text/html")]
+    assert asked_for("/") == [(b"accept", b"text/html")]
+    assert (b"accept-encoding", b"gzip") in asked_for("/static/js/index.abc.js")

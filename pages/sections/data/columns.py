@@ -561,7 +561,7 @@ def _meanings(looks: Inspection, vocabulary: Vocabulary | None, key: str) -> dic
                 # A label of the file is hostile: Markdown would draw it.
                 st.text(cut(label))
                 chosen = st.selectbox(
-                    "means",
+                    f"What label {1 + open_.index(label)} means",
                     list(MEANT),
                     list(MEANT).index("tie") if tie else None,
                     format_func=MEANT.__getitem__,

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.label_desk import TAGS, Card
 from pages.sections.label.controls import PageState
-from pages.sections.label.texts import marked, plain
 from pages.shared import widgets
+from pages.shared.texts import marked, plain
 
 WORDS = {
     "1": ("Left is better", "1"),

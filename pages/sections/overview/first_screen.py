@@ -235,7 +235,9 @@ def evidence(state: Screen, judge: str) -> int:
     """Four panels with a row per judge, above 12 judges beside a map of all; gives how
     many rows.
     """
-    drawn = panels(state.found.checks, state.options.rules)
+    # What nobody has a number for is said by the bar and the matrix, not by an empty panel.
+    shown = panels(state.found.checks, state.options.rules)
+    drawn = tuple(panel for panel in shown if {*panel.values} & {*state.raters})
     many = len(state.ranked) > MOST_ROWS
     most = MOST_ROWS
     if many and st.session_state.get("all_judges", st.query_params.get("all_judges") == "true"):
@@ -248,6 +250,8 @@ def evidence(state: Screen, judge: str) -> int:
         "For each judge, best first: share right, honesty of confidence, "
         "preference by order, repeatability"
     )
+    if not drawn:
+        return most
     with st.container(key="wide-strip"):
         left, right = st.columns([5, 3], gap="small") if many else (st.container(), None)
         with left:
