@@ -48,6 +48,7 @@ LOGO = Path(__file__).parent / "shared" / "logo.svg"
 TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
 OLD_JUDGE = ("rater", "stated_by", "list-judge")
+# Page → its own name of the parameter of its tab, in links from when each had one.
 OLD_TABS = {
     "agreement": "view",
     "calibration": "part",
@@ -59,7 +60,6 @@ OLD_TABS = {
     "scores": "score_view",
     "votes_to_labels": "votes_to_labels",
 }
-"""Page → its own name of the parameter of its tab, in links from when each had one."""
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
 STYLE = """<style>

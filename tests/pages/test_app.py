@@ -1,5 +1,6 @@
 """Every page through the real app (AppTest), from its first start on."""
 
+import ast
 import csv
 import gzip
 import os
@@ -268,6 +269,18 @@ def test_a_link_from_when_each_page_named_its_tab_opens_on_that_tab(app, page, o
     found = opened(app, page, **{old: tab})
     assert key in {widget.key for widget in (*found.selectbox, *found.get("button_group"))}
     assert old not in found.query_params
+
+
+def test_no_page_has_a_bare_text_below_its_docstring() -> None:
+    """Streamlit would show it: in a script every bare expression is drawn."""
+    for path in PAGES.glob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body[1:]
+        bare = [
+            node.lineno
+            for node in body
+            if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call)
+        ]
+        assert bare == [], path.name
 
 
 def test_a_key_means_one_thing_on_every_page() -> None:
