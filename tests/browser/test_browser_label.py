@@ -103,6 +103,9 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
     with visiting(chromium, url, **DESK) as visitor:
         visitor.open("/label?person=ann")
         assert count(visitor) == 15
+        # The keys are heard once their buttons are there, which come last.
+        visitor.page.locator(".st-key-label-u button:enabled").wait_for()
+        visitor.settle()
         visitor.page.keyboard.press("u")
         visitor.page.get_by_text("Taken back.").wait_for()
         assert count(visitor) == 14
