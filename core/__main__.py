@@ -493,7 +493,7 @@ def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> l
 def _label(options: argparse.Namespace) -> int:
     """Write the items to label as a sheet, or join one that was filled in to a store."""
     from .label_desk import open_desk
-    from .label_sheet import join_sheet, only_dataset, write_sheet
+    from .label_sheet import add_labels, only_dataset, write_sheet, write_tasks
     from .store import Store
 
     if bool(options.files) == bool(options.store):
@@ -511,10 +511,11 @@ def _label(options: argparse.Namespace) -> int:
                     "--labels-from: labels are kept in a store; name it with --store"
                 )
             (sheet,) = _files([options.labels_from])
-            print(f"{one_line(sheet[0])}: {join_sheet(store, dataset, *sheet, kind=kind).sentence}")
+            print(f"{one_line(sheet[0])}: {add_labels(store, dataset, *sheet, kind=kind)}")
             return DONE
         desk = open_desk(store, dataset, kind=kind, seed=options.seed)
-        text = write_sheet(desk, options.count)
+        write = write_tasks if options.sheet.casefold().endswith(".json") else write_sheet
+        text = write(desk, options.count)
     _write(Path(options.sheet), text)
     print(
         f"{one_line(options.sheet)}: {min(options.count, desk.size):,} of {desk.size:,} items of "
@@ -647,7 +648,10 @@ def _parser(
     label.add_argument("--store", metavar="PATH", help="a store, in place of files")
     label.add_argument("--dataset", help="the data set, where there are several")
     label.add_argument(
-        "--sheet", metavar="OUT", default="label.csv", help="the sheet to write (label.csv)"
+        "--sheet",
+        metavar="OUT",
+        default="label.csv",
+        help="the sheet to write (label.csv); OUT.json: tasks for Label Studio",
     )
     label.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
     label.add_argument(

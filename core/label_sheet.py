@@ -1,22 +1,27 @@
-"""The same cards for a spreadsheet: written blind, filled by a person, and joined again."""
+"""The same cards for a spreadsheet or for Label Studio: written blind, filled by people, and joined
+again.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import InvalidOption, UnreadableFile
-from .importers import ReadOptions
+from .importers import ReadOptions, read
+from .importers.declared import get
+from .importers.join import join_labels
 from .importers.source import open_source
-from .importers.tables import TextTable, read_delimited
+from .importers.tables import Record, read_delimited, read_records
 from .label_desk import Card, Desk, open_desk
 from .labelling.session import card_code, places_of
-from .schema import Kind
+from .schema import Kind, Selection
 from .store import Store
 from .wording import count, one_line
 
@@ -79,21 +84,34 @@ def write_sheet(desk: Desk, labels: int) -> str:
     of judges, models, order or results. Of fewer items than wanted, all.
     """
     out = io.StringIO(newline="")
-    pair = desk.plan.kind == "votes"
-    texts = ("left", "right") if pair else ("response",)
     writer = csv.writer(out)
-    writer.writerow([DRAW, CARD, "prompt", *texts, LABEL, TAGS, NOTE, PERSON])
+    writer.writerow([*_heads(desk), LABEL, TAGS, NOTE, PERSON])
+    for draw, card, *texts in _cards(desk, labels):
+        writer.writerow([draw, card, *map(_cell, texts), *[""] * 4])
+    return out.getvalue()
+
+
+def write_tasks(desk: Desk, labels: int) -> str:
+    """The cards of `write_sheet` as tasks for Label Studio, a JSON to import there.
+
+    docs/labelling.md has the labelling interface that shows them.
+    """
+    heads = _heads(desk)
+    cards = _cards(desk, labels)
+    tasks = [{"data": dict(zip(heads, (x or "" for x in card), strict=True))} for card in cards]
+    return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
+
+
+def _heads(desk: Desk) -> tuple[str, ...]:
+    texts = ("left", "right") if desk.plan.kind == "votes" else ("response",)
+    return (DRAW, CARD, "prompt", *texts)
+
+
+def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
     for place in range(min(labels, desk.size)):
         card = desk.card(SHEET_PERSON, place)
-        writer.writerow(
-            [
-                f"{desk.plan.seed:x}",
-                card_code(desk.plan.seed, place),
-                *(_cell(text) for text in (card.prompt, *card.texts)),
-                *[""] * 4,
-            ]
-        )
-    return out.getvalue()
+        code = card_code(desk.plan.seed, place)
+        yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 
 
 def _cell(text: str | None) -> str:
@@ -102,13 +120,57 @@ def _cell(text: str | None) -> str:
 
 
 def is_sheet(name: str, data: bytes | Path) -> bool:
-    """Whether a file is a sheet that this program wrote."""
+    """Whether a file is a sheet that this program wrote, or its tasks out of Label Studio."""
     source = open_source(name, data, ReadOptions().max_bytes)
-    return source.kind == "delimited" and set(read_delimited(source).columns) >= MARKS
+    if source.kind == "delimited":
+        return set(read_delimited(source).columns) >= MARKS
+    if source.kind != "json":
+        return False
+    records = read_records(source, _is_task).records
+    return bool(records) and _is_task(records[0])
 
 
-def _table(name: str, data: bytes | Path) -> TextTable:
-    return read_delimited(open_source(name, data, ReadOptions().max_bytes))
+def _is_task(record: Record) -> bool:
+    return {CARD, DRAW} <= (get({"root": record}, "root.data") or {}).keys()
+
+
+def _filled(name: str, data: bytes | Path) -> tuple[dict[str, list[str]], list[int]]:
+    """Cells of a filled sheet by column, and the numbers of its rows."""
+    source = open_source(name, data, ReadOptions().max_bytes)
+    if source.kind == "json":
+        rows = [
+            (number, row)
+            for number, record in enumerate(read_records(source, _is_task).records, start=1)
+            for row in _annotated(record)
+        ]
+        heads = (DRAW, CARD, LABEL, NOTE, TAGS, PERSON)
+        return {head: [row[head] for _, row in rows] for head in heads}, [n for n, _ in rows]
+    table = read_delimited(source)
+    cells = {
+        column: [(value or "").strip() for value in values.to_pylist()]
+        for column, values in table.columns.items()
+    }
+    return cells, [int(row) for row in table.row]
+
+
+def _annotated(task: Record) -> Iterator[dict[str, str]]:
+    """What each person said of a task in Label Studio: the side of a pairwise result, else a choice
+    or a rating; cancelled ones are left out.
+    """
+    annotations = get({"root": task}, "root.annotations")
+    for one in annotations if isinstance(annotations, list) else []:
+        if not isinstance(one, dict) or one.get("was_cancelled"):
+            continue
+        by = get({"one": one}, "one.completed_by.email | one.completed_by.id | one.completed_by")
+        row = {head: str(get({"root": task}, f"root.data.{head}") or "") for head in (DRAW, CARD)}
+        row |= {LABEL: "", NOTE: "", TAGS: "", PERSON: f"annotator {by}" if by else ""}
+        results = one.get("result")
+        for result in results if isinstance(results, list) else []:
+            scopes = {"value": result.get("value") if isinstance(result, dict) else None}
+            said = get(scopes, "value.selected | value.choices.0 | value.rating")
+            row[LABEL] = row[LABEL] or str("" if said is None else said).strip()
+            row[NOTE] = row[NOTE] or str(get(scopes, "value.text.0") or "").strip()
+        yield row
 
 
 def _seed(name: str, cells: Sequence[str]) -> int:
@@ -129,11 +191,7 @@ def join_sheet(
 
     Raises UnreadableFile: no row has a label, or no card is of this data set's order.
     """
-    table = _table(name, data)
-    columns = {
-        column: [(value or "").strip() for value in values.to_pylist()]
-        for column, values in table.columns.items()
-    }
+    columns, numbers = _filled(name, data)
     seed = _seed(name, columns[DRAW])
     desk = open_desk(store, dataset, kind=kind, seed=seed)
     places = places_of(columns[CARD], seed, desk.size)
@@ -147,7 +205,7 @@ def join_sheet(
     blank = [""] * len(columns[LABEL])
     with store.together():
         for k in filled:
-            row, said = int(table.row[k]), columns[LABEL][k]
+            row, said = numbers[k], columns[LABEL][k]
             key = WORDS.get(said.casefold(), said.casefold())
             place = places[k]
             if place is None:
@@ -171,6 +229,30 @@ def join_sheet(
     return SheetReport(
         labels=len(filled), joined=len(joined), missed=tuple(missed), first=_without_gap(joined)
     )
+
+
+def add_labels(
+    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
+) -> str:
+    """Add people's labels in a file to a data set that is stored; what became of them.
+
+    The file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
+    names the answers by ids or texts (`core.importers.join.join_labels`).
+
+    Raises UnreadableFile: no label finds its answer, and what those two refuse.
+    """
+    if is_sheet(name, data):
+        return join_sheet(store, dataset, name, data, kind=kind).sentence
+    import pyarrow.parquet as pq
+
+    log = io.BytesIO()
+    pq.write_table(store.export(Selection(datasets=(dataset,)), kind=kind), log)
+    readings = read([("log.parquet", log.getvalue())])
+    joined = join_labels(readings, (name, data))
+    with store.together():
+        for reading in joined.readings:
+            store.load(reading, dataset=dataset)
+    return joined.sentence
 
 
 def only_dataset(store: Store, named: str | None = None) -> tuple[str, Kind]:

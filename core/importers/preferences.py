@@ -337,6 +337,44 @@ def _winner(label: Any) -> int | None:
     raise BadField("winner", label, "no verdict (A, B, tie, model_a …); correct it")
 
 
+_WILDBENCH = {"item_id": "root.session_id", "rationale": "root.parsed_result.reason"}
+
+WILDBENCH_PAIRS = declared(
+    name="wildbench_pairs",
+    line="WildBench pairwise results (JSON): session_id, model_A, model_B, parsed_result.choice",
+    needs=("session_id", "model_A", "model_B", "parsed_result.choice"),
+    dataset="WildBench",
+    form=VOTES,
+    judge="",
+    columns={
+        **_WILDBENCH,
+        "model_a": "root.model_A",
+        "model_b": "root.model_B",
+        "position": "=ab",
+        "vote": "root.parsed_result.choice",
+        "response_a": "root.model_outputs.{root.model_A}",
+        "response_b": "root.model_outputs.{root.model_B}",
+    },
+    words={"vote": {"a++": 1, "a+": 1, "a=b": 0, "b+": -1, "b++": -1, "n/a": None}},
+    failed="root.meta_data.error",
+)
+
+WILDBENCH = declared(
+    name="wildbench",
+    line="WildBench scores (JSON): session_id, model_test, score, parsed_result",
+    needs=("session_id", "model_test", "score | parsed_result.score"),
+    dataset="WildBench",
+    judge="",
+    columns={
+        **_WILDBENCH,
+        "model": "root.model_test",
+        "score": "root.score | root.parsed_result.score",
+        "response": "root.model_output",
+        "rationale": joined("root.parsed_result.strengths", "root.parsed_result.weaknesses"),
+    },
+    failed="root.meta_data.error",
+)
+
 FORMATS = (
     NativeFormat(
         name="rewardbench",
@@ -376,4 +414,6 @@ FORMATS = (
     ),
     LABEL_STUDIO,
     NESTED,
+    WILDBENCH_PAIRS,
+    WILDBENCH,
 )

@@ -202,6 +202,18 @@ def unguard(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
+def _refuse_labels_alone(name: str, start: str) -> None:
+    """Refuse a file of one label a line, as FairEval's people gave them, for what it is."""
+    lines = [line.strip() for line in start.splitlines() if line.strip()]
+    labels = sorted({*lines})
+    if len(lines) >= 3 * len(labels) and 2 <= len(labels) <= 5:
+        raise UnreadableFile(
+            f"{name}: line 1: the file holds one label a line ({', '.join(map(shown, labels))}) "
+            "and does not say of what. Put the name of the item and of whoever labelled it beside "
+            "each, in the order of the questions, under a header such as item_id,judge,vote."
+        )
+
+
 def _header(source: Source) -> tuple[str, list[str]]:
     """Delimiter and column names: the delimiter that splits the first record into most columns."""
     name = source.name
@@ -219,6 +231,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
         found.append((len(cells), -order, delimiter, [cell.strip() for cell in cells]))
     width, _, delimiter, cells = max(found, default=(0, 0, ",", []))
     if width < 2:
+        _refuse_labels_alone(name, start)
         raise UnreadableFile(
             f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must "
             "be "

@@ -33,6 +33,14 @@ UNREADABLE = (
         remedy="Write the traces with Trace.to_json, one a line, or search_traces as JSON",
     ),
     Unreadable(
+        fits=_has("testRunLink"),
+        what="the file is DeepEval's link to a run on Confident AI, without its cases",
+        remedy=(
+            "Set DEEPEVAL_RESULTS_FOLDER, or log out (deepeval logout), and run it again: the run "
+            "is then written here"
+        ),
+    ),
+    Unreadable(
         fits=_has("results", "configs", "versions", "n-shot"),
         what="the file is lm-evaluation-harness's results_….json, which holds means only",
         remedy="Run it with --log_samples, and give samples_….jsonl",

@@ -461,6 +461,8 @@ def test_every_format_has_a_line():
         "alttest",
         "label_studio",
         "nested_runs",
+        "wildbench_pairs",
+        "wildbench",
     ]
     assert all(formats().values())
 

@@ -88,6 +88,26 @@ def test_older_formats_are_not_taken_for_tools(path, native):
     assert len(fits) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        (
+            "latest_test_run.json",
+            '{"testRunLink": "https://host.invalid/run"}',
+            "a run on Confident AI, without its cases. Set DEEPEVAL_RESULTS_FOLDER",
+        ),
+        (
+            "review_a_b_human.txt",
+            "MODEL-A\nTIE\nMODEL-B\nMODEL-A\n" * 3,
+            r"one label a line \('MODEL-A', 'MODEL-B', 'TIE'\).*Put the name of the item",
+        ),
+    ],
+)
+def test_what_holds_no_judgements_is_named_with_what_does(name, data, said):
+    with pytest.raises(UnreadableFile, match=rf"{name}: line 1: .*{said}"):
+        read([(name, data.encode())])
+
+
 CUT_ANYWHERE = [name for name in EXPECTED if name.endswith(".json")]
 
 

@@ -161,6 +161,14 @@ EXPECTED: dict[str, tuple[str, tuple[Any, ...]]] = {
             ),
         ),
     ),
+    "wildbench_pairs.json": (
+        "wildbench_pairs",
+        (votes({"wildbench_pairs"}, LLM, TWO, [1, 0, -1]),),
+    ),
+    "wildbench_score.json": (
+        "wildbench",
+        (scores({"wildbench_score"}, LLM, {"score"}, {"m-one"}, [7, 3, 9]),),
+    ),
     "ultra.jsonl": ("preference_scores", (votes({"ultra"}, LLM, {"A"}, None),)),
 }
 FILES: list[Path] = sorted(TOOLS / name for name in EXPECTED)

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 import streamlit as st
 from apps import all_text, calm, new_app, opened
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
+from tool_files import FILES
 
+from core.errors import AppellateError, render
 from core.importers import ReadOptions, inspect, read, read_back, template
 from core.schema import Selection
 from core.store import Store
 from core.store.browse import describe_import, reject_reasons, stored
+from pages.sections.data.columns import OPTIONS
 
 PAGES = REPOSITORY / "pages"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
@@ -529,6 +533,26 @@ def test_own_export_gives_the_same_store(app, tmp_path):
         assert store.export().equals(table)
 
 
+def test_labels_are_added_to_the_data_set_that_is_chosen(app):
+    rows = "".join(f"q{k},j,{k % 2 or -1}\n" for k in range(6))
+    drop(app, ("bare.csv", "item_id,judge,vote\n" + rows))
+    load(app)
+    drop(app)
+    calm(app.selectbox(key="managed").set_value("bare").run())
+    sheet = "item_id,label\n" + "".join(f"q{k},{'AB'[k % 2]}\n" for k in range(4)) + "q9,A\n"
+    uploader = app.file_uploader(key="stored-labels")
+    calm(uploader.set_value([("people.csv", sheet.encode(), "text/csv")]).run())
+    calm(app.button(key="add-labels").click().run())
+    assert "bare: 4 of 5 labels found their answer" in all_text(app)
+    found = exported(store_path(app), "bare").drop_duplicates("item_id")
+    assert found["gold"].fillna(9).tolist() == [1, -1, 1, -1, 9, 9]
+    uploader = app.file_uploader(key="stored-labels")
+    calm(uploader.set_value([("people.csv", b"a,b\n1,2\n", "text/csv")]).run())
+    calm(app.button(key="add-labels").click().run())
+    assert "people.csv: " in all_text(app)
+    assert app.button(key="labels-here").label == "Label here"
+
+
 def test_native_files(app, native):
     (path,) = (native / "judgebench").glob("*judge-1*")
     drop(app, (path.name, path))
@@ -763,3 +787,43 @@ def test_labels_in_a_second_file_are_joined_and_loaded(app):
     calm(app.button(key="load").click().run())
     assert "12 direct scores loaded" in all_text(app)
     assert "8 direct scores loaded" in all_text(app)
+
+
+def read_by_the_page(app: AppTest, files: list[Path]) -> None:
+    """One drop of all: nothing is asked, what `read` reads is said with its first rows, what it
+    refuses is refused in the same words; then all that holds votes is loaded, row by row.
+    """
+    drop(app, *[(path.name, path) for path in files])
+    said, loaded, refused = all_text(app), {}, []
+    for path in files:
+        test_sets = [each for each in files if each.name == "testset-v1.json" != path.name]
+        beside = test_sets if path.parent.name == "pandalm" else []
+        try:
+            found = read([(each.name, each) for each in (*beside, path)])[len(beside) :]
+        except AppellateError as error:
+            refused.append(render(error, OPTIONS))
+            continue
+        for reading in found:
+            assert describe_import(reading) in said, path.name
+            assert [line for line in read_back(reading, 10) if line not in said] == [], path.name
+            for name in reading.votes["dataset"].unique().to_pylist():
+                loaded.setdefault((name, reading.kind), []).append(reading)
+    assert [words for words in refused if words not in said] == []
+    load(app)
+    with Store.open(store_path(app)) as store:
+        for (name, kind), readings in loaded.items():
+            if len(readings) == 1 and not readings[0].gold_only:
+                rows = pc.equal(readings[0].votes["dataset"], name)
+                stored_rows = store.export(Selection(datasets=(name,)), kind=kind)
+                assert stored_rows.num_rows == pc.sum(rows).as_py(), name
+
+
+def test_the_files_of_tools_are_read_by_the_page(app):
+    read_by_the_page(app, [path for path in FILES if path.name != "german.csv"])
+
+
+def test_real_files_of_tools_are_read_by_the_page(app, shared_data):
+    folder = shared_data / "native"
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
+    assert len(files) == 46
+    read_by_the_page(app, files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from core.auditing import audit
 from core.errors import AppellateError, InvalidOption
 from core.importers import read
 from core.label_desk import open_desk
-from core.label_sheet import is_sheet, join_sheet, write_sheet
+from core.label_sheet import add_labels, is_sheet, join_sheet, write_sheet, write_tasks
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -206,6 +207,65 @@ def test_a_sheet_of_fifty_comes_back_shuffled_with_one_row_broken(store, tmp_pat
     by_page = {x.place: x.label for x in desk.session.labels()}
     by_sheet = {x.place: x.label for x in again.session.labels()}
     assert all(by_sheet[place] == said for place, said in by_page.items() if place in by_sheet)
+
+
+def in_label_studio(tasks: str, *, person: int = 7) -> list[dict]:
+    """What Label Studio exports once each task is labelled; every tenth is a tie."""
+    done = []
+    for number, task in enumerate(json.loads(tasks)):
+        side = "left" if task["data"]["left"].startswith("good") else "right"
+        result = {"type": "pairwise", "from_name": "label", "value": {"selected": side}}
+        if number % 10 == 9:
+            result = {"type": "choices", "from_name": "other", "value": {"choices": ["tie"]}}
+        note = {"type": "textarea", "from_name": "note", "value": {"text": ["seen"]}}
+        annotation = {"completed_by": person, "was_cancelled": False, "result": [result, note]}
+        cancelled = {"completed_by": 8, "was_cancelled": True, "result": [result]}
+        done.append(task | {"id": number + 1, "annotations": [annotation, cancelled]})
+    return done
+
+
+def test_label_studio_out_and_back_equals_the_sheet(store):
+    desk = open_desk(store, "votes", seed=11)
+    tasks = write_tasks(desk, 50)
+    for hidden in ("careful", "coin", "alpha", "beta", "q0"):
+        assert hidden not in tasks
+    done = in_label_studio(tasks)
+    done[17]["data"]["card"] = "ffffffffff"
+    exported = json.dumps(done[::-1]).encode()
+    assert is_sheet("project.json", exported)
+    assert not is_sheet("other.json", b'[{"data": {"text": "x"}, "annotations": []}]')
+    with Store.open() as other:
+        for reading in read([("votes.csv", unlabelled().encode())]):
+            other.load(reading)
+        said = add_labels(other, "votes", "project.json", exported)
+        assert said.startswith("49 of 50 labels joined")
+        assert "row 33: no card 'ffffffffff'" in said
+        session = open_desk(other, "votes").session
+        assert session.people == ("annotator 7",)
+        said_by_sheet = {one.place: one.label for one in session.labels()}
+        notes = {line.note for line in label_log(other, "votes")}
+    assert notes == {"seen"}
+    label(desk, 30)
+    by_page = {x.place: x.label for x in desk.session.labels()}
+    assert [said_by_sheet[k] for k in (9, 19, 29)] == [0, 0, 0]
+    others = [k for k in by_page if k % 10 != 9 and k in said_by_sheet]
+    assert len(others) >= 20
+    assert all(said_by_sheet[k] == by_page[k] for k in others)
+
+
+def test_labels_by_ids_are_added_to_votes_that_are_stored(store):
+    sheet = (
+        "item_id,model_a,model_b,label\nq001,alpha,beta,A\nq002,alpha,beta,B\nq999,alpha,beta,A\n"
+    )
+    said = add_labels(store, "votes", "people.csv", sheet.encode())
+    assert said.startswith("2 of 3 labels found their answer")
+    gold = {row["item_id"]: row["gold"] for row in store.export().to_pylist()}
+    assert {item: value for item, value in gold.items() if value is not None} == {
+        "q001": 1,
+        "q002": -1,
+    }
+    with pytest.raises(AppellateError, match="no label finds its answer"):
+        add_labels(store, "votes", "people.csv", b"item_id,label\nnone,A\n")
 
 
 def test_the_command_writes_a_sheet_and_the_audit_takes_it_back(tmp_path, capsys):

@@ -271,11 +271,17 @@ def _which(looks: Inspection, place: Any, key: str) -> dict[str, str] | None:
 
 
 def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -> ReadOptions:
-    """The kind of rater, where the file does not say."""
-    if "rater_type" in looks.mapping:
+    """The kind of rater, where no column of the file says it: as found, or as chosen."""
+    found = looks.mapping.get("rater_type", "=llm")
+    if not found.startswith("="):
         return options
+    kinds = list(RATERS)
     rater = place.selectbox(
-        "Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater"
+        "Raters are",
+        kinds,
+        kinds.index(found[1:]),
+        format_func=RATERS.__getitem__,
+        key=f"{key}-rater",
     )
     return replace(options, rater_type=rater)
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, NoUsableVotes
+from core.label_desk import PLANNED, Desk, open_desk
+from core.label_sheet import add_labels, write_sheet, write_tasks
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, numbers, people, start, widgets
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 HEADERS = {
     "name": "data set",
@@ -127,15 +135,55 @@ def holds(found: DatasetInfo) -> str:
 
 
 def _changes(chosen: DatasetInfo) -> None:
-    """Rename or delete a data set."""
+    """Rename a data set, add labels to it, or delete it."""
     with st.popover("Rename", key="rename-box"):
         new = st.text_input("New name", key="new-name")
         st.button(
             "Rename", key="rename", on_click=_rename, args=(chosen.name, new), disabled=not new
         )
+    if chosen.votes or chosen.scores:
+        with st.popover("Add labels", icon=":material/draw:", key="labels-box"):
+            _labels(chosen)
     with st.popover("Delete", key="delete-box"):
         st.text(f"{chosen.name}\n{holds(chosen)} and their gold will be gone from the store.")
         st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+
+
+def _labels(chosen: DatasetInfo) -> None:
+    """The ways to labels: here, in a spreadsheet or Label Studio, or out of a file of people's."""
+    st.text("Label here, blind, in random order; or let people fill a sheet and drop it below.")
+    with st.container(horizontal=True):
+        widgets.goto("Label here", "label.py", key="labels-here", dataset=chosen.name)
+        st.download_button(
+            "Sheet (CSV)", partial(_sheet, chosen, write_sheet), "label.csv", "text/csv"
+        )
+        st.download_button(
+            "Tasks for Label Studio",
+            partial(_sheet, chosen, write_tasks),
+            "label.json",
+            "application/json",
+            on_click="ignore",
+        )
+    sheet = st.file_uploader("Labels: that sheet, or any with ids or texts", key="stored-labels")
+    if sheet is not None:
+        st.button("Add these labels", key="add-labels", on_click=_add_labels, args=(chosen, sheet))
+
+
+def _sheet(chosen: DatasetInfo, write: Callable[[Desk, int], str]) -> str:
+    kind: Kind = "votes" if chosen.votes else "scores"
+    return write(open_desk(cached.changeable_store(), chosen.name, kind=kind), PLANNED)
+
+
+def _add_labels(chosen: DatasetInfo, sheet: UploadedFile) -> None:
+    kind: Kind = "votes" if chosen.votes else "scores"
+    try:
+        said = add_labels(
+            cached.changeable_store(), chosen.name, sheet.name, sheet.getvalue(), kind=kind
+        )
+    except AppellateError as error:
+        st.session_state[NOTICE] = str(error)
+        return
+    st.session_state[NOTICE] = f"{chosen.name}: {said}"
 
 
 def _rename(old: str, new: str) -> None:

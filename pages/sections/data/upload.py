@@ -34,7 +34,7 @@ _MODEL = ("model", "model that answered")
 UNNAMED = {
     "arenahard": ("model_b", "baseline"),
     "llmbar": ("judge", "judge"),
-    "kto": ("judge", "judge"),
+    **dict.fromkeys(("kto", "wildbench", "wildbench_pairs"), ("judge", "judge")),
     **dict.fromkeys(("deepeval", "mlflow", "phoenix", "phoenix_evals", "langfuse"), _MODEL),
     **dict.fromkeys(("langsmith", "openai_evals", "lm_eval"), _MODEL),
 }
@@ -281,8 +281,8 @@ def _labels(outcome: Outcome, options: ReadOptions, key: str) -> tuple[Outcome, 
 
 
 def _named(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
-    """Name of what the format's files seldom hold: Arena-Hard's baseline, LLMBar's and
-    KTO's judge.
+    """Name of what the format's files seldom hold: Arena-Hard's baseline; LLMBar's,
+    KTO's and WildBench's judge.
     """
     if looks.format not in UNNAMED:
         return ()
