@@ -17,6 +17,7 @@ from .records import (
     OrderCounts,
     OutputCounts,
     VoteCounts,
+    distinct,
 )
 from .stats.estimate import Estimate
 from .stats.intervals import item_means, mean_interval, weighed_sides, wilson_by_item
@@ -278,14 +279,17 @@ def _rules(
 def _same_model(rows: VoteCounts, models: IntArray) -> IntArray:
     """The label of the model of a pair that gold prefers; 0 for pairs that seldom meet."""
     a_first = models[:, 0] <= models[:, 1]
-    pair, code = np.unique(np.sort(models, axis=1), axis=0, return_inverse=True)
-    code = code.reshape(-1)
+    # A pair as one number, for which no model is known is 0.
+    numbers = int(models.max(initial=-1)) + 2
+    first, second = models.min(axis=1) + 1, models.max(axis=1) + 1
+    pair, code, _ = distinct(first * numbers + second)
     towards_first = np.where(a_first, rows.gold, -rows.gold)
     preferred = np.where(np.bincount(code, towards_first, minlength=len(pair)) >= 0, 1, -1)
-    met = np.unique(np.stack([code, rows.item], axis=1), axis=0)[:, 0]
+    items = int(rows.item.max(initial=0)) + 1
+    met = distinct(code * items + rows.item)[0] // items
     often = np.bincount(met, minlength=len(pair)) >= PAIR_ITEMS
     label = np.where(a_first, preferred[code], -preferred[code])
-    return np.where(often[code] & (pair[code, 0] >= 0), label, 0)
+    return np.where(often[code] & (pair[code] >= numbers), label, 0)
 
 
 def _shown_first(rows: VoteCounts, orders: OrderCounts) -> IntArray | None:

@@ -26,7 +26,6 @@ from .checks import CHECKS
 from .checks.check import CheckResult
 from .checks.evidence import Counted, Evidence
 from .checks.overall import overall_verdict, ranked
-from .confidence.th_scores import th_scores
 from .consensus.jury import Jury, judge_jury
 from .errors import InvalidOption, NoUsableVotes, TooFewLabels, UnreadableFile
 from .experiments.grid import ALL_TASKS, Grid, given_in_cells, task_grid
@@ -342,7 +341,7 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         ece=evidence.ece,
         floor=evidence.noise_floor,
         gap=evidence.gap,
-        th=() if evidence.stated is None else th_scores(evidence.stated, options.epsilons),
+        th=evidence.th,
         position=evidence.position,
         confusion=confusion(votes, level=options.level)
         if votes is not None and evidence.has_gold

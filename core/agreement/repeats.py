@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import FloatArray, IntArray, VoteCounts
+from ..records import FloatArray, IntArray, VoteCounts, distinct
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import dense_codes, mean_error_interval
 from ..stats.jackknife import jackknife_interval, leave_one_out
@@ -141,18 +141,19 @@ def _observed(
     from scipy.stats import binom, hypergeom
 
     base = int(n.max()) + 1
-    distinct, way_of_row = np.unique((right * base + tied) * base + n, return_inverse=True)
-    sure, coins, total = distinct // base**2, distinct // base % base, distinct % base
+    ways, way_of_row, _ = distinct((right * base + tied) * base + n)
+    sure, coins, total = ways // base**2, ways // base % base, ways % base
     # Every way that votes fall, with every number of its ties that come up right.
-    way = np.repeat(np.arange(len(distinct)), coins + 1)
+    way = np.repeat(np.arange(len(ways)), coins + 1)
     heads = np.arange(len(way)) - np.repeat(np.cumsum(coins + 1) - coins - 1, coins + 1)
     chance = binom.pmf(heads, coins[way], 0.5)
     found = []
     for size in sizes:
-        drawn = (total[way], sure[way] + heads, size)
-        error = hypergeom.cdf((size - 1) // 2, *drawn)
-        if size % 2 == 0:
-            error = error + 0.5 * hypergeom.pmf(size // 2, *drawn)
+        # Summed here, as scipy adds up the cdf of each way in Python.
+        right_drawn = np.arange(size // 2 + 1)[:, None]
+        counts_as = np.where(2 * right_drawn == size, 0.5, 1.0)
+        chances = hypergeom.pmf(right_drawn, total[way], sure[way] + heads, size)
+        error = (counts_as * chances).sum(axis=0)
         wrong: FloatArray = np.clip(np.bincount(way, chance * error), 0.0, 1.0)
         found.append(mean_error_interval(item, wrong[way_of_row], highest=1.0, level=level))
     return found

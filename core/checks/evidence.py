@@ -45,9 +45,10 @@ from ..confidence.calibration_error import (
     ece_interval,
     noise_floor,
 )
-from ..confidence.kinds import KindOfConfidence, side_by_side
+from ..confidence.kinds import KindOfConfidence, kind_of_confidence
 from ..confidence.repeated_votes import outcomes_by_share
 from ..confidence.selective import auroc
+from ..confidence.th_scores import ThScore, th_scores
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
 from ..scores.people import EPSILON, AltTest, alttest_of_votes
 from ..stats.estimate import Estimate
@@ -449,19 +450,46 @@ class Evidence:
         return None if self.stated is None else confidence_gap(self.stated, level=self.level)
 
     @cached_property
+    def th(self) -> tuple[ThScore, ...]:
+        """TH-Scores of its confidence, by ε."""
+        return () if self.stated is None else tuple(th_scores(self.stated, self.options.epsilons))
+
+    @cached_property
     def confidences(self) -> tuple[KindOfConfidence, ...]:
         """Every kind of its confidence side by side, and the share of its votes; never pooled."""
-        outcomes, votes = self.outcomes, self.votes
+        outcomes, votes, graded = self.outcomes, self.votes, self.options.confidence_by
         kinds = () if outcomes is None else outcomes.other_kinds
-        others = [self.counted.outcomes_of_kind(kind).get(self.judge) for kind in kinds if kind]
-        return side_by_side(
-            [
-                *(("stated", each) for each in (outcomes, *others)),
-                ("share", None if votes is None else outcomes_by_share(votes)),
-            ],
-            epsilons=self.options.epsilons,
-            bins=self.options.bins,
-            level=self.level,
+        others = (self.counted.outcomes_of_kind(kind).get(self.judge) for kind in kinds if kind)
+
+        def measured(by: str, verdicts: OutcomeCounts | None) -> KindOfConfidence | None:
+            return kind_of_confidence(
+                by,
+                verdicts,
+                epsilons=self.options.epsilons,
+                bins=self.options.bins,
+                level=self.level,
+            )
+
+        rows = (
+            self._graded_confidence if graded == "stated" else measured("stated", outcomes),
+            *(measured("stated", each) for each in others),
+            self._graded_confidence
+            if graded == "share"
+            else measured("share", None if votes is None else outcomes_by_share(votes)),
+        )
+        return tuple(row for row in rows if row is not None)
+
+    @property
+    def _graded_confidence(self) -> KindOfConfidence | None:
+        """The kind that the checks grade."""
+        if self.stated is None or self.calibration is None:
+            return None
+        return KindOfConfidence(
+            kind=self.stated.kind,
+            by=self.options.confidence_by,
+            calibration=self.calibration,
+            auroc=self.discrimination,
+            th=self.th,
         )
 
     @property
@@ -475,7 +503,8 @@ class Evidence:
     @cached_property
     def discrimination(self) -> Estimate | None:
         """AUROC of confidence for right against wrong verdicts."""
-        return None if self.sided is None else auroc(self.sided, level=self.level)
+        sided = self.sided
+        return None if sided is None else auroc(sided, level=self.level)
 
     @property
     def constant_confidence(self) -> bool:

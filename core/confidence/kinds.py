@@ -6,7 +6,6 @@ Kinds are never pooled: 90 % stated and 90 % of the votes are different claims. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..records import OutcomeCounts
@@ -31,30 +30,26 @@ class KindOfConfidence:
     th: tuple[ThScore, ...]
 
 
-def side_by_side(
-    of_kinds: Iterable[tuple[str, OutcomeCounts | None]],
+def kind_of_confidence(
+    by: str,
+    outcomes: OutcomeCounts | None,
     *,
     epsilons: tuple[float, ...],
     bins: int = 10,
     level: float = 0.95,
-) -> tuple[KindOfConfidence, ...]:
-    """Measures of each kind that has a verdict with a confidence.
+) -> KindOfConfidence | None:
+    """Measures of verdicts that are of one kind; None without one that has a confidence.
 
-    of_kinds : by (`stated` or `share`) and verdicts, each of one kind.
+    by : `stated` or `share`.
     """
-    rows = []
-    for by, outcomes in of_kinds:
-        stated = None if outcomes is None else outcomes.with_confidence()
-        if stated is None or not stated.n.sum():
-            continue
-        sided = stated.sided()
-        rows.append(
-            KindOfConfidence(
-                kind=stated.kind,
-                by=by,
-                calibration=calibration(stated, bins=bins, level=level),
-                auroc=auroc(sided, level=level) if sided.n.sum() else None,
-                th=tuple(th_scores(stated, epsilons)),
-            )
-        )
-    return tuple(rows)
+    stated = None if outcomes is None else outcomes.with_confidence()
+    if stated is None or not stated.n.sum():
+        return None
+    sided = stated.sided()
+    return KindOfConfidence(
+        kind=stated.kind,
+        by=by,
+        calibration=calibration(stated, bins=bins, level=level),
+        auroc=auroc(sided, level=level) if sided.n.sum() else None,
+        th=tuple(th_scores(stated, epsilons)),
+    )

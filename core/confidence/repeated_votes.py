@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..records import NO_GOLD, OutcomeCounts, VoteCounts
+from ..records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
 from .selective import share_behind
 
 SHARE_KIND = "multi"
@@ -36,14 +36,13 @@ def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
         return None
     right = known.label == known.gold
     tied = ~right & (known.label == 0)
-    about = np.stack([known.item, share_behind(known)], axis=1)
-    distinct, row = np.unique(about, axis=0, return_inverse=True)
-    row = row.ravel()
+    (code,), shares = value_codes([share_behind(known)])
+    about, row, n = distinct(known.item * len(shares) + code)
     return OutcomeCounts(
-        item=distinct[:, 0].astype(np.int64),
-        confidence=distinct[:, 1],
-        n=np.bincount(row),
-        correct=np.bincount(row[right], minlength=len(distinct)),
-        ties=np.bincount(row[tied], minlength=len(distinct)),
+        item=about // len(shares),
+        confidence=shares[about % len(shares)],
+        n=n,
+        correct=np.bincount(row[right], minlength=len(about)),
+        ties=np.bincount(row[tied], minlength=len(about)),
         kind=SHARE_KIND,
     )

@@ -398,7 +398,7 @@ def outcomes(
         judge: OutcomeCounts(
             item=item,
             confidence=confidence,
-            n=n.sum(axis=1),
+            n=n[:, 0] + n[:, 1] + n[:, 2],
             correct=n[:, 2].copy(),
             ties=n[:, 0].copy(),
             kind=(*stated.get(judge, ()), None)[0],
