@@ -29,9 +29,9 @@ from .errors import AppellateError, InvalidOption, NoUsableVotes
 from .extras import APP, COLLECT, EXTRA_OF, missing, require
 from .files import (
     Progress,
+    file_to_read,
     is_text,
     part_of,
-    shown_name,
     shown_progress,
     write_report,
     written_whole,
@@ -525,7 +525,7 @@ def _label(options: argparse.Namespace) -> int:
 
 
 def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:
-    return [(shown_name(Path(name).name), Path(name)) for name in names]
+    return [file_to_read(name) for name in names]
 
 
 def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:

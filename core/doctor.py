@@ -10,10 +10,9 @@ import argparse
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .files import shown_name
+from .files import file_to_read
 from .installation import PROGRAM
 from .labels import shown
 from .options import default_of, flags, from_flags
@@ -33,9 +32,9 @@ def doctor(options: argparse.Namespace) -> int:
     """Run the command: 0 if the file can be audited, 2 if something has to be said first."""
     from .importers import ReadOptions, inspect
 
-    path = Path(options.file)
+    name, path = file_to_read(options.file)
     reading = from_flags(ReadOptions, options)
-    looks = inspect(path, shown_name(path.name), reading)
+    looks = inspect(path, name, reading)
     for line in _columns(looks):
         print(one_line(line))
     if looks.suggested:
@@ -57,7 +56,7 @@ def doctor(options: argparse.Namespace) -> int:
             _section(f"To be said: {question.text} {'; '.join(meanings)}")
         _next("doctor", options.file, reading, *answers)
         return 2
-    return _read(path, options.file, reading)
+    return _read(options.file, reading)
 
 
 def _columns(looks: Inspection) -> list[str]:
@@ -91,11 +90,11 @@ def _section(text: str) -> None:
     print(f"\n{one_line(text)}")
 
 
-def _read(path: Path, name: str, reading: ReadOptions) -> int:
+def _read(name: str, reading: ReadOptions) -> int:
     """Read the file and say what is in it, what checks would lack, and what comes next."""
     from .importers import mostly_rejected, read
 
-    results = read([(shown_name(path.name), path)], reading)
+    results = read([file_to_read(name)], reading)
     for result in results:
         _section(f"Read: {_counts(result)}")
         for sentence in (*_who(result), *map(str, result.notes)):

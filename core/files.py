@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import AppellateError, InvalidOption
+from .errors import AppellateError, InvalidOption, UnreadableFile
 
 
 @contextmanager
@@ -77,6 +77,20 @@ def is_text(value: object) -> bool:
 def shown_name(name: str | Path) -> str:
     """A file's name as text, whatever bytes it is made of."""
     return os.fsencode(name).decode(sys.getfilesystemencoding(), "replace")
+
+
+def file_to_read(path: str | Path) -> tuple[str, Path]:
+    """What a file or folder is called, and its path; `.` and `..` go by the folder's own name.
+
+    Raises UnreadableFile for an empty name, which a path would take for this folder.
+    """
+    if path == "":
+        raise UnreadableFile(
+            "the name of a file is empty. Name the file; a dot names all files of this folder."
+        )
+    path = Path(path)
+    own = path if path.name not in ("", "..") else path.resolve()
+    return shown_name(own.name or own), path
 
 
 Progress = Callable[[float, str], object]

@@ -25,7 +25,7 @@ from .errors import (
     render,
 )
 from .extras import require
-from .files import shown_name, written_whole
+from .files import file_to_read, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow
 from .importers.join import join_labels
 from .interpretation.questions import headlines
@@ -275,10 +275,7 @@ def _against(
         return found
     several = [older] if isinstance(older, str | Path | bytes) else older
     files: list[tuple[str, bytes | Path]] = [
-        (f"old {name}", each)
-        if isinstance(each, bytes)
-        else (shown_name(Path(each).name), Path(each))
-        for each in several
+        (f"old {name}", each) if isinstance(each, bytes) else file_to_read(each) for each in several
     ]
     return with_files(found, files, store, options)
 
@@ -287,7 +284,7 @@ def _sheet(labels: str | Path | bytes) -> tuple[str, bytes | Path]:
     """Name and content of a file of labels."""
     if isinstance(labels, bytes):
         return "labels", labels
-    return shown_name(Path(labels).name), Path(labels)
+    return file_to_read(labels)
 
 
 def refuse_unusable(readings: Sequence[ImportResult]) -> None:
@@ -333,7 +330,7 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
     for number, source in enumerate(sources, 1):
         own = name if len(sources) == 1 else f"{name} {number}"
         if isinstance(source, str | Path):
-            files.append((shown_name(Path(source).name), Path(source)))
+            files.append(file_to_read(source))
         elif isinstance(source, bytes | bytearray | memoryview):
             files.append((own, bytes(source)))
         else:

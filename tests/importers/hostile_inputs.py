@@ -262,11 +262,19 @@ def special(folder: Path) -> Iterator[tuple[str, list[str]]]:
     with open(odd, "wb") as file:
         file.write(b"item_id,judge,vote\n1,j,1\n")
     (folder / "votes\n\x1b[31m.csv").write_bytes(b"item_id,judge,vote\n1,j,1\n")
+    files = folder / "files"
+    (files / "below").mkdir(parents=True)
+    os.mkfifo(files / "pipe.csv")
+    (files / "loop.csv").symlink_to("loop.csv")
+    (files / "below" / "up.csv").symlink_to("..")
+    (files / "empty").mkdir()
+    (files / "below" / "votes.csv").write_bytes(b"item_id,judge,vote\n1,j,1\n")
     store = os.fsdecode(os.fsencode(folder) + b"/store-\xff.duckdb")
     shutil.copy(folder / "before.duckdb", store)
     yield "a pipe", [str(folder / "pipe.csv")]
     yield "a loop", [str(folder / "loop.csv")]
-    yield "a folder", [str(folder)]
+    yield "a folder with a pipe, a loop and votes", [str(files)]
+    yield "a folder without a file", [str(files / "empty")]
     yield "a device", ["/dev/zero"]
     yield "a name that is not UTF-8", [os.fsdecode(odd)]
     yield "a store whose name is not UTF-8", [store]

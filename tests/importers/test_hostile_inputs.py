@@ -55,8 +55,11 @@ def test_no_input_takes_much_or_changes_what_is_there(tmp_path: Path) -> None:
         "nested a thousand deep.json",
         "a billion rows of nothing.parquet",
         "a pipe",
+        "a folder without a file",
     } <= refused
     limits = {each["name"]: each["said"] for each in found}
+    # Of a folder what is a file is read, and nothing else is waited for.
+    assert "1 vote loaded" in limits["a folder with a pipe, a loop and votes"]
     assert "more than 10,000" in limits["a kilobyte of gzip with a million commas.csv.gz"]
     assert "more than 10,000" in limits["a new key in every row.jsonl"]
     assert "deeper than 64" in limits["nested a thousand deep.json"]

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 from tool_files import EXPECTED, FILES, TOOLS
 
+from core import audit
+from core.__main__ import main
 from core.errors import AppellateError, UnreadableFile
 from core.importers import ReadOptions, inspect, read
 from core.importers.registry import FORMATS
@@ -280,6 +282,20 @@ def test_a_folder_and_a_pattern_are_read_alike(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableFile, match="the folder has no file that can be read"):
         read([("empty", tmp_path / "empty")])
+
+
+def test_an_empty_name_is_not_this_folder(tmp_path, monkeypatch, capsys):
+    """As `audit "$FILE"` has it where the variable is not set."""
+    (tmp_path / "weeks").mkdir()
+    (tmp_path / "weeks" / "votes.csv").write_text("item_id,judge,vote,gold\n1,j,1,1\n")
+    monkeypatch.chdir(tmp_path / "weeks")
+    for command in ("audit", "import", "doctor"):
+        assert main([command, ""]) == 2
+        assert "the name of a file is empty. Name the file" in capsys.readouterr().err
+    with pytest.raises(UnreadableFile, match="the name of a file is empty"):
+        audit("")
+    assert main(["doctor", "."]) == 0
+    assert capsys.readouterr().out.startswith("weeks: columns ")
 
 
 @pytest.mark.parametrize("name", ["ragas.csv", "promptfoo.json", "battles.csv"])
