@@ -260,11 +260,17 @@ def _audited(
         result = audit(store, selection, settings, readings=readings, reading_options=how)
         if then is not None:
             then(store, result)
-        if not options.against:
-            return result
-        from .against import with_files
+        if options.against:
+            from .against import with_files
 
-        return with_files(result, _files(options.against), store, how)
+            result = with_files(result, _files(options.against), store, how)
+        if options.series:
+            from .file_series import with_series
+
+            audited = {Path(name).resolve() for name in options.files}
+            older = [name for name in options.series if Path(name).resolve() not in audited]
+            result = with_series(result, _files(older), store, how)
+        return result
 
 
 def _audited_there(
@@ -277,10 +283,11 @@ def _audited_there(
     from .warehouse import Warehouse
     from .warehouse.answers import making_sense
 
-    if options.against:
-        raise InvalidOption(
-            "--against: compares files. Export the table's votes, and audit the file."
-        )
+    for flag in ("against", "series"):
+        if getattr(options, flag):
+            raise InvalidOption(
+                f"--{flag}: compares files. Export the table's votes, and audit the file."
+            )
     if options.files or not options.table or options.format not in ("auto", "canonical"):
         raise InvalidOption(
             f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table "
@@ -732,6 +739,12 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
         "--against",
         metavar="OLD",
         help="say what moved since these files of votes, or since the JSON of an audit",
+        **SEVERAL,
+    )
+    parser.add_argument(
+        "--series",
+        metavar="OLD",
+        help="control charts over these older files, oldest first, and the audited one (8 or more)",
         **SEVERAL,
     )
     add_flags(parser, AuditOptions)

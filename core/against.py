@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,7 @@ from .errors import NoUsableVotes, UnreadableFile
 from .importers import ReadOptions, read
 from .records import ConfidenceCounts, IntArray, OrderCounts, PositionCounts, VoteCounts, kept_rows
 from .schema import Selection
-from .scores.against import SCORE_MEASURES, score_shifts, sides_of
+from .scores.against import SCORE_MEASURES, SideScores, score_shifts, sides_of
 from .scores.table import ScoreTable
 from .stats.estimate import Estimate
 from .store import Store
@@ -162,12 +162,8 @@ def compare(
 def _of_votes(
     name: str, old: tuple[Snapshot, Selection], new: tuple[Snapshot, Selection], *, level: float
 ) -> Against:
-    sides = [_Side(*each) for each in (old, new)]
-    names: list[Any] = [side.keys for side in sides]
-    code = {key: place for place, key in enumerate(dict.fromkeys([*names[1], *names[0]]))}
-    item = {key: place for place, key in enumerate(dict.fromkeys(key[0] for key in code))}
-    for side in sides:
-        side.share(code, item)
+    sides = [Side(*each) for each in (old, new)]
+    share(sides)
     pairs, alone = _matched(sides[0].judges, sides[1].judges)
     found = [
         shift
@@ -177,7 +173,7 @@ def _of_votes(
     return Against(
         name=name,
         paired=True,
-        common=len(set(names[0]) & set(names[1])),
+        common=len(set(sides[0].keys) & set(sides[1].keys)),
         shifts=tuple(found),
         alone=alone,
     )
@@ -197,45 +193,18 @@ def _matched(
 def _of_scores(
     name: str, old: tuple[Snapshot, Selection], new: tuple[Snapshot, Selection], *, level: float
 ) -> Against:
-    """Judges of single answers by metric; an answer is an item and a model, by their names."""
-    sides = []
-    for moment, selection in (old, new):
-        everyone = replace(selection, judges=None)
-        rows = scored_metrics(moment, everyone)
-        chosen = selection.judges
-        judged = [row for row in rows if row.rater_type != "human" and row.n]
-        kept = [row for row in judged if chosen is None or row.judge in chosen]
-        items = dict(moment.rows("select id, name from items"))
-        sides.append((moment, everyone, kept, items))
-    pairs, alone = _matched(*(list(dict.fromkeys(row.judge for row in side[2])) for side in sides))
+    """Judges of single answers by metric."""
+    sides = [ScoreSide(*each) for each in (old, new)]
+    pairs, alone = _matched(sides[0].judges, sides[1].judges)
     found: list[Shift] = []
     answers: set[Any] = set()
     for before, after in pairs:
-        metrics = [{row.metric for row in side[2] if row.judge == who}
-                   for side, who in zip(sides, (before, after), strict=True)]  # fmt: skip
+        metrics = [side.metrics(who) for side, who in zip(sides, (before, after), strict=True)]
         for metric in sorted(metrics[0] & metrics[1]):
-            both, names = [], []
-            for (moment, everyone, _, items), who in zip(sides, (before, after), strict=True):
-                own = score_answers(moment, everyone, who, metric)
-                models = [own.models[code] if code >= 0 else "" for code in own.model.tolist()]
-                names.append(
-                    list(zip((items[one] for one in own.item.tolist()), models, strict=True))
-                )
-                fields = own.table | ({} if own.categories else {"category": None})
-                both.append(ScoreTable(**fields))
-            code = {key: place for place, key in enumerate(dict.fromkeys([*names[1], *names[0]]))}
-            item = {key: k for k, key in enumerate(dict.fromkeys(key[0] for key in code))}
-            one, two = (
-                (
-                    table,
-                    np.array([code[key] for key in own], dtype=np.int64),
-                    np.array([item[key[0]] for key in own], dtype=np.int64),
-                )
-                for table, own in zip(both, names, strict=True)
-            )
-            answers |= set(names[0]) & set(names[1])
+            both = [sides[0].scored[before, metric], sides[1].scored[after, metric]]
+            answers |= set(both[0][1]) & set(both[1][1])
             whose = rater_of(after, metric)
-            found += score_shifts(whose, *sides_of(one, two), level=level)
+            found += score_shifts(whose, *with_shared_codes(both), level=level)
     return Against(
         name=name, paired=True, common=0, shifts=tuple(found), alone=alone, answers=len(answers)
     )
@@ -322,10 +291,16 @@ def with_files(
     with Store.open() as store:
         for reading in readings:
             store.load(reading)
-        # Judges may have other names there; those of the audit are matched.
-        sides = (store, replace(audit.selection, judges=None)), (new, audit.selection)
+        sides = (store, of_other_files(audit.selection)), (new, audit.selection)
         found = compare(name, *sides, level=audit.options.level)
     return replace(audit, against=found)
+
+
+def of_other_files(selection: Selection) -> Selection:
+    """The same votes of other files, whose judges and data sets may have other names: those of the
+    audit are matched.
+    """
+    return replace(selection, judges=None, datasets=None)
 
 
 def _document(data: bytes | Path) -> dict[str, Any] | None:
@@ -350,7 +325,7 @@ def _document(data: bytes | Path) -> dict[str, Any] | None:
 C = TypeVar("C", VoteCounts, OrderCounts, PositionCounts, ConfidenceCounts)
 
 
-class _Side:
+class Side:
     """What one audit has counted, and who voted."""
 
     def __init__(self, moment: Snapshot, selection: Selection) -> None:
@@ -399,6 +374,65 @@ class _Side:
         if "item" in columns:
             columns["item"] = self.item[record.comparison][order]
         return replace(record, **columns)
+
+
+def share(sides: Sequence[Side]) -> None:
+    """Give several sides the same codes of comparisons and items, by their names."""
+    code = _codes(key for side in sides for key in side.keys)
+    item = _codes(key[0] for key in code)
+    for side in sides:
+        side.share(code, item)
+
+
+def _codes(names: Iterable[Any]) -> dict[Any, int]:
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+class ScoreSide:
+    """Judges of single answers in one audit; an answer is an item and a model, by their names.
+
+    scored : by judge and metric, a table and its answers.
+    """
+
+    def __init__(self, moment: Snapshot, selection: Selection) -> None:
+        everyone = replace(selection, judges=None)
+        chosen = selection.judges
+        items = dict(moment.rows("select id, name from items"))
+        self.scored: dict[tuple[str, str], tuple[ScoreTable, list[tuple[str, str]]]] = {}
+        for row in scored_metrics(moment, everyone):
+            if row.rater_type == "human" or not row.n or (chosen and row.judge not in chosen):
+                continue
+            own = score_answers(moment, everyone, row.judge, row.metric)
+            models = [own.models[code] if code >= 0 else "" for code in own.model.tolist()]
+            names = [items[one] for one in own.item.tolist()]
+            fields = own.table | ({} if own.categories else {"category": None})
+            answers = list(zip(names, models, strict=True))
+            self.scored[row.judge, row.metric] = ScoreTable(**fields), answers
+
+    @property
+    def judges(self) -> list[str]:
+        return list(dict.fromkeys(judge for judge, _ in self.scored))
+
+    def metrics(self, judge: str) -> set[str]:
+        return {metric for who, metric in self.scored if who == judge}
+
+
+def with_shared_codes(
+    scored: Sequence[tuple[ScoreTable, list[tuple[str, str]]]],
+) -> list[SideScores]:
+    """Tables of one judge and metric with the same codes of answers and items, oldest first."""
+    code = _codes(answer for _, answers in scored for answer in answers)
+    item = _codes(answer[0] for answer in code)
+    return sides_of(
+        *(
+            (
+                table,
+                np.array([code[answer] for answer in answers], dtype=np.int64),
+                np.array([item[answer[0]] for answer in answers], dtype=np.int64),
+            )
+            for table, answers in scored
+        )
+    )
 
 
 def _pooled(raters: Sequence[VoteCounts]) -> VoteCounts | None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .consensus.listwise_parts import FlaggedWinner, PartAlone
     from .consensus.slots import SlotCorrected
     from .experiments.grid import Grid
+    from .file_series import FileSeries
     from .importers import ReadOptions
     from .leaderboard.anchors import AnchorSwap
     from .leaderboard.board_checks import BoardChecks
@@ -429,8 +430,8 @@ class Audit:
     anchor, which `anchors` sums up; `scores` of judges of single answers, one for each metric;
     `rankings` of judges of lists; `grid` of rules by task and judge, `jury`, `board_checks` and
     `outside`, a published board beside the first one, if they were asked for; `notes` say what
-    could not be computed and why; `against` what moved since another audit, if it was asked for.
-    `checks` and `overall` are those of votes.
+    could not be computed and why; `against` what moved since another audit, and `series` over older
+    files, if that was asked for. `checks` and `overall` are those of votes.
     """
 
     selection: Selection
@@ -446,6 +447,7 @@ class Audit:
     overall: dict[str, Overall]
     notes: tuple[str, ...]
     against: Against | None = None
+    series: FileSeries | None = None
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
     grid: Grid | None = None

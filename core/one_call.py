@@ -25,6 +25,7 @@ from .errors import (
     render,
 )
 from .extras import require
+from .file_series import with_series
 from .files import file_to_read, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow
 from .importers.join import join_labels
@@ -189,6 +190,7 @@ def audit(
     readings: Sequence[ImportResult | TableRead] = (),
     reading_options: ReadOptions | None = None,
     against: str | Path | bytes | Sequence[str | Path] | None = None,
+    series: Sequence[str | Path | bytes] | None = None,
     labels_from: str | Path | bytes | None = None,
     key: str | None = None,
     **given: Any,
@@ -203,6 +205,7 @@ def audit(
     name : of a table or of bytes, which have no file name.
     readings : what was loaded into a store, where its counts shall be said.
     against : files of votes, or an audit's JSON, of the last audit: what moved since then.
+    series : older files of votes, oldest first: control charts over them and the audited one.
     labels_from, key : a sheet of people's labels of the same answers, and its column that names
         them: see `core.importers.join.join_labels`.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
@@ -229,11 +232,12 @@ def audit(
                 "already."
             )
         return ShownAudit.of(
-            _against(
+            _beside(
                 auditing.audit(
                     source, selection, options, readings=readings, reading_options=reading_options
                 ),
                 against,
+                series,
                 source,
                 reading_options or ReadOptions(),
                 name,
@@ -245,7 +249,7 @@ def audit(
             raise InvalidOption(f"{source}: is a store, whose columns are known already.")
         with Store.open(source, read_only=True) as store:
             found = auditing.audit(store, selection, options)
-            return ShownAudit.of(_against(found, against, store, ReadOptions(), name))
+            return ShownAudit.of(_beside(found, against, series, store, ReadOptions(), name))
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
         sheet = None if labels_from is None else _sheet(labels_from)
@@ -260,24 +264,36 @@ def audit(
         if sheet is not None:
             join_if_sheet(store, *sheet)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)
-        return ShownAudit.of(_against(found, against, store, how, name))
+        return ShownAudit.of(_beside(found, against, series, store, how, name))
 
 
-def _against(
+def _beside(
     found: Audit,
     older: str | Path | bytes | Sequence[str | Path] | None,
+    series: Sequence[str | Path | bytes] | None,
     store: Database | Snapshot,
     options: ReadOptions,
     name: str,
 ) -> Audit:
-    """An audit with what moved since files of votes, or since an audit's JSON."""
-    if older is None:
-        return found
-    several = [older] if isinstance(older, str | Path | bytes) else older
-    files: list[tuple[str, bytes | Path]] = [
-        (f"old {name}", each) if isinstance(each, bytes) else file_to_read(each) for each in several
+    """An audit with what moved since files of votes, or since an audit's JSON, and over a series of
+    files.
+    """
+    if older is not None:
+        several = [older] if isinstance(older, str | Path | bytes) else older
+        found = with_files(found, _older(several, name), store, options)
+    if series is not None:
+        found = with_series(found, _older(series, name), store, options)
+    return found
+
+
+def _older(files: Sequence[str | Path | bytes], name: str) -> list[tuple[str, bytes | Path]]:
+    """Names and contents; bytes have no name, and go by their place."""
+    return [
+        (f"old {name}" if len(files) == 1 else f"{name} {place}", each)
+        if isinstance(each, bytes)
+        else file_to_read(each)
+        for place, each in enumerate(files, 1)
     ]
-    return with_files(found, files, store, options)
 
 
 def _sheet(labels: str | Path | bytes) -> tuple[str, bytes | Path]:

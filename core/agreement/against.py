@@ -108,8 +108,7 @@ def shifts(judge: str, old: SideVotes, new: SideVotes, *, level: float = 0.95) -
     from the influence of each item of either on the difference. Source: docs/methods.md §8 (ours).
     """
     check_level(level)
-    gold = _gold_of_both(old.counts, new.counts)
-    sides = [replace(side, counts=_with_gold(side.counts, *gold)) for side in (old, new)]
+    sides = with_gold_of_all((old, new))
     found = []
     for measure, (read, ends, signed, need) in MEASURES.items():
         before, after = (read(side) for side in sides)
@@ -193,13 +192,15 @@ def _data_change(
     return Estimate(value, value - half, value + half, n=sum(apart), level=level)
 
 
-def _gold_of_both(old: VoteCounts, new: VoteCounts) -> tuple[IntArray, IntArray]:
-    """Comparisons of either audit and their gold, the new one's first."""
-    code = np.concatenate([new.comparison, old.comparison])
-    gold = np.concatenate([new.gold, old.gold])
+def with_gold_of_all(sides: Sequence[SideVotes]) -> list[SideVotes]:
+    """Audits, oldest first, with the gold of the newest that has a label of a comparison."""
+    newest = [side.counts for side in reversed(sides)]
+    code = np.concatenate([counts.comparison for counts in newest])
+    gold = np.concatenate([counts.gold for counts in newest])
     labelled = gold != NO_GOLD
     codes, first = np.unique(code[labelled], return_index=True)
-    return codes, gold[labelled][first]
+    known = gold[labelled][first]
+    return [replace(side, counts=_with_gold(side.counts, codes, known)) for side in sides]
 
 
 def _with_gold(counts: VoteCounts, codes: IntArray, gold: IntArray) -> VoteCounts:

@@ -1,5 +1,5 @@
 """Figures of Agreement and Errors: ICC, the κ matrix, judges beside people; gold against
-verdict.
+verdict; control charts of a series of files.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
 from ..wording import SAYS, interval, percent
-from .base import COLOURS, Tile, add_tiles, figure, hover, label, tint, undimmed
+from .base import COLOURS, Tile, add_tiles, figure, hover, ideal_trace, label, tint, trace, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
+    from ..agreement.charts import Chart
     from ..agreement.confusion_matrix import Confusion
     from ..agreement.judge_vs_human import JudgeVsHuman
     from ..agreement.kappa import AgreementMatrix, JudgePair
@@ -305,4 +306,64 @@ def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
     return (
         f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b>"
         f"<br>{low:.{digits}f}–{high:.{digits}f} %"
+    )
+
+
+def control_figure(
+    chart: Chart, files: Sequence[str], *, theme: Theme = "light", **_: object
+) -> Figure:
+    """Changes from the first four files (dots), their moving average, and the limits that it keeps
+    to where nothing changes; an average beyond them is a diamond in the colour of a failed check.
+    """
+    assert chart.change is not None
+    assert chart.average is not None
+    assert chart.limit is not None
+    colours, places = COLOURS[theme], list(range(len(files)))
+    change, average, limit = (100 * each for each in (chart.change, chart.average, chart.limit))
+    said = [
+        f"{label(name)}: {moved:+.1f} points"
+        + ("" if isnan(mean) else f", moving average {mean:+.1f}, limit ±{most:.1f}")
+        for name, moved, mean, most in zip(files, change, average, limit, strict=True)
+    ]
+    limits = [
+        trace(
+            places,
+            sign * limit,
+            "limits",
+            colours.neutral,
+            width=1,
+            dash="dash",
+            legendgroup="limits",
+            showlegend=sign > 0,
+            hoverinfo="skip",
+        )
+        for sign in (1, -1)
+    ]
+    beyond = list(chart.beyond)
+    return figure(
+        "file",
+        "points from the first four",
+        theme=theme,
+        height=280,
+        x_axis={
+            "tickmode": "array",
+            "tickvals": places,
+            "ticktext": [label(name, limit=12) for name in files],
+        },
+        traces=[
+            ideal_trace(x=[0, len(files) - 1], y=[0, 0], name="first four files", theme=theme),
+            *limits,
+            trace(places, change, "this file alone", colours.neutral, **hover(said))
+            | {"mode": "markers"},
+            trace(places, average, "moving average", colours.accent, **hover(said)),
+            trace(
+                beyond,
+                average[beyond],
+                "beyond the limits",
+                colours.fail,
+                marker={"symbol": "diamond", "size": 10},
+                **hover([said[place] for place in beyond]),
+            )
+            | {"mode": "markers"},
+        ],
     )

@@ -332,8 +332,9 @@ def to_markdown(audit: Audit, *, made: date | None = None) -> str:
             [(s.whose, s.overall, s.checks, _scored(s.evidence)) for s in audit.scores],
             "judge",
         )
-    if audit.against is not None:
-        lines += [*(f"- {_escaped(each)}" for each in audit.against.sentences()), ""]
+    for moved in (audit.against, audit.series):
+        if moved is not None:
+            lines += [*(f"- {_escaped(each)}" for each in moved.sentences()), ""]
     lines += [_audited(audit, made), ""]
     results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
     for grade in ("fail", "warn"):

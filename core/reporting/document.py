@@ -28,6 +28,7 @@ from ..checks.score_evidence import ScoreEvidence
 from ..confidence.calibration_error import Calibration
 from ..confidence.kinds import KindOfConfidence
 from ..experiments.grid import Grid
+from ..file_series import series_document
 from ..leaderboard.anchored import BoardRow
 from ..leaderboard.by_anchor import AnchorSummary
 from ..leaderboard.panels import JudgedBoard
@@ -99,6 +100,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
     document |= asked.documents(audit, _estimate)
     if audit.against is not None:
         document["against"] = document_of(audit.against)
+    if audit.series is not None:
+        document["series"] = series_document(audit.series)
     return document
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from ..against import WORDS
 from ..aggregation.rules import RULES
 from ..audit_results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
@@ -40,7 +41,7 @@ from ..interpretation.scores import further
 from ..interpretation.tables import TEXT, Column
 from ..interpretation.votes_to_labels import grid_answer, grid_columns
 from ..plots.aggregation import errors_figure
-from ..plots.agreement import accuracies, confusion_matrix
+from ..plots.agreement import accuracies, confusion_matrix, control_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
@@ -77,6 +78,7 @@ def report(audit: Audit) -> str:
         ("scores", "Judges of single answers", _scores),
         ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
         ("against", "Since the last audit", _against),
+        ("series", "Over the files", _series),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -608,6 +610,34 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
 def _against(audit: Audit) -> Iterator[Part]:
     if audit.against is not None:
         yield "listed", audit.against.sentences()
+
+
+CHARTS = (
+    Column("judge", "judge", TEXT),
+    Column("figure", lambda chart: WORDS[chart.measure], TEXT),
+    Column("first four files", "usual"),
+    Column("newest, change", lambda chart: chart.change[-1], "+.3f"),
+    Column("moving average", lambda chart: chart.average[-1], "+.3f"),
+    Column("limit", lambda chart: chart.limit[-1]),
+    Column("items", "n_items", ",d"),
+    Column("way", "way", TEXT),
+)
+MOST_CHARTS = 6
+
+
+def _series(audit: Audit) -> Iterator[Part]:
+    series = audit.series
+    if series is None:
+        return
+    yield "listed", series.sentences()
+    if not series.known:
+        return
+    accuracies = [chart for chart in series.known if chart.measure == "accuracy"]
+    for chart in list(dict.fromkeys([*series.left, *accuracies]))[:MOST_CHARTS]:
+        title = f"{chart.judge}: {WORDS[chart.measure]} over {len(chart.files)} files"
+        files = [series.files[place] for place in chart.files]
+        yield one_figure(partial(control_figure, chart, files), title, audit)
+    yield "table", "Control charts", CHARTS, series.known
 
 
 def _notes(audit: Audit) -> Iterator[Part]:

@@ -76,8 +76,9 @@ def to_text(audit: Audit) -> str:
     lines = [*_first(audit), "", _counted(audit)]
     if not any(lines):
         lines = []
-    if audit.against is not None:
-        lines += ["", *audit.against.sentences()]
+    for moved in (audit.against, audit.series):
+        if moved is not None:
+            lines += ["", *moved.sentences()]
     for scores in audit.scores:
         lines += ["", _score_headline(scores)]
         lines += [f"  {part}" for part in _said(scores)]
@@ -194,8 +195,9 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
         lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists]
-    if audit.against is not None:
-        lines += ["", *audit.against.sentences()]
+    for moved in (audit.against, audit.series):
+        if moved is not None:
+            lines += ["", *moved.sentences()]
     lines += ["", *(line for line in (_counted(audit),) if line)]
     problems = _problems(audit)
     room = most - 1 - len(lines) - 2

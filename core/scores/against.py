@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..agreement.against import Cells, Shift, shift_of
+from ..agreement.charts import Chart, control_chart
 from ..records import FloatArray, IntArray
 from ..stats.intervals import check_level
 from .table import UNDECIDED, ScoreTable
@@ -28,17 +29,15 @@ class SideScores:
     truth: IntArray
 
 
-def sides_of(
-    old: tuple[ScoreTable, IntArray, IntArray], new: tuple[ScoreTable, IntArray, IntArray]
-) -> tuple[SideScores, SideScores]:
-    """Both sides beside the people of the new audit where they scored an answer, so that a label
-    that was put right is no change of the judge.
+def sides_of(*tables: tuple[ScoreTable, IntArray, IntArray]) -> list[SideScores]:
+    """Audits beside the people of the newest in which they scored an answer, so that a label that
+    was put right is no change of the judge.
 
-    old, new : the table, and the codes of its answers and items.
+    tables : oldest first, each with the codes of its answers and items.
     """
-    size = 1 + max(int(side[1].max(initial=-1)) for side in (old, new))
+    size = 1 + max(int(side[1].max(initial=-1)) for side in tables)
     reference, truth = np.full(size, np.nan), np.full(size, UNDECIDED)
-    for table, answer, _ in (old, new):
+    for table, answer, _ in tables:
         known = table.persons > 0
         reference[answer[known]] = table.reference[known]
         truth[answer[known]] = table.people_verdict[known]
@@ -48,7 +47,7 @@ def sides_of(
             table=table, answer=answer, item=item, reference=reference[answer], truth=truth[answer]
         )
 
-    return side(*old), side(*new)
+    return [side(*each) for each in tables]
 
 
 def score_shifts(
@@ -65,6 +64,32 @@ def score_shifts(
     check_level(level)
     return tuple(
         shift_of(judge, measure, read(old), read(new), ends, signed, need, level)
+        for measure, (read, ends, signed, need) in SCORE_MEASURES.items()
+    )
+
+
+def score_charts(
+    judge: str,
+    sides: Mapping[int, SideScores],
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> tuple[Chart, ...]:
+    """Control charts of a judge of single answers, one per measure of `score_shifts`.
+
+    sides : by the place in a series, oldest first; `sides_of` gives them the newest labels.
+    """
+    return tuple(
+        control_chart(
+            judge,
+            measure,
+            {place: read(side) for place, side in sides.items()},
+            reach=max(ends),
+            signed=signed,
+            need=need,
+            level=level,
+            rng=rng,
+        )
         for measure, (read, ends, signed, need) in SCORE_MEASURES.items()
     )
 

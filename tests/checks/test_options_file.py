@@ -15,7 +15,17 @@ from core.errors import AppellateError
 from core.simulate.votes import write_demo
 
 NEVER = {"json", "junit", "markdown", "html", "warehouse", "table", "store", "dataset", "against"}
-NEVER |= {"on_conflict", "files", "labels_from", "key", "brief", "all", "isolated", "help"}
+NEVER |= {
+    "series",
+    "on_conflict",
+    "files",
+    "labels_from",
+    "key",
+    "brief",
+    "all",
+    "isolated",
+    "help",
+}
 """Values of flags that no file may set: outputs, stores, hosts, and what the command is about."""
 FILE = """
 splits = 7

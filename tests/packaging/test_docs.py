@@ -5,6 +5,7 @@ somewhere.
 from __future__ import annotations
 
 import ast
+import glob
 import importlib
 import os
 import re
@@ -113,7 +114,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("files")
     (votes,) = blocks("README.md", "csv")
     (items,) = blocks("docs/collecting.md", "csv")
-    for name in ("votes.csv", "last.csv"):
+    for name in ("votes.csv", "last.csv", *(f"week{week:02}.csv" for week in range(2, 10))):
         (made / name).write_text(votes, encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
     item = votes.splitlines()[1].split(",")[0]
@@ -143,8 +144,9 @@ def folder(files: Path, tmp_path: Path) -> Path:
 
 
 def words(command: str) -> list[str]:
-    """Arguments of a command that is shown."""
-    return shlex.split(re.sub(r"^(?:\.venv/bin/)?(?:python -m core|appellate) ", "", command))
+    """Arguments of a command that is shown, patterns expanded as a shell does."""
+    given = shlex.split(re.sub(r"^(?:\.venv/bin/)?(?:python -m core|appellate) ", "", command))
+    return [name for word in given for name in (sorted(glob.glob(word)) or [word])]
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{n}: {c}" for n, c in COMMANDS])

@@ -45,6 +45,7 @@ TIERS = (
     ("plots",),
     ("score_auditing", "listwise_auditing"),
     ("auditing", "against", "label_desk"),
+    ("file_series",),
     ("label_sheet",),
     ("reporting",),
     ("options_file", "one_call"),
