@@ -105,7 +105,7 @@ def charted(
     check_series(len(names))
     last = len(names) - 1
     share(list(votes.values()))
-    found = []
+    found: list[Chart] = []
     for judge in votes[last].judges if last in votes else ():
         own = {
             place: side.votes(_same(judge, side.judges, votes.values()))
