@@ -23,6 +23,7 @@ from .limits import InFlight, Signal
 from .prompts import Request
 from .protocols import orderings
 from .reader import FLAGS
+from .spare import Spare
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -248,6 +249,7 @@ class Writer:
         taken.
     settled : called when the place of a request may be given back.
     broken : called with the reason why nothing can be stored; what arrives is kept and tried again.
+    spare : file that has it, should the process end before.
     """
 
     def __init__(
@@ -258,9 +260,12 @@ class Writer:
         stored: Callable[[Sequence[Reply], int], None],
         settled: Callable[[Request], None],
         broken: Callable[[str], None],
+        spare: Spare | None,
         patience: float,
     ) -> None:
         self._ledger = ledger
+        self._spare = spare
+        self.spared = 0
         self._shared = shared
         self._stored, self._settled, self._broken = stored, settled, broken
         self._patience = patience
@@ -269,7 +274,7 @@ class Writer:
         self._kept: dict[str, Reply] = {}
         self._news = asyncio.Event()
         self._flushed = Signal()
-        self._closed = False
+        self._closed = self._stuck = False
 
     def put(self, request: Request, reply: Reply) -> None:
         """Store a reply and its vote, then give the request's place back."""
@@ -282,8 +287,8 @@ class Writer:
         self._news.set()
 
     async def recorded(self) -> None:
-        """Wait until what calls used so far is stored, or this ends."""
-        while self._calls and not self._closed:
+        """Wait until what calls used so far is stored, or this ends, or nothing can be stored."""
+        while self._calls and not (self._closed or self._stuck):
             await self._flushed.changed()
 
     def close(self) -> None:
@@ -300,6 +305,8 @@ class Writer:
         """Until closed and everything is stored, or cannot be."""
         self._calls += self._shared.unrecorded
         self._shared.unrecorded.clear()
+        if self._calls:
+            self._news.set()
         now, free_at = asyncio.get_running_loop().time, 0.0
         while not self._closed or self._arrived:
             await self._news.wait()
@@ -317,6 +324,15 @@ class Writer:
             await asyncio.sleep(wait * self._patience)
             await self._flush()
         self._shared.unrecorded += self._calls
+        self._calls = []
+        await self._save()
+
+    async def _save(self) -> None:
+        """Put what the store has no room for into the file that has room for it."""
+        calls = [*self._shared.unrecorded, *self._calls]
+        if self._spare is not None and (self._shared.unstored or calls):
+            kept = tuple(self._shared.unstored.values())
+            self.spared = await asyncio.to_thread(self._spare.keep, kept, calls)
 
     async def _flush(self) -> None:
         group, self._arrived = self._arrived, []
@@ -356,7 +372,9 @@ class Writer:
             self._calls = [*calls, *self._calls]
             for reply in left:
                 self._kept[reply.key] = self._shared.unstored[reply.key] = reply
+            self._stuck = True
             self._broken(str(error))
+            await self._save()
 
 
 def poison(reply: Reply, error: Exception) -> Reply:

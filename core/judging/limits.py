@@ -212,6 +212,7 @@ class InFlight(Signal):
     unstored : replies that were paid for and could not be stored: taken instead of sending the
         request again.
     unrecorded : what calls used, likewise.
+    runs : jobs that go on.  looked : whether what an earlier process left (`spare`) is known.
     leased : calls that the store counts before they are made, see `Ledger.lease`.
     counting : held while those change, or are counted.
     """
@@ -223,6 +224,8 @@ class InFlight(Signal):
         self._claimed: set[str] = set()
         self.unstored: dict[str, Reply] = {}
         self.unrecorded: list[Call] = []
+        self.runs = 0
+        self.looked = False
 
     def claim(self, key: str) -> bool:
         """Take a request, unless another job has it, which will release it answered or not."""

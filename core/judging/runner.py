@@ -26,6 +26,7 @@ from .limits import NOTHING, in_flight, place
 from .plan import ENOUGH, Plan, Progress, Rate, most
 from .prompts import Request, new_fence
 from .protocols import conclusions, done, stages
+from .spare import spare
 
 USED = ("attempts", "prompt_tokens", "completion_tokens", "cost", "seconds", "temperature")
 """What a reply that is read again keeps."""
@@ -53,6 +54,7 @@ class Run:
         self._spent: dict[str, Spent] = {}
         self._judge_of: dict[str, str] = {}
         self._in_flight = in_flight(place(store))
+        self._spare = spare(store)
         self._claimed: set[str] = set()
         self._finished = threading.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -63,6 +65,7 @@ class Run:
             stored=self._stored,
             settled=self._free,
             broken=self._broken,
+            spare=self._spare,
             patience=patience,
         )
         self._caller = Caller(
@@ -146,7 +149,9 @@ class Run:
     async def run(self) -> None:
         """All stages of the job; called once, on the loop."""
         progress = self._progress
+        self._in_flight.runs += 1
         try:
+            await self._recall()
             writer = asyncio.create_task(self._writer.run())
             try:
                 for stage in await asyncio.to_thread(stages, self.job, self._store):
@@ -155,11 +160,7 @@ class Run:
                 self._writer.close()
                 await writer
             if self._writer.unstored:
-                raise AppellateError(
-                    f"{self._writer.unstored:,} replies could not be stored. They are kept until "
-                    "this "
-                    "process ends; the job started again stores them without another call"
-                )
+                raise AppellateError(self._without_room())
             await asyncio.to_thread(self._conclude)
             if progress.state != "failed":
                 progress.state = (
@@ -170,8 +171,39 @@ class Run:
         except Exception as error:
             self._fail(f"{type(error).__name__}: {error}")
         finally:
+            self._in_flight.runs -= 1
+            self._tidy()
             self._finished.set()
             self._report()
+
+    async def _recall(self) -> None:
+        """Know of replies that an earlier process paid for and had no room to store."""
+        shared = self._in_flight
+        async with shared.counting:
+            if self._spare is None or shared.looked:
+                return
+            replies, calls = await asyncio.to_thread(self._spare.read)
+            shared.unstored |= {reply.key: reply for reply in replies}
+            shared.unrecorded += calls
+            shared.looked = True
+
+    def _tidy(self) -> None:
+        """Give back the room beside the store, unless a job needs it or replies are in it."""
+        shared = self._in_flight
+        if self._spare is not None and not (shared.runs or shared.unstored or shared.unrecorded):
+            self._spare.remove()
+
+    def _without_room(self) -> str:
+        unstored, shared = self._writer.unstored, len(self._in_flight.unstored)
+        again = (
+            "the same job, started again with room on the disk, stores them without another call"
+        )
+        if self._spare is not None and self._writer.spared >= shared:
+            return f"{unstored:,} replies could not be stored. {self._spare.path} has them: {again}"
+        return (
+            f"{unstored:,} replies could not be stored. They are kept until this process ends: "
+            f"{again}"
+        )
 
     def _fail(self, message: str) -> None:
         self._caller.say(message)
@@ -230,6 +262,10 @@ class Run:
         handed_in = self._hand_in(waiting, {request.key: request for request in mine}, by_judge)
         leased = self._leased(by_judge)
         if leased:
+            if self._spare is not None:
+                longest = max(judge.max_tokens for judge in by_judge)
+                replies = len(leased) + len(self._in_flight.unstored)
+                await asyncio.to_thread(self._spare.reserve, replies, longest)
             async with self._in_flight.counting:
                 await asyncio.to_thread(self._ledger.lease, leased)
                 self._in_flight.leased += leased

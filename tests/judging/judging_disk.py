@@ -1,5 +1,5 @@
 """A process whose files may not grow for a while, as on a full disk: `python judging_disk.py
-STORE`.
+STORE PROVIDER`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Wordy(Server):
         return found
 
 
-def main(path: str) -> None:
+def main(path: str, provider: str) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with Wordy() as server, Store.open(path) as store:
-        given = job(server, pairs(40), votes=2)
+        given = job(server, pairs(40), votes=2, provider=provider)
         resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, resource.RLIM_INFINITY))
         last = start(given, store, concurrency=16, patience=PATIENCE).wait(LONG)
         kept = len(in_flight(place(store)).unstored)
@@ -57,4 +57,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

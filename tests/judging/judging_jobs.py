@@ -59,7 +59,17 @@ def lists(n: int, size: int = 4) -> tuple[Item, ...]:
     return tuple(made)
 
 
-def job(server: Server, items: tuple[Item, ...], model: str = "fair", **options: Any) -> Job:
+def job(
+    server: Server,
+    items: tuple[Item, ...],
+    model: str = "fair",
+    *,
+    provider: str = "openai",
+    **options: Any,
+) -> Job:
+    """A job for a model of the server.  provider : `openai` is called by a connection of the
+    project's own, any other through litellm.
+    """
     judge = {
         key: options.pop(key)
         for key in ("name", "price", "max_tokens", "timeout")
@@ -68,7 +78,7 @@ def job(server: Server, items: tuple[Item, ...], model: str = "fair", **options:
     return Job(
         dataset="collected",
         items=items,
-        judges=(Judge(model=f"openai/{model}", base_url=server.url, **judge),),
+        judges=(Judge(model=f"{provider}/{model}", base_url=server.url, **judge),),
         **options,
     )
 

@@ -4,20 +4,26 @@ a job.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from judging_jobs import PATIENCE, collect, job, pairs, until
+from judging_disk import Wordy
+from judging_jobs import PATIENCE, collect, pairs, until
+from judging_jobs import job as job_for
 from judging_server import LONG, Server
-from places import PYTHONPATH
+from levels import first_of
+from places import PYTHONPATH, REPOSITORY
 
 from core.errors import InvalidOption
-from core.judging.job import Budget, Judge
+from core.judging.job import Budget, Job, Judge
 from core.judging.limits import InFlight
 from core.judging.registry import start
 from core.schema import Selection
@@ -29,6 +35,17 @@ from core.store.ledger import Call, Spent
 def store(tmp_path):
     with Store.open(tmp_path / "votes.duckdb") as opened:
         yield opened
+
+
+@pytest.fixture(params=first_of("openai", "mistral"))
+def provider(request):
+    """Who is called by each of the two connections, the project's own and litellm's."""
+    return request.param
+
+
+@pytest.fixture
+def job(provider) -> Callable[..., Job]:
+    return partial(job_for, provider=provider)
 
 
 def once(store: Store, votes: int) -> bool:
@@ -57,7 +74,7 @@ class Saying(Server):
 
 
 @pytest.mark.parametrize("items", [5, 10])
-def test_overlapping_jobs_ask_and_vote_once(store, items):
+def test_overlapping_jobs_ask_and_vote_once(store, items, job):
     with Server(hold_after=6) as server:
         some = start(job(server, pairs(items), votes=4), store, concurrency=8, patience=PATIENCE)
         until(lambda: server.calls == 14)
@@ -71,7 +88,7 @@ def test_overlapping_jobs_ask_and_vote_once(store, items):
     assert once(store, 80)
 
 
-def test_a_job_asks_what_another_that_was_stopped_leaves(store):
+def test_a_job_asks_what_another_that_was_stopped_leaves(store, job):
     with Server(hold_after=6) as server:
         first = start(job(server, pairs(10), votes=2), store, concurrency=4, patience=PATIENCE)
         until(lambda: server.calls == 10)
@@ -86,7 +103,7 @@ def test_a_job_asks_what_another_that_was_stopped_leaves(store):
     assert once(store, 40)
 
 
-def test_a_stop_ends_waiting_for_another_job(store):
+def test_a_stop_ends_waiting_for_another_job(store, job):
     with Server(hold_after=0) as server:
         given = job(server, pairs(4), votes=2)
         first = start(given, store, patience=PATIENCE)
@@ -99,7 +116,7 @@ def test_a_stop_ends_waiting_for_another_job(store):
         assert first.wait(LONG).answered == 8
 
 
-def test_two_data_sets_at_once_ask_once(store):
+def test_two_data_sets_at_once_ask_once(store, job):
     with Server(hold_after=4) as server:
         given = job(server, pairs(5), votes=4)
         first = start(given, store, concurrency=8, patience=PATIENCE)
@@ -113,7 +130,7 @@ def test_two_data_sets_at_once_ask_once(store):
     assert once(store, 40)
 
 
-def test_pairwise_beside_apoc_asks_their_common_requests_once(store):
+def test_pairwise_beside_apoc_asks_their_common_requests_once(store, job):
     with Server(hold_after=0) as server:
         cold = job(server, pairs(5), votes=2, temperature=0.0)
         first = start(cold, store, patience=PATIENCE)
@@ -126,7 +143,7 @@ def test_pairwise_beside_apoc_asks_their_common_requests_once(store):
     assert once(store, 15)
 
 
-def test_another_confidence_or_budget_reaches_the_run_that_goes_on(store):
+def test_another_confidence_or_budget_reaches_the_run_that_goes_on(store, job):
     with Server(hold_after=4) as server:
         given = job(server, pairs(8), votes=4)
         going = start(given, store, concurrency=4, patience=PATIENCE)
@@ -137,13 +154,13 @@ def test_another_confidence_or_budget_reaches_the_run_that_goes_on(store):
         server.release()
         last = going.wait(LONG)
         assert (last.state, last.answered, server.calls) == ("stopped", 12, 12)
-        assert "limit of 12 calls" in last.messages[0]
+        assert any("limit of 12 calls" in message for message in last.messages)
     confidences = {row["confidence_kind"] for row in store.export().to_pylist()}
     assert confidences == {"multi"}
 
 
 @pytest.mark.parametrize("what", ["reason", "usage"])
-def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what):
+def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what, job):
     class Poisoning(Saying):
         def change(self, number, found):
             if number == 5 and what == "usage":
@@ -166,13 +183,10 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what):
 
 
 @pytest.mark.thorough
-def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path):
+def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path, provider):
+    script = Path(__file__).with_name("judging_disk.py")
     done = subprocess.run(
-        [
-            sys.executable,
-            str(Path(__file__).with_name("judging_disk.py")),
-            str(tmp_path / "votes.duckdb"),
-        ],
+        [sys.executable, str(script), str(tmp_path / "votes.duckdb"), provider],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": PYTHONPATH},
@@ -188,7 +202,70 @@ def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path)
     assert after == {"state": "done", "answered": 80, "calls": 80, "spent": 80}
 
 
-def test_a_break_in_the_name_of_a_model_is_part_of_it(store):
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A file system of 8 MB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if not mounted("-t", "tmpfs", "-o", "size=8m", "none", str(place)):
+        pytest.skip("this system lets nobody mount a file system here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def mounted(*how: str) -> bool:
+    try:
+        return subprocess.run(["mount", *how], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.thorough
+def test_a_full_disk_ends_with_words_and_nothing_is_paid_twice(small_disk, provider):
+    """Three processes: on the disk that fills, on the full one, and once it is larger."""
+    items = small_disk.parent / "items.csv"
+    with items.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("item_id", "prompt", "response_a", "response_b", "gold"))
+        writer.writerows((one.item_id, one.prompt, *one.responses, one.gold) for one in pairs(20))
+    path = small_disk / "votes.duckdb"
+    kept = Path(f"{path}.unstored")
+    with Wordy() as server:
+        given = f"--model {provider}/fair --votes 2 --concurrency 8 --reply-tokens 32000 --yes"
+
+        def collected() -> tuple[int, str]:
+            command = [sys.executable, "-m", "core", "collect", str(items), *given.split()]
+            done = subprocess.run(
+                [*command, "--base-url", server.url, "--store", str(path)],
+                cwd=REPOSITORY,
+                capture_output=True,
+                text=True,
+                timeout=LONG,
+                check=False,
+            )
+            return done.returncode, done.stdout + done.stderr
+
+        code, said = collected()
+        paid = server.calls
+        assert (code, 0 < paid < 40) == (4, True), said
+        assert "No space left on device" in said
+        assert f"{kept} has them" in said
+        assert "Traceback" not in said
+        # While it is full nothing is sent.
+        code, said = collected()
+        assert (code, server.calls) == (4, paid), said
+        assert "so nothing is sent: make room for" in said
+        assert mounted("-o", "remount,size=200m", str(small_disk))
+        code, said = collected()
+        assert (code, server.calls) == (0, 40), said
+    assert not kept.exists()
+    with Store.open(path) as store:
+        assert once(store, 40)
+        counted = store.query("select count(*) as n, count(distinct key) as d from calls")
+        assert counted.to_pylist() == [{"n": 40, "d": 40}]
+
+
+def test_a_break_in_the_name_of_a_model_is_part_of_it(store, job):
     names = [("le\nft", "right"), ("le", "ft\nright")]
     items = tuple(replace(item, models=names[k % 2]) for k, item in enumerate(pairs(4)))
     with Server() as server:
@@ -204,7 +281,7 @@ def test_a_break_in_the_name_of_a_model_is_part_of_it(store):
 
 
 @pytest.mark.parametrize("fault", ["400", "500"])
-def test_calls_that_brought_nothing_count_in_later_runs(store, fault):
+def test_calls_that_brought_nothing_count_in_later_runs(store, fault, job):
     with Server(fault=lambda n, body: fault) as server:
         given = job(server, pairs(5), votes=2)
         for _ in range(3):
@@ -222,7 +299,7 @@ def test_calls_that_brought_nothing_count_in_later_runs(store, fault):
         assert server.calls == before == 2
 
 
-def test_calls_that_were_cut_off_count_with_all_they_may_have_cost(store):
+def test_calls_that_were_cut_off_count_with_all_they_may_have_cost(store, job):
     with Server(hold_after=0) as server:
         given = job(server, pairs(10), votes=2, price=(100.0, 400.0), max_tokens=50)
         limit = Budget(cost=0.5)
@@ -240,7 +317,7 @@ def test_calls_that_were_cut_off_count_with_all_they_may_have_cost(store):
         assert spent["cost"] <= limit.cost
 
 
-def test_a_verdict_confirmed_by_another_judge_replaces_the_earlier_one(store):
+def test_a_verdict_confirmed_by_another_judge_replaces_the_earlier_one(store, job, provider):
     def verdicts():
         rows = store.export(Selection(judges=("apoc(first)",))).to_pylist()
         return {row["item_id"]: row["vote"] for row in rows}
@@ -249,7 +326,7 @@ def test_a_verdict_confirmed_by_another_judge_replaces_the_earlier_one(store):
         given = job(server, pairs(30), model="first", protocol="apoc")
         collect(given, store)
         own, votes = verdicts(), store.export().num_rows
-        other = replace(given, keyed=Judge(model="openai/fair", base_url=server.url))
+        other = replace(given, keyed=Judge(model=f"{provider}/fair", base_url=server.url))
         assert collect(other, store).state == "done"
         assert once(store, votes)
         assert verdicts().keys() == own.keys()
@@ -259,7 +336,7 @@ def test_a_verdict_confirmed_by_another_judge_replaces_the_earlier_one(store):
     assert once(store, votes)
 
 
-def test_a_failed_reply_answered_elsewhere_is_answered_here(store):
+def test_a_failed_reply_answered_elsewhere_is_answered_here(store, job):
     broken = True
     with Server(fault=lambda n, body: "500" if broken else None) as server:
         given = job(server, pairs(2), votes=2)
@@ -273,7 +350,7 @@ def test_a_failed_reply_answered_elsewhere_is_answered_here(store):
     assert once(store, 8)
 
 
-def test_a_data_set_keeps_replies_that_another_shared_with_it(store):
+def test_a_data_set_keeps_replies_that_another_shared_with_it(store, job):
     with Server() as server:
         given = job(server, pairs(2), votes=2)
         collect(given, store)
@@ -285,10 +362,10 @@ def test_a_data_set_keeps_replies_that_another_shared_with_it(store):
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 4])
-def test_concurrency_holds_over_all_judges(store, concurrency):
+def test_concurrency_holds_over_all_judges(store, concurrency, job, provider):
     with Server(delay=0.01) as server:
         judges = tuple(
-            Judge(model=f"openai/{name}", base_url=server.url)
+            Judge(model=f"{provider}/{name}", base_url=server.url)
             for name in ("fair", "first", "tying")
         )
         last = collect(

@@ -23,8 +23,9 @@ def settle_by_hand(job: Job, job_id: str) -> None:
         return
     reply, item = left[0], {each.item_id: each for each in job.items}[left[0].item_id]
     shown = item.responses if reply.position != "ba" else item.responses[::-1]
-    with st.expander(f"Settle by hand: {len(left):,} that could not be read"):
-        st.text(f"{reply.judge} on item {reply.item_id}. What does it say?")
+    # Its label stays, and so it stays open from one reply to the next.
+    with st.expander("Settle by hand what could not be read", key=f"collect-settle-{job_id}"):
+        st.text(f"{len(left):,} left. {reply.judge} on item {reply.item_id}: what does it say?")
         st.code(reply.raw, language=None, wrap_lines=True)
         with st.container(horizontal=True):
             for text, vote in VERDICTS.items():
