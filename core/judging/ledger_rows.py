@@ -234,6 +234,8 @@ GATHERING = 3
 """Times as long as a transaction took that replies may wait for others after it."""
 LONGEST_GATHERING = 0.1
 """Seconds that replies wait for others at most, after the transaction before."""
+ENOUGH = 0.5
+"""Share of the places in flight whose replies are stored without waiting for others."""
 LAST_WAITS = (0.5, 1.0, 2.0)
 """Seconds before each last attempt to store what could not be stored."""
 UNSTORABLE = (ValueError, TypeError, ArithmeticError)
@@ -250,6 +252,7 @@ class Writer:
     settled : called when the place of a request may be given back.
     broken : called with the reason why nothing can be stored; what arrives is kept and tried again.
     spare : file that has it, should the process end before.
+    most_at_once : how many replies may wait to be stored before one of their places is given back.
     """
 
     def __init__(
@@ -261,10 +264,11 @@ class Writer:
         settled: Callable[[Request], None],
         broken: Callable[[str], None],
         spare: Spare | None,
+        most_at_once: Callable[[], int],
         patience: float,
     ) -> None:
         self._ledger = ledger
-        self._spare = spare
+        self._spare, self._most_at_once = spare, most_at_once
         self.spared = 0
         self._shared = shared
         self._stored, self._settled, self._broken = stored, settled, broken
@@ -273,6 +277,7 @@ class Writer:
         self._calls: list[Call] = []
         self._kept: dict[str, Reply] = {}
         self._news = asyncio.Event()
+        self._come = Signal()
         self._flushed = Signal()
         self._closed = self._stuck = False
 
@@ -280,6 +285,10 @@ class Writer:
         """Store a reply and its vote, then give the request's place back."""
         self._arrived.append((request, reply))
         self._news.set()
+        self._come.notify()
+
+    def _most_are_here(self) -> bool:
+        return len(self._arrived) >= ENOUGH * self._most_at_once()
 
     def spent(self, call: Call) -> None:
         """Store what a call used, together with its reply or alone."""
@@ -295,6 +304,7 @@ class Writer:
         """Nothing more will come."""
         self._closed = True
         self._news.set()
+        self._come.notify()
 
     @property
     def unstored(self) -> int:
@@ -311,9 +321,10 @@ class Writer:
         while not self._closed or self._arrived:
             await self._news.wait()
             # A transaction costs about the same for one reply as for thirty: while they come fast,
-            # three quarters of the time are left for them to gather.
-            if not self._closed and now() < free_at:
-                await asyncio.sleep(free_at - now())
+            # three quarters of the time are left for them to gather. Requests give their places
+            # back only once they are stored: no more are waited for than may come.
+            while not self._closed and now() < free_at and not self._most_are_here():
+                await self._come.changed(free_at - now())
             self._news.clear()
             begun = now()
             await self._flush()

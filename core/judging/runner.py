@@ -66,6 +66,7 @@ class Run:
             settled=self._free,
             broken=self._broken,
             spare=self._spare,
+            most_at_once=self._most_at_once,
             patience=patience,
         )
         self._caller = Caller(
@@ -212,6 +213,13 @@ class Run:
     def _report(self) -> None:
         if self._on_progress is not None:
             self._on_progress(self.progress())
+
+    def _most_at_once(self) -> int:
+        return min(
+            sum(limit.limit for limit in self._caller.limits.values()),
+            self._caller.places,
+            self._progress.left,
+        )
 
     async def _stage(self, requests: Sequence[Request]) -> None:
         """Get a reply to every request of one stage: out of the store, from another job, or by a

@@ -15,7 +15,7 @@ from judging_server import Server
 from patience import LONG
 
 from core.errors import InvalidOption
-from core.judging import client
+from core.judging import client, ledger_rows
 from core.judging.client import retry_after
 from core.judging.endpoint import NO_KEY, NotConfirmed, destination
 from core.judging.job import Budget, Judge
@@ -518,3 +518,12 @@ def test_concurrency_is_bounded(tmp_path):
         for calls in (0, 257):
             with pytest.raises(InvalidOption, match="256"):
                 start(job(server, pairs(1), votes=2), store, concurrency=calls)
+
+
+def test_replies_wait_for_no_others_that_cannot_come(tmp_path, monkeypatch):
+    """Places are given back by storing: a wait without end ends where every other place waits."""
+    monkeypatch.setattr(ledger_rows, "GATHERING", 1e9)
+    monkeypatch.setattr(ledger_rows, "LONGEST_GATHERING", 10 * LONG)
+    with Server() as server:
+        last = collect(job(server, pairs(5), votes=4), tmp_path / "votes.duckdb", concurrency=3)
+    assert (last.state, last.answered) == ("done", 20)
