@@ -189,58 +189,6 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
     return found
 
 
-PLAIN = """
-HEADERS, ROUTE = {}, None
-
-
-def prepare(): ...
-
-
-def rest_follows(): ...
-"""
-"""In place of `pages/shared/first_picture.py`: figures come as Streamlit sends them."""
-
-
-def with_and_without(store: Path, *, what: str, repeats: int = 5) -> list[Row | Skipped]:
-    """First picture of the Overview in a browser that has loaded nothing, with and without the code
-    of `pages/shared/first_picture.py`, in turns.
-    """
-    if (reason := missing()) is not None:
-        return [Skipped(what=f"first picture, {what}", reason=reason)]
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        plain = Path(folder) / "plain"
-        for part in ("app.py", "pages", "core", "data", ".streamlit"):
-            source, copy = REPOSITORY / part, plain / part
-            if source.is_dir():
-                shutil.copytree(source, copy)
-            else:
-                copy.parent.mkdir(exist_ok=True)
-                shutil.copy(source, copy)
-        (plain / "pages" / "shared" / "first_picture.py").write_text(PLAIN, encoding="utf-8")
-        launcher = plain / "app.py"
-        script = launcher.read_text(encoding="utf-8")
-        launcher.write_text(script.replace("first_picture.ROUTE, ", ""), encoding="utf-8")
-        own = Path(folder) / "own.duckdb"
-        shutil.copy(store, own)
-        with_it = stack.enter_context(served("app.py", REPOSITORY, store))
-        without = stack.enter_context(served("app.py", plain, own))
-        browser = stack.enter_context(chromium())
-        runs: dict[str, list[float]] = {with_it: [], without: []}
-        for _ in range(1 + repeats):
-            for address, times in runs.items():
-                context = browser.new_context()
-                times.append(_first_picture(context, address))
-                context.close()
-    return [
-        Row(
-            what=f"first picture of the Overview, {what}, nothing loaded yet",
-            ours=Timing(runs=tuple(runs[with_it][1:])),
-            instead="the same without first_picture.py",
-            theirs=Timing(runs=tuple(runs[without][1:])),
-        )
-    ]
-
-
 def pages_at_scale(large: Path, small: Path, *, repeats: int = 3) -> list[Row | Skipped]:
     """From a page's address to its first picture on its first visit: a large store beside a small
     one.

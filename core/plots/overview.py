@@ -247,8 +247,8 @@ def _zones(
             # Words that stand up beside the reference line need room.
             near = panel.reference is not None and abs(
                 middle - panel.scale * panel.reference[0]
-            ) < 0.08 * (ends[1] - ends[0])
-            _note(fig, SIGNS[grade], low + 0.8 * (high - low) if near else middle, axes, colour)
+            ) < 0.14 * (ends[1] - ends[0])
+            _note(fig, SIGNS[grade], low + 0.92 * (high - low) if near else middle, axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
@@ -407,6 +407,11 @@ def trust_map(
     return fig
 
 
+def _head(title: str) -> str:
+    """A title above a column, which beside long names has room for ten letters."""
+    return title.replace("over", "over-<br>", 1) if len(title) > 10 else title
+
+
 def check_matrix(
     results: Sequence[CheckResult],
     rows: Sequence[str],
@@ -422,7 +427,7 @@ def check_matrix(
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     fig = figure(
-        "", "", theme=theme, height=28 + (LOW_ROW if dense else 24) * len(rows), legend=False
+        "", "", theme=theme, height=40 + (LOW_ROW if dense else 24) * len(rows), legend=False
     )
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
     tiles = [
@@ -438,7 +443,7 @@ def check_matrix(
         theme=theme,
         chosen=None,
     )
-    heads = [BY_NAME[check].title for check in checks]
+    heads = [_head(BY_NAME[check].title) for check in checks]
     sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     left = bare | {"tickfont": {"size": 9 if dense else 13}}

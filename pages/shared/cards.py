@@ -192,19 +192,22 @@ def comparisons(
 
 
 def error_cards(judge: str) -> None:
-    """The three errors of a judge that tell most, side by side."""
+    """The errors of a judge that tell most, at most three, side by side; a line for each kind that
+    it did not make.
+    """
     st.subheader("Show me", anchor=False)
     found = cached.telling_errors(widgets.current_selection(), judge)
-    for place, (kind, (heading, without)) in zip(st.columns(3), TELLING.items(), strict=True):
+    shown = {kind: heading for kind, (heading, _) in TELLING.items() if kind in found}
+    for place, (kind, heading) in zip(st.columns(len(shown) or 1), shown.items(), strict=False):
         with (
             place,
             st.container(border=True, height="stretch", key=f"telling-{kind.replace(' ', '-')}"),
         ):
             st.markdown(f"**{heading}**")
-            if kind in found:
-                _card(_frame(found[kind]), small=True)
-            else:
-                st.text(without)
+            _card(_frame(found[kind]), small=True)
+    for kind, (heading, without) in TELLING.items():
+        if kind not in found:
+            st.text(f"{heading}: {without[:1].lower()}{without[1:]}")
 
 
 def _frame(votes: Any) -> pd.DataFrame:

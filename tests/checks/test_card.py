@@ -262,3 +262,21 @@ def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gol
     measured = checks_of("crowd", **GOOD)
     said = first.card("crowd", overall, measured, None, person=True).said
     assert said.figures.startswith("right 87 %")
+
+
+def test_a_sign_of_a_zone_keeps_clear_of_the_words_at_the_reference_line():
+    """On a phone a panel is 150 pixels wide; the words stand up in the 16 beside their line."""
+    verdicts = checks_of("low", accuracy=("fail", 0.51, 0.43, 0.60))
+    fig = evidence_strip(first.panels(verdicts, BY_DEFAULT)[:1], ["low"], narrow=True)
+    low, high = fig.layout.xaxis.range
+    at = {note.text: note.x for note in fig.layout.annotations}
+    assert 150 * (at["✗"] - 50) / (high - low) > 16 + 4
+
+
+def test_no_two_names_of_checks_touch_above_narrow_columns():
+    verdicts = many(3)
+    signs = dict.fromkeys(overall_of(verdicts), "ok")
+    heads = check_matrix(
+        verdicts, list(signs), [one.name for one in CHECKS], signs=signs
+    ).layout.xaxis.ticktext
+    assert max(len(line) for head in heads for line in head.split("<br>")) <= 10

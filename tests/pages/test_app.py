@@ -10,6 +10,7 @@ import sys
 import threading
 import tomllib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -223,6 +224,16 @@ def test_page_and_charts_have_the_same_colours():
         assert settings["theme"][theme]["backgroundColor"] == colours.page
         assert settings["theme"][theme]["textColor"] == colours.text
         assert settings["theme"][theme]["primaryColor"] == colours.accent
+
+
+def test_the_files_that_draw_figures_are_where_the_first_picture_looks_for_them():
+    """A new Streamlit may keep them elsewhere: then `first_picture` does nothing, and says so here."""
+    scripts = [*(Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")]
+    assert len(scripts) == 1
+    assert {"Link": f"<./static/js/{scripts[0].name}>; rel=modulepreload"} == first_picture.HEADERS
+    # Drawing a layout's image is how the hidden figure says that it can be drawn.
+    drawn = [path for path in scripts[0].parent.glob("*.js") if b"imagelayer" in path.read_bytes()]
+    assert drawn
 
 
 def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):

@@ -182,7 +182,7 @@ def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: 
         assert f"{votes['item_id'][0]} · {votes['category'][0]}" in all_text(page)
     assert f"{BOASTER} saw A first and said A is better" in all_text(page)
     page.selectbox(key="judge").set_value("sim-person-1").run()
-    assert "Nothing to show: no votes in both orders differ." in all_text(page)
+    assert "swapped places: nothing to show: no votes in both orders differ." in all_text(page)
 
 
 def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
