@@ -13,7 +13,7 @@ from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.juries import without_rows
 from ..stats.estimate import Estimates
 from .base import COLOURS, SHARE_TICKS, Style, error_bars, figure, hover, label, trace
-from .forest import Look, forest, series
+from .forest import Look, forest, row_names, series
 
 if TYPE_CHECKING:
     from .base import Figure, Theme
@@ -59,8 +59,12 @@ def departures_figure(found: EnsembleTable, *, theme: Theme = "light") -> Figure
     majority is, and where neither is. Source: [TH] Figure 5.
     """
     colours = COLOURS[theme]
-    scores = [score for score in found.scores.values() if score.differs and score.key != "majority"]
-    names = [label(score.name) for score in scores]
+    scores = [
+        score
+        for score in found.scores.values()
+        if score.differs and score.key != "majority" and score.kind != "member by BTD"
+    ]
+    places = list(range(len(scores)))
     parts = (
         ("it is right", colours.accent, [score.right for score in scores]),
         ("the majority is right", colours.raters[1], [score.wrong for score in scores]),
@@ -70,16 +74,11 @@ def departures_figure(found: EnsembleTable, *, theme: Theme = "light") -> Figure
             [score.differs - score.right - score.wrong for score in scores],
         ),
     )
-    fig = figure(
-        "comparisons on which it differs from the majority",
-        "",
-        theme=theme,
-        height=max(220, 110 + 34 * len(scores)),
-    )
+    fig = figure("departures", "", theme=theme, height=max(220, 110 + 38 * len(scores)))
     for name, colour, counts in parts:
         fig.add_bar(
             x=counts,
-            y=names,
+            y=places,
             orientation="h",
             name=name,
             marker={"color": colour},
@@ -90,8 +89,14 @@ def departures_figure(found: EnsembleTable, *, theme: Theme = "light") -> Figure
                 for score, n in zip(scores, counts, strict=True)
             ),
         )
-    fig.update_layout(barmode="stack")
-    fig.update_yaxes(autorange="reversed", showgrid=False, ticks="")
+    fig.update_layout(barmode="stack", legend_traceorder="normal")
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=row_names([score.name for score in scores]),
+        range=[len(scores) - 0.5, -0.5],
+        showgrid=False,
+        ticks="",
+    )
     return fig
 
 

@@ -1,0 +1,90 @@
+"""Views of the papers' tables in a real browser, in one visit each by desk and by phone: figures whole,
+nothing beside the screen, and a mark that leads to its votes by its address.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from visits import REPOSITORY, start_app, stop_app, visiting
+
+from core.importers import read
+from core.store import Store
+
+DEMO = "dataset=demo+(simulated)"
+VIEWS = {
+    "grid": f"/votes_to_labels?votes_to_labels=Tasks+and+judges&cell=Math+·+sim-judge-boaster&{DEMO}",
+    "jury": "/juries?dataset=fused&departing=fuser(steady)",
+    "jury-share": f"/juries?jury-by=share&{DEMO}",
+    "board": f"/leaderboard?board=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
+    "abstention": f"/leaderboard?board=Abstention&{DEMO}",
+    "direct": f"/leaderboard?board=Direct+scores&{DEMO}",
+    "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
+    "votes": f"/planning?planning=How+many+votes&weigh-confidence=true&{DEMO}",
+}
+LEADS_TO_VOTES = {"grid", "jury", "board"}
+SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
+
+
+def fused(rng: np.random.Generator) -> bytes:
+    """Three judges and a fuser that is right where two of them are, on 60 items."""
+    gold = rng.choice([-1, 1], size=60)
+    right = {name: rng.random(60) < 0.7 for name in ("steady", "second", "third")}
+    right["fuser(steady)"] = np.sum([*right.values()], axis=0) + (rng.random(60) < 0.4) > 1
+    rows = [
+        {"item_id": f"q{item}", "judge": judge, "vote": gold[item] * (1 if hit else -1)}
+        | {"gold": gold[item], "confidence": 0.8, "dataset": "fused"}
+        for judge, hits in right.items()
+        for item, hit in enumerate(hits.tolist())
+    ]
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+@pytest.fixture(scope="module")
+def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An app with the demo and a jury with a fuser."""
+    path = tmp_path_factory.mktemp("papers") / "votes.duckdb"
+    files = [
+        ("fused.csv", fused(np.random.default_rng(1))),
+        *(
+            (file, (REPOSITORY / "data" / file).read_bytes())
+            for file in ("demo_votes.csv.gz", "demo_scores.csv.gz")
+        ),
+    ]
+    with Store.open(path) as store:
+        for reading in read(files):
+            store.load(reading)
+    server, address = start_app(path)
+    yield address
+    stop_app(server)
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [("light", 1440), ("dark", 390), *([("dark", 1440), ("light", 390)] if SHOTS else [])],
+)
+def test_browser_the_views_of_the_papers_are_whole(chromium, own_app, theme, width):
+    with visiting(
+        chromium, own_app, viewport={"width": width, "height": 900}, color_scheme=theme
+    ) as visitor:
+        for name, path in VIEWS.items():
+            visitor.open(path)
+            visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
+            visitor.settle()
+            figures = visitor.figures()
+            if SHOTS:
+                height = min(visitor.height(), 5000)
+                visitor.page.set_viewport_size({"width": width, "height": height})
+                visitor.page.wait_for_timeout(2000)
+                visitor.page.screenshot(path=str(Path(SHOTS) / f"{name}-{theme}-{width}.png"))
+                visitor.page.set_viewport_size({"width": width, "height": 900})
+            assert not visitor.page.locator("[data-testid=stException]").count(), name
+            assert figures, name
+            assert not [figure["overlaps"] for figure in figures if figure["overlaps"]], name
+            assert not [figure["cut"] for figure in figures if figure["cut"]], name
+            assert visitor.fits_across(), name
+            if name in LEADS_TO_VOTES:
+                assert visitor.votes_shown() > 0, name
