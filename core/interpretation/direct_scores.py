@@ -84,7 +84,7 @@ PAIRS = (
 
 KEPT = (
     Column("SD / scale up to", "threshold", ".2f", "empty: all responses scored twice"),
-    Column("kept", "coverage", ".1%"),
+    Column("kept %", "coverage", ".1f", scale=100),
     Column("n", "n", ",d"),
     Column("models", "n_models", "d"),
     Column("|change| of mean score", "delta", ".3f"),
