@@ -11,6 +11,7 @@ from shutil import copytree
 
 import pytest
 from apps import new_app, opened, texts
+from batch_server import BatchServer
 from judging_jobs import job, pairs, until
 from judging_server import Server
 from patience import LONG
@@ -606,3 +607,21 @@ def test_judges_are_added_and_removed(page, server):
     page.button(key="collect-remove-1").click().run()
     assert not page.exception
     assert "by fair on" in page.text[0].value
+
+
+def test_a_job_is_handed_in_as_batches(own):
+    page, store_path = own
+    with BatchServer() as server:
+        dropped(fill(page, server.url, "fair"), CSV)
+        page.number_input(key="collect-votes-pairwise").set_value(2)
+        page.toggle(key="collect-batch").set_value(True).run()
+        page.number_input(key="collect-batch-size").set_value(5).run()
+        page.button(key="collect-start").click().run()
+        assert not page.exception
+        with Store.open(store_path) as store:
+            run = runs(store)[-1]
+            until(lambda: server.asked == 12)
+            run.stop(at_once=True)
+            assert run.wait(LONG).finished
+    assert sorted(map(len, server.lines.values())) == [2, 5, 5]
+    assert server.calls == 0
