@@ -236,6 +236,22 @@ def test_nothing_to_measure_says_what_is_needed(
     st.cache_resource.clear()
 
 
+def test_without_gold_the_page_leads_to_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        votes = [
+            {"item_id": f"i{k}", "judge": "j", "vote": 1, "confidence": 0.9} for k in range(40)
+        ]
+        store.load(reading(votes))
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    app = new_app()
+    opened(app, "calibration")
+    assert {"Label 20 now", "Add a file of labels"} <= {button.label for button in app.button}
+    st.cache_resource.clear()
+
+
 def test_the_page_says_which_of_several_kinds_it_measures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,7 +239,9 @@ def without_confidence(reason: str) -> None:
     widgets.not_applicable(reason)
     summary = cached.summary(widgets.current_selection())
     if not any(judge.labelled for judge in summary.judges):
-        return  # Without gold no error is known, whatever a label's sureness.
+        # Without gold no error is known, whatever a label's sureness.
+        widgets.doors()
+        return
     st.text(
         "Without stated confidences, which labels can be kept? By how far the votes of a "
         "comparison agree:"
