@@ -69,8 +69,8 @@ from .leaderboard.judges import mean_of_judges
 from .leaderboard.judges import pooling as judge_pooling
 from .leaderboard.judges import screening as judge_screening
 from .leaderboard.robustness import abstention, between_tasks
-from .leaderboard.score_abstention import score_abstention
 from .leaderboard.score_board import score_boards
+from .leaderboard.score_spread import score_abstention
 from .leaderboard.scores import direct_statistics
 from .leaderboard.standings import compare_outside, read_outside
 from .one_call import audit

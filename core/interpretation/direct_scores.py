@@ -12,8 +12,8 @@ import numpy as np
 
 from ..leaderboard.anchored import pairs_of
 from ..leaderboard.judge_dispersion import Dispersion, Spread
-from ..leaderboard.score_abstention import ScoreAbstention
 from ..leaderboard.score_board import ScoreBoard, ScoreBoards
+from ..leaderboard.score_spread import ScoreAbstention
 from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..records import DirectScores
 from ..stats.estimate import Estimate

@@ -17,7 +17,7 @@ from ..records import DirectScores, PairDoubt, PairScores
 from .anchored import Board
 from .anchors import Triangles, triangles
 from .robustness import RULES, Abstention, Changed, Rule, abstention, changes
-from .score_abstention import ScoreAbstention, score_abstention
+from .score_spread import ScoreAbstention, score_abstention
 from .scores import DirectStatistics, direct_statistics
 
 STARTS: dict[Rule, float] = {"run_sd": 0.2, "confidence": 0.7}

@@ -14,7 +14,7 @@ from ..leaderboard.board_checks import OverJudges
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
 from ..leaderboard.robustness import Abstention, Changed
-from ..leaderboard.score_abstention import ScoreAbstention
+from ..leaderboard.score_spread import ScoreAbstention
 from ..stats.estimate import Estimates
 from ..wording import signed_elo
 from .base import (

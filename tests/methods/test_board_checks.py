@@ -18,7 +18,7 @@ from core.interpretation.direct_scores import scores_abstained
 from core.interpretation.juries import fusers_alone
 from core.leaderboard.anchored import board
 from core.leaderboard.board_checks import over_judges
-from core.leaderboard.score_abstention import score_abstention
+from core.leaderboard.score_spread import score_abstention
 from core.records import NO_GOLD, ConfidenceCounts, DirectScores, PairScores, VoteCounts
 
 DATA = REPOSITORY / "data"

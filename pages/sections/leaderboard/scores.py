@@ -16,8 +16,8 @@ from core.interpretation import direct_scores as sentences
 from core.interpretation import tables
 from core.leaderboard.anchored import Board, board, met
 from core.leaderboard.judge_dispersion import Dispersion, dispersion
-from core.leaderboard.score_abstention import THRESHOLD, THRESHOLDS, score_abstention
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
+from core.leaderboard.score_spread import THRESHOLD, THRESHOLDS, score_abstention
 from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
 from core.plots.leaderboard_checks import score_changes_figure
