@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_type_hints, overload
 
@@ -27,7 +27,7 @@ from .errors import (
 from .extras import require
 from .file_series import with_series
 from .files import file_to_read, written_whole
-from .importers import ReadOptions, mostly_rejected, read, read_arrow
+from .importers import ReadOptions, mostly_rejected, read, read_arrow, with_votes
 from .importers.join import join_labels
 from .interpretation.questions import headlines
 from .label_sheet import is_sheet, join_if_sheet
@@ -351,8 +351,10 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
             files.append((own, bytes(source)))
         else:
             tables.append((own, _arrow(source, own)))
-    results = read(files, options) if files else []
-    return results + [read_arrow(table, options, name=own) for own, table in tables]
+    alone = replace(options, votes_of=None)
+    results = read(files, alone) if files else []
+    results += [read_arrow(table, alone, name=own) for own, table in tables]
+    return with_votes(results, options)
 
 
 def _arrow(source: Any, name: str) -> pa.Table:

@@ -17,6 +17,7 @@ from ..files import Progress
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import pandalm
+from .answer_pairs import with_votes
 from .archives import ZIP
 from .gather import Given, gather
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, as_votes, judged_alone, lay_out, recognise
@@ -61,6 +62,7 @@ __all__ = (
     "read_arrow",
     "read_back",
     "template",
+    "with_votes",
 )
 
 CANONICAL = "canonical"
@@ -147,7 +149,7 @@ def read(
         results[0] = replace(results[0], notes=(*results[0].notes, *notes))
     if options.lower_is_better:
         check_metrics(results, options)
-    return results
+    return with_votes(results, options)
 
 
 def read_arrow(

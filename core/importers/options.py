@@ -52,6 +52,7 @@ class ReadOptions:
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
     tie_margin : two scores that differ by no more are a tie.
+    votes_of : metric whose scores of two answers to one item become votes too.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
         labels only.
     dataset : name of the data set, instead of the file's column or stem.
@@ -103,6 +104,13 @@ class ReadOptions:
     )
     tie_margin: float = field(
         default=0.0, metadata=flag("score difference up to which two scores tie ({default})")
+    )
+    votes_of: str | None = field(
+        default=None,
+        metadata=flag(
+            "make votes, too, of the scores of two models' answers to one item on this metric",
+            metavar="METRIC",
+        ),
     )
     layout: Literal["auto", "long", "wide", "scores"] = field(
         default="auto", metadata=described("how the rows of a table of votes lie")

@@ -9,7 +9,7 @@ among rows (docs/methods.md §0) is settled before: one gold per comparison, one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,12 @@ class TableRead:
     sha256: None = None
 
     @classmethod
-    def of(cls, scores: ImportResult, engine: Engine, table: str) -> TableRead:
-        """What was read of a table whose rows were fetched.
+    def of(cls, readings: Sequence[ImportResult], engine: Engine, table: str) -> TableRead:
+        """What was read of a table whose rows were fetched: scores, and perhaps votes of them.
 
         Raises NoUsableVotes: no row can be read. UnreadableFile: more than half of them cannot.
         """
+        scores = readings[0]
         if problem := mostly_rejected(scores):
             raise problem
         if not scores.n_read:
@@ -67,7 +68,7 @@ class TableRead:
             duplicates=scores.duplicates,
             rejected=tuple((*why, n) for why, n in rejected.items()),
             mapping=scores.mapping,
-            notes=scores.notes,
+            notes=tuple(note for reading in readings for note in reading.notes),
             format=engine.dialect,
             kind=scores.kind,
         )

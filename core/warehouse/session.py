@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import ConnectionLost, InvalidOption
-from ..importers import Inspection, ReadOptions
+from ..importers import Inspection, ReadOptions, with_votes
 from ..schema import COLUMN_NAMES, Selection
 from ..store.connection import Params, Snapshot
 from .answers import making_sense
@@ -99,7 +99,8 @@ class Warehouse(Snapshot):
                 columns = table_of(engine)
                 scores = read_scores(engine, columns, table, options, where)
                 if scores is not None:
-                    return cls(engine, TableRead.of(scores, engine, table), _held(scores))
+                    readings = with_votes([scores], options)
+                    return cls(engine, TableRead.of(readings, engine, table), _held(readings))
                 others = tuple(column for column in where if column not in COLUMN_NAMES)
                 reading = read(engine, columns, table, options, others)
                 engine.extra = reading.extra
@@ -170,13 +171,14 @@ class Warehouse(Snapshot):
         )
 
 
-def _held(scores: ImportResult) -> Store:
+def _held(readings: Sequence[ImportResult]) -> Store:
     """A store in memory of what was read."""
     from ..store import Store
 
     store = Store.open()
     try:
-        store.load(scores)
+        for reading in readings:
+            store.load(reading)
     except BaseException:
         store.close()
         raise
