@@ -16,14 +16,14 @@ from core.store import Store
 
 DEMO = "dataset=demo+(simulated)"
 VIEWS = {
-    "grid": f"/votes_to_labels?votes_to_labels=Tasks+and+judges&cell=Math+·+sim-judge-boaster&{DEMO}",
+    "grid": f"/votes_to_labels?tab=Tasks+and+judges&cell=Math+·+sim-judge-boaster&{DEMO}",
     "jury": "/juries?dataset=fused&departing=fuser(steady)",
     "jury-share": f"/juries?jury-by=share&{DEMO}",
-    "board": f"/leaderboard?board=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
-    "abstention": f"/leaderboard?board=Abstention&{DEMO}",
-    "direct": f"/leaderboard?board=Direct+scores&{DEMO}",
+    "board": f"/leaderboard?tab=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
+    "abstention": f"/leaderboard?tab=Abstention&{DEMO}",
+    "direct": f"/leaderboard?tab=Direct+scores&{DEMO}",
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
-    "votes": f"/planning?planning=How+many+votes&weigh-confidence=true&{DEMO}",
+    "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&{DEMO}",
 }
 LEADS_TO_VOTES = {"grid", "jury", "board"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")

@@ -84,7 +84,9 @@ def test_abstention_on_the_page(app, demo_votes, demo_pairs):
     assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
     errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35, 52), rng=seeded())
     assert said.subsampled(errors) in texts(app)
-    assert app.dataframe[1].value["subsamples"].tolist() == errors.se_empirical.tolist()
+    changed = changes(doubts, ANCHOR, threshold=0.2)
+    assert app.dataframe[1].value["change of p"].tolist() == [one.delta.value for one in changed]
+    assert app.dataframe[2].value["subsamples"].tolist() == errors.se_empirical.tolist()
     app.segmented_control(key="abstain_by").set_value("confidence").run()
     assert not app.exception
     assert any("less than 70 % confident" in told for told in texts(app))
