@@ -63,7 +63,7 @@ def decision_figure(
     seen: Mapping[Pattern, int],
     theme: Theme = "light",
     chosen: str | None = None,
-    height: int = 280,
+    height: int = 320,
 ) -> Figure:
     """What n votes become: one square a way to fall, votes for A across, for B up, the rest ties.
 

@@ -473,7 +473,12 @@ def patterns(cells: VoteCells, n: int) -> dict[tuple[int, int, int], int]:
 
 
 def confusion_figure(
-    table: Confusion, behind: Callable[[int, int], queries.Mark], key: str, *, alt: str
+    table: Confusion,
+    behind: Callable[[int, int], queries.Mark],
+    key: str,
+    *,
+    alt: str,
+    height: int = 400,
 ) -> queries.Mark | None:
     """Draw gold against labels; `behind` gives the votes of a cell from its gold and its label."""
     marks = {
@@ -483,7 +488,10 @@ def confusion_figure(
         if table.counts[gold + 1, label + 1]
     }
     return figure(
-        confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks
+        confusion_matrix(table, theme=current_look(), chosen=in_url(key), height=height),
+        key,
+        alt=alt,
+        marks=marks,
     )
 
 

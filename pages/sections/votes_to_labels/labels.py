@@ -132,7 +132,9 @@ def _against_gold(state: PageState, name: str, given: IntArray) -> None:
     def behind(gold: int, label: int) -> Mark:
         return state.votes_behind((counts.gold == gold) & (given == label), counts)
 
-    picked = widgets.confusion_figure(table, behind, mark, alt=f"Gold against {name} label")
+    picked = widgets.confusion_figure(
+        table, behind, mark, alt=f"Gold against {name} label", height=360
+    )
     cards.votes_behind(picked, name=mark)
 
 
