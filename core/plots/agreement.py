@@ -127,11 +127,11 @@ def kappa_matrix(
     rows = len(raters) + with_gold
     fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
+    # Raters stand by rank, so the second of a pair may stand before the first.
     places = [
-        (
-            raters.index(pair.judge_1),
-            len(raters) if id(pair) in gold else raters.index(pair.judge_2),
-        )
+        (raters.index(pair.judge_1), len(raters))
+        if id(pair) in gold
+        else tuple(sorted((raters.index(pair.judge_1), raters.index(pair.judge_2))))
         for pair in pairs
     ]
     kappas = [pair.kappa.value if pair.kappa else 0.0 for pair in pairs]

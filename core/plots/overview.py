@@ -427,7 +427,11 @@ def check_matrix(
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     fig = figure(
-        "", "", theme=theme, height=40 + (LOW_ROW if dense else 24) * len(rows), legend=False
+        "",
+        "",
+        theme=theme,
+        height=(32 + LOW_ROW * len(rows)) if dense else (40 + 24 * len(rows)),
+        legend=False,
     )
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
     tiles = [

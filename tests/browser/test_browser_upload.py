@@ -147,6 +147,7 @@ def test_browser_hostile_file_is_only_text(visitor, tmp_path):
     visitor.page.get_by_text("the models, whichever was shown first").click()
     says(visitor, "saw A first and said A is better")
     says(visitor, "1 rejected")
+    visitor.page.get_by_text("Load the other 3 all the same").click()
     load(visitor)
     assert (
         visitor.page.locator("img[src*=invalid], a[href*=invalid], [data-testid=stMain] b").count()

@@ -18,8 +18,8 @@ from core.plots.consensus import accuracies_figure, departures_figure, without_f
 from core.schema import ConfidenceSource
 from pages.shared import cached, cards, many, numbers, widgets
 
-MOST_MEMBERS = 50
-"""Members that the figure draws, each twice."""
+MOST_MEMBERS, MOST_DEPARTING = 50, 8
+"""Members that the figure of accuracies draws, each twice, and that of departures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -110,11 +110,9 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     by_name = {score.name: score for score in found.scores.values()}
     drawn, aside = st.columns([3, 2], gap="medium")
     with drawn:
+        few = _few(found)
         fig = accuracies_figure(
-            _few(found),
-            styles=state.styles,
-            theme=state.look,
-            chosen=st.session_state.get("departing"),
+            few, styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
         )
         chosen = widgets.figure(
             fig,
@@ -152,7 +150,7 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     ]
     if departing:
         st.subheader("Where it departs from the majority, who is right?", anchor=False)
-        fig = departures_figure(_few(found), theme=state.look)
+        fig = departures_figure(_departing(few), theme=state.look)
         widgets.figure(
             fig,
             "departures",
@@ -182,6 +180,15 @@ def _few(found: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
     )
     rules = [key for key in found.scores if key not in of]
     return replace(found, scores={key: found.scores[key] for key in (*rules, *members)})
+
+
+def _departing(few: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
+    """Rules and fusers, and the first members: bars take more room than intervals."""
+    members = [key for key, score in few.scores.items() if score.kind == "member"]
+    left_out = {*members[MOST_DEPARTING:]}
+    return replace(
+        few, scores={key: score for key, score in few.scores.items() if key not in left_out}
+    )
 
 
 def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
