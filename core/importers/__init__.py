@@ -149,7 +149,7 @@ def read(
         results[0] = replace(results[0], notes=(*results[0].notes, *notes))
     if options.lower_is_better:
         check_metrics(results, options)
-    return with_votes(results, options)
+    return with_votes(results, options) if options.votes_of else results
 
 
 def read_arrow(

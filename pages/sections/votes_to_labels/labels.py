@@ -133,7 +133,7 @@ def _against_gold(state: PageState, name: str, given: IntArray) -> None:
         return state.votes_behind((counts.gold == gold) & (given == label), counts)
 
     picked = widgets.confusion_figure(
-        table, behind, mark, alt=f"Gold against {name} label", height=360
+        table, behind, mark, alt=f"Gold against {name} label", height=340
     )
     cards.votes_behind(picked, name=mark)
 
