@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .against import WORDS, ScoreSide, Side, of_other_files, share, with_shared_codes
-from .agreement.charts import FEWEST_FILES, FIRST, WEIGHT, Chart, check_series, vote_charts
+from .agreement.charts import FIRST, WEIGHT, Chart, check_series, vote_charts
 from .checks.check import rater_of
 from .errors import NoUsableVotes
 from .importers import ReadOptions, read
@@ -62,7 +62,8 @@ class FileSeries:
         names = ", ".join(dict.fromkeys(chart.judge for chart in self.left))
         chance = (1 - known[0].level) * len(known)
         return [
-            f"{where}: {count(len(self.left), 'figure')} left their limits ({names}).",
+            f"{where}: {count(len(self.left), 'figure')} left "
+            f"{'its' if len(self.left) == 1 else 'their'} limits ({names}).",
             *map(self._sentence, self.left),
             f"Of {count(len(known), 'figure')} about {chance:.1f} would by chance.",
         ]
@@ -105,24 +106,24 @@ def charted(
     check_series(len(names))
     last = len(names) - 1
     share(list(votes.values()))
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for judge in votes[last].judges if last in votes else ():
         own = {
             place: side.votes(_same(judge, side.judges, votes.values()))
             for place, side in votes.items()
             if _same(judge, side.judges, votes.values()) in side.judges
         }
-        found += vote_charts(judge, own, level=level)
+        charts += vote_charts(judge, own, level=level)
     for judge, metric in scores[last].scored if last in scores else ():
-        known = {
+        scored = {
             place: side.scored[key]
             for place, side in scores.items()
             if (key := (_same(judge, side.judges, scores.values()), metric)) in side.scored
         }
-        coded = with_shared_codes(list(known.values()))
+        coded = with_shared_codes(list(scored.values()))
         whose = rater_of(judge, metric)
-        found += score_charts(whose, dict(zip(known, coded, strict=True)), level=level)
-    return FileSeries(files=tuple(names), charts=tuple(found))
+        charts += score_charts(whose, dict(zip(scored, coded, strict=True)), level=level)
+    return FileSeries(files=tuple(names), charts=tuple(charts))
 
 
 def _same(judge: str, there: Sequence[str], sides: Iterable[Side | ScoreSide]) -> str:
@@ -192,6 +193,3 @@ def series_document(series: FileSeries) -> dict[str, Any]:
             for chart in series.charts
         ],
     }
-
-
-__all__ = ("FEWEST_FILES", "FileSeries", "charted", "series_document", "with_series")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ..errors import InvalidOption
 from ..records import BoolArray, FloatArray, IntArray
 from ..stats.intervals import check_level
 from .against import FEWEST_ITEMS, MEASURES, Cells, SideVotes, Way, with_gold_of_all
+
+AnySide = TypeVar("AnySide")
 
 FEWEST_FILES = 8
 """Files of a chart; fewer leave too few after those that say what is usual."""
@@ -77,18 +80,32 @@ def vote_charts(
     sides : by the place in the series, oldest first; gold is that of the newest file with a label.
     """
     labelled = dict(zip(sides, with_gold_of_all(list(sides.values())), strict=True))
+    return charts_of(judge, labelled, MEASURES, level=level, rng=rng)
+
+
+def charts_of(
+    judge: str,
+    sides: Mapping[int, AnySide],
+    measures: Mapping[str, tuple[Callable[[AnySide], Cells], tuple[float, ...], bool, str]],
+    *,
+    level: float,
+    rng: np.random.Generator | None,
+) -> tuple[Chart, ...]:
+    """A chart per measure, which says what it averages, the ends of a difference, whether it has a
+    sign and what it needs.
+    """
     return tuple(
         control_chart(
             judge,
             measure,
-            {place: read(side) for place, side in labelled.items()},
+            {place: read(side) for place, side in sides.items()},
             reach=max(ends),
             signed=signed,
             need=need,
             level=level,
             rng=rng,
         )
-        for measure, (read, ends, signed, need) in MEASURES.items()
+        for measure, (read, ends, signed, need) in measures.items()
     )
 
 
@@ -132,14 +149,14 @@ def control_chart(
             reason=f"{need} on {FEWEST_ITEMS} items of other files in {len(places)} files, and "
             f"{FEWEST_FILES} are needed"
         )
-    known = ~np.isnan(table)
-    if not _joined(known):
+    there = ~np.isnan(table)
+    if not _joined(there):
         return left_out(reason="no common items join all files to the first")
-    usual = _usual(table, known, item)
+    usual = _usual(table, there, item)
     if signed and usual < 0:
         usual, table = -usual, -table
     n_items = len(np.unique(item))
-    change, covariance = _changes(table, known, item, reach)
+    change, covariance = _changes(table, there, item, reach)
     files = len(places)
     moving = _moving(files)
     spread = moving @ covariance @ moving.T
@@ -164,7 +181,7 @@ def _common(cells: Mapping[int, Cells]) -> tuple[list[int], FloatArray, IntArray
 
     Cells that one file alone has say nothing of a change.
     """
-    places = [place for place, one in cells.items() if len(one.key)]
+    places = [place for place, of_file in cells.items() if len(of_file.key)]
     while places:
         keys = np.unique(np.concatenate([cells[place].key for place in places]))
         table = np.full((len(keys), len(places)), np.nan)

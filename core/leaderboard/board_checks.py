@@ -54,13 +54,13 @@ def over_judges(anchor: str, judged: Mapping[str, Board]) -> tuple[OverJudges, .
     quartiles by linear interpolation. Source: [RAEE] Figure 6.
     """
     elos: dict[str, list[float]] = {}
-    for one in judged.values():
-        for row in one.rows:
+    for board in judged.values():
+        for row in board.rows:
             elos.setdefault(row.model, []).append(row.elo.value)
-    found = []
+    rows = []
     for model, values in elos.items():
         least, q1, median, q3, most = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
-        found.append(
+        rows.append(
             OverJudges(
                 anchor=anchor,
                 model=model,
@@ -72,7 +72,7 @@ def over_judges(anchor: str, judged: Mapping[str, Board]) -> tuple[OverJudges, .
                 most=most,
             )
         )
-    return tuple(sorted(found, key=lambda one: (-round(one.median, 9), one.model)))
+    return tuple(sorted(rows, key=lambda row: (-round(row.median, 9), row.model)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,10 +104,10 @@ def board_checks(
     """
     anchors = tuple(judged)
     unknown: list[str] = []
-    found = None
+    tested = None
     if pooled is not None and anchors:
         most = models_with_most_votes(pooled, anchors, most=MOST_SWAPPED)
-        found = triangles(of_models(pooled, most), level=level)
+        tested = triangles(of_models(pooled, most), level=level)
     abstained = []
     for anchor in anchors:
         for rule in RULES:
@@ -135,7 +135,7 @@ def board_checks(
         except NoUsableVotes as error:
             unknown.append(f"Direct scores: {error}.")
     return BoardChecks(
-        triangles=found,
+        triangles=tested,
         over_judges=tuple(
             row for anchor, boards in judged.items() for row in over_judges(anchor, boards)
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agreement.against import Cells, Shift, shift_of
-from ..agreement.charts import Chart, control_chart
+from ..agreement.charts import Chart, charts_of
 from ..records import FloatArray, IntArray
 from ..stats.intervals import check_level
 from .table import UNDECIDED, ScoreTable
@@ -79,19 +79,7 @@ def score_charts(
 
     sides : by the place in a series, oldest first; `sides_of` gives them the newest labels.
     """
-    return tuple(
-        control_chart(
-            judge,
-            measure,
-            {place: read(side) for place, side in sides.items()},
-            reach=max(ends),
-            signed=signed,
-            need=need,
-            level=level,
-            rng=rng,
-        )
-        for measure, (read, ends, signed, need) in SCORE_MEASURES.items()
-    )
+    return charts_of(judge, sides, SCORE_MEASURES, level=level, rng=rng)
 
 
 def _differences(side: SideScores) -> Cells:

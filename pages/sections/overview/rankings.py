@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.plots.overview import MOST_ROWS
 from core.store.selection import on_page
 from pages.sections.overview.first_screen import Screen
 from pages.shared import widgets
-
-MOST_SHOWN = 12
-"""Judges in words; the page Listwise has all."""
 
 
 def rankings_section(state: Screen) -> None:
     """How many rankings there are, and of each judge whether the order of candidates decides."""
     st.text(on_page("rankings", sum(rater.n for rater in state.found.summary.rankings)))
-    for audit in state.found.rankings[:MOST_SHOWN]:
+    # The page Listwise has all.
+    for audit in state.found.rankings[:MOST_ROWS]:
         with st.container(border=True, gap="xsmall"):
             st.text(audit.headline)
             if audit.figures:

@@ -10,18 +10,16 @@ from core.audit_results import ScoreAudit
 from core.checks import BY_NAME, SCORE_CHECKS
 from core.checks.overall import GRADE_OF, SIGNS, checks_made
 from core.interpretation.card import WORDS
-from core.plots.overview import check_matrix
+from core.plots.overview import MOST_ROWS, check_matrix
 from pages.sections.overview.first_screen import LEGEND, Screen
 from pages.shared import widgets
-
-MOST_ROWS = 12
-"""Judges and metrics in the matrix; the page Scores has all."""
 
 
 def scores_section(state: Screen) -> None:
     """The card of the best judge of single answers, every one with its checks, and the way on."""
     audits = state.found.scores
     _card(audits[0])
+    # The page Scores has all.
     shown = audits[:MOST_ROWS]
     names = [audit.whose for audit in shown]
     results = [replace(result, judge=audit.whose) for audit in shown for result in audit.checks]
