@@ -70,15 +70,15 @@ def judge_jury(
         )
     if fusers is None:
         fusers = [name for name in counts if name not in jury and name.startswith(FUSER)]
-    found = members({name: counts[name] for name in jury}, votes, by=by)
+    seated = members({name: counts[name] for name in jury}, votes, by=by)
     models = {name: model for name in fusers if (model := model_of_fuser(name)) and model in counts}
     table = compare(
-        found,
+        seated,
         rng=rng,
-        fusers={name: fuser_verdicts(found, counts[name], votes[name]) for name in fusers},
+        fusers={name: fuser_verdicts(seated, counts[name], votes[name]) for name in fusers},
         same_model={name: (model, counts[model]) for name, model in models.items()},
         costs=costs,
         epsilon=epsilon,
         level=level,
     )
-    return Jury(members=found, fusers=tuple(fusers), table=table)
+    return Jury(members=seated, fusers=tuple(fusers), table=table)

@@ -36,13 +36,13 @@ def with_votes(readings: Sequence[ImportResult], options: ReadOptions) -> list[I
     metric = options.votes_of
     if metric is None:
         return [*readings]
-    known = {name for reading in readings for name in _metrics(reading)}
-    if metric not in known:
+    metrics = {name for reading in readings for name in _metrics(reading)}
+    if metric not in metrics:
         raise UnknownName(
             "{option} {value!r}: no metric is called so. There are: {known}.",
             option="votes_of",
             value=metric,
-            known=sorted(known) or "none",
+            known=sorted(metrics) or "none",
         )
     made: list[ImportResult] = []
     for reading in readings:

@@ -81,10 +81,10 @@ class Spare:
             with self.path.open("rb") as file:
                 if file.read(len(MARK)) != MARK:
                     return [], []
-                found = json.loads(zlib.decompress(file.read(int.from_bytes(file.read(8)))))
+                facts = json.loads(zlib.decompress(file.read(int.from_bytes(file.read(8)))))
             return (
-                [Reply(**reply) for reply in found["replies"]],
-                [Call(**call) for call in found["calls"]],
+                [Reply(**reply) for reply in facts["replies"]],
+                [Call(**call) for call in facts["calls"]],
             )
         except (OSError, ValueError, KeyError, TypeError, OverflowError, zlib.error):
             return [], []

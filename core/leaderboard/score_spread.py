@@ -112,7 +112,9 @@ def score_abstention(
     for cut in (threshold, *thresholds):
         if not 0 <= cut <= 1:
             raise InvalidOption(f"threshold = {cut}: must be from 0 to 1")
-    known = {name: found for name, one in judged.items() if (found := _repeated(one)) is not None}
+    known = {
+        name: repeated for name, one in judged.items() if (repeated := _repeated(one)) is not None
+    }
     if not known:
         raise NoUsableVotes(
             "abstention by repeats needs a judge that scored a response twice; none did here"
@@ -166,12 +168,12 @@ def _means(
     known: Mapping[str, _Responses], keep: Mapping[str, BoolArray]
 ) -> dict[int, list[float]]:
     """Model → its mean score by each judge that keeps some of it."""
-    found: dict[int, list[float]] = {}
+    means: dict[int, list[float]] = {}
     for name, one in known.items():
         model, mean = one.model[keep[name]], one.mean[keep[name]]
         for code in np.unique(model).tolist():
-            found.setdefault(code, []).append(float(mean[model == code].mean()))
-    return found
+            means.setdefault(code, []).append(float(mean[model == code].mean()))
+    return means
 
 
 def _kept(
@@ -204,7 +206,7 @@ def _kept(
 def _changed(
     known: Mapping[str, _Responses], names: Sequence[str], most: float, level: float
 ) -> tuple[ScoreChanged, ...]:
-    found = []
+    changes = []
     for code in sorted({code for one in known.values() for code in np.unique(one.model).tolist()}):
         parts = []
         for one in known.values():
@@ -213,8 +215,8 @@ def _changed(
             if keep.any():
                 parts.append((one.item[own], one.mean[own], keep))
         if parts:
-            found.append(_changed_model(names[code], parts, level))
-    return tuple(sorted(found, key=lambda one: (-round(abs(one.delta.value), 9), one.model)))
+            changes.append(_changed_model(names[code], parts, level))
+    return tuple(sorted(changes, key=lambda one: (-round(abs(one.delta.value), 9), one.model)))
 
 
 def _changed_model(

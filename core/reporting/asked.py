@@ -33,11 +33,11 @@ def lines(audit: Audit) -> list[str]:
     """What was asked for beyond the judges: grid, jury, outside board and checks of boards."""
     said: list[str] = []
     if audit.grid is not None:
-        found = grid_answer(audit.grid)
-        said += ["", f"Tasks and judges: {found.headline}", f"  {found.figures}"]
+        answer = grid_answer(audit.grid)
+        said += ["", f"Tasks and judges: {answer.headline}", f"  {answer.figures}"]
     if audit.jury is not None:
-        found = jury_answer(audit.jury.table)
-        said += ["", f"Juries: {found.headline}", f"  {found.figures}"]
+        answer = jury_answer(audit.jury.table)
+        said += ["", f"Juries: {answer.headline}", f"  {answer.figures}"]
         table = audit.jury.table
         said += [f"  {sentence}" for sentence in (*fusers_alone(table), *rules_departures(table))]
     if (checks := audit.board_checks) is not None:
@@ -69,9 +69,9 @@ def section(audit: Audit) -> Iterator[Part]:
     """Parts of the HTML report: jury, checks of boards, outside board."""
     if audit.jury is not None:
         table = audit.jury.table
-        found = jury_answer(table)
-        yield "words", "h3", found.headline
-        yield "words", "p", found.figures
+        answer = jury_answer(table)
+        yield "words", "h3", answer.headline
+        yield "words", "p", answer.figures
         for sentence in (*fusers_alone(table), *rules_departures(table)):
             yield "words", "p", sentence
         yield "table", "Members, rules and fusers", score_columns(table), [*table.scores.values()]
@@ -94,14 +94,14 @@ def section(audit: Audit) -> Iterator[Part]:
 
 def documents(audit: Audit, written: Written) -> dict[str, Any]:
     """Parts of the JSON that were asked for; `written` is the form of an estimate there."""
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if audit.jury is not None:
-        found["jury"] = _jury(audit.jury, written)
+        parts["jury"] = _jury(audit.jury, written)
     if audit.board_checks is not None:
-        found["board_checks"] = _checks(audit.board_checks, written)
+        parts["board_checks"] = _checks(audit.board_checks, written)
     if audit.outside is not None:
-        found["outside"] = _outside(audit.outside, written)
-    return found
+        parts["outside"] = _outside(audit.outside, written)
+    return parts
 
 
 def _jury(jury: Jury, written: Written) -> dict[str, Any]:

@@ -228,8 +228,8 @@ def _pages(job: Job) -> list[tuple[str, str]]:
     repeated = job.protocol in ("pairwise", "greedy") and job.n > 1
     measured = job.confidence != "none" or repeated
     labelled = any(item.gold is not None for item in job.items)
-    found = [("To Calibration", "calibration.py")] if measured and labelled else []
-    return [*found, ("To Position bias", "position_bias.py"), ("To the Overview", "overview.py")]
+    pages = [("To Calibration", "calibration.py")] if measured and labelled else []
+    return [*pages, ("To Position bias", "position_bias.py"), ("To the Overview", "overview.py")]
 
 
 def _unfinished(busy: set[str]) -> None:
