@@ -47,19 +47,6 @@ ICONS = {
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
 TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
-OLD_JUDGE = ("rater", "stated_by", "list-judge")
-# Page → its own name of the parameter of its tab, in links from when each had one.
-OLD_TABS = {
-    "agreement": "view",
-    "calibration": "part",
-    "juries": "jury-tab",
-    "leaderboard": "board",
-    "listwise": "listwise-tab",
-    "planning": "experiment",
-    "position_bias": "order",
-    "scores": "score_view",
-    "votes_to_labels": "votes_to_labels",
-}
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
 STYLE = """<style>
@@ -143,23 +130,6 @@ def newest() -> str | None:
     """The data set that was loaded last: a bare address opens on it, not on the demo."""
     found = cached.datasets()
     return max(found, key=lambda one: one.loaded_at).name if found else None
-
-
-def take_old_names(page: str) -> None:
-    """Let a link from when each page had names of its own for its judge and its tab open on those.
-
-    page : the one that is shown.
-    """
-    old = OLD_TABS.get(page, "")
-    if given := st.query_params.get(old):
-        del st.query_params[old]
-        st.query_params[widgets.TAB] = given
-    if st.session_state.get(ADDRESSED) or widgets.JUDGE in st.query_params:
-        return
-    for name in OLD_JUDGE:
-        if given := st.query_params.get(name):
-            del st.query_params[name]
-            st.query_params[widgets.JUDGE] = given
 
 
 def forget_judge_of_others(dataset: str) -> None:
@@ -367,8 +337,6 @@ try:
             else:
                 st.session_state[name] = value
         here = [dataset.name for dataset in cached.datasets()]
-        # The sidebar drops what it does not know.
-        take_old_names(page.url_path)
         widgets.keep_judge(page.url_path)
         asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
         judges += st.query_params.get_all(widgets.JUDGE)

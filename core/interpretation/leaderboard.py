@@ -310,7 +310,7 @@ def triangle_summaries(
     """
     rows = {(row.model, anchor): row for anchor, known in boards.items() for row in known.rows}
     summaries = []
-    for i in np.flatnonzero(~np.isnan(found.z)).tolist():
+    for i in np.flatnonzero(found.tested).tolist():
         walk = [found.a[i], found.b[i], found.c[i]]
         if found.residual[i] < 0:
             walk.reverse()
@@ -324,6 +324,15 @@ def triangle_summaries(
             )
         )
     return tuple(summaries)
+
+
+def triangles_add_up(found: Triangles) -> str:
+    """How many of the triangles that could be tested do not add up."""
+    if not (tested := int(found.tested.sum())):
+        return "Triangles: none could be tested."
+    return (
+        f"Triangles: {int(found.broken.sum()):,} of {tested:,} that could be tested do not add up."
+    )
 
 
 def triangles_frame(found: Triangles, summaries: Sequence[TriangleSummary]) -> pd.DataFrame:

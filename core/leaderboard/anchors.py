@@ -99,6 +99,11 @@ class Triangles:
     def __len__(self) -> int:
         return len(self.a)
 
+    @property
+    def tested(self) -> BoolArray:
+        """Which triangles could be tested."""
+        return ~np.isnan(self.z)
+
     def to_frame(self) -> DataFrame:
         """One row per triangle."""
         return data_frame(flat(self))

@@ -14,6 +14,7 @@ from ..consensus.jury import Jury
 from ..interpretation import leaderboard_checks as sentences
 from ..interpretation.direct_scores import PAIRS, STATISTICS, scores_abstained
 from ..interpretation.juries import fusers_alone, jury_answer, rules_departures, score_columns
+from ..interpretation.leaderboard import triangles_add_up
 from ..interpretation.votes_to_labels import grid_answer
 from ..leaderboard.board_checks import BoardChecks
 from ..leaderboard.standings import OutsideComparison
@@ -50,13 +51,8 @@ def lines(audit: Audit) -> list[str]:
 
 def _sentences(checks: BoardChecks) -> list[str]:
     said = []
-    if (found := checks.triangles) is not None:
-        broken, tested = int(found.broken.sum()), int((found.z == found.z).sum())
-        said.append(
-            f"Triangles: {broken:,} of {tested:,} that could be tested do not add up."
-            if tested
-            else "Triangles: none could be tested."
-        )
+    if checks.triangles is not None:
+        said.append(triangles_add_up(checks.triangles))
     for each in checks.abstained:
         row = next(row for row in each.found.rows if row.threshold == each.threshold)
         said.append(f"Against {each.anchor}: {sentences.abstained(each.found, row, each.changed)}")

@@ -269,19 +269,6 @@ def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
     assert event.is_set()
 
 
-@pytest.mark.parametrize(
-    ("page", "old", "tab", "key"),
-    [
-        ("agreement", "view", "Two judges", "one"),
-        ("planning", "experiment", "Compare", "compare_by"),
-    ],
-)
-def test_a_link_from_when_each_page_named_its_tab_opens_on_that_tab(app, page, old, tab, key):
-    found = opened(app, page, **{old: tab})
-    assert key in {widget.key for widget in (*found.selectbox, *found.get("button_group"))}
-    assert old not in found.query_params
-
-
 def test_no_page_has_a_bare_text_below_its_docstring() -> None:
     """Streamlit would show it: in a script every bare expression is drawn."""
     for path in PAGES.glob("*.py"):
