@@ -16,7 +16,7 @@ from .files import file_to_read
 from .installation import PROGRAM
 from .labels import shown
 from .options import default_of, flags, from_flags
-from .wording import one_line
+from .wording import count, enumerated, one_line
 
 if TYPE_CHECKING:
     from .importers import ReadOptions
@@ -141,11 +141,11 @@ def _named(title: str, names: Iterable[str | None]) -> Iterator[str]:
 def _counts(result: ImportResult) -> str:
     columns = result.votes.column_names
     numbers = {name: len(result.votes[name].unique()) for name in NAMED if name in columns}
-    distinct = [f"{n:,} {NAMED[name]}{'s' * (n != 1)}" for name, n in numbers.items()]
-    kind = "gold labels" if result.gold_only else result.kind
+    distinct = [count(n, NAMED[name]) for name, n in numbers.items()]
+    unit = "gold label" if result.gold_only else result.kind.removesuffix("s")
     return (
-        f"{result.votes.num_rows:,} {kind} of {' and '.join(distinct)}; {result.n_rejected:,} "
-        f"rejected, {result.duplicates:,} duplicates left out."
+        f"{count(result.votes.num_rows, unit)} of {enumerated(distinct)}; {result.n_rejected:,} "
+        f"rejected, {count(result.duplicates, 'duplicate')} left out."
     )
 
 

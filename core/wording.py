@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Iterable
 from math import isfinite, isnan
 
 from .stats.estimate import Estimate
@@ -144,3 +145,9 @@ def duration(seconds: float) -> str:
 def count(number: int, noun: str) -> str:
     """`1 vote`, `2,000 votes`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def enumerated(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; nothing of nothing."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..accuracy import NEARLY_ALWAYS
 from ..records import BoolArray
-from ..wording import number
+from ..wording import enumerated, number
 from . import BY_NAME, CHECKS
 from .accuracy import LEAST_ACCURACY, people_are_reference
 from .check import CheckResult, Grade
@@ -227,7 +227,7 @@ def missing(results: Sequence[CheckResult]) -> tuple[str, ...]:
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
         who = f" for {raters} raters" if raters > 1 else ""
-        named = " and ".join(check.replace("_", " ") for check in checks).capitalize()
+        named = enumerated(check.replace("_", " ") for check in checks).capitalize()
         sentences.append(f"{named}{who}: add {need}.")
     return tuple(sentences)
 

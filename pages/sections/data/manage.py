@@ -17,6 +17,7 @@ from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
+from core.wording import count, enumerated
 from pages.shared import cached, cards, numbers, people, start, widgets
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ def pages_about(name: str) -> dict[str, str]:
 
 def holds(found: DatasetInfo) -> str:
     """How much of each kind a data set holds, in words."""
-    counted = {FORMS[kind].units: getattr(found, kind) for kind in KINDS}
-    return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
+    counted = {FORMS[kind].unit: getattr(found, kind) for kind in KINDS}
+    return enumerated(count(n, unit) for unit, n in counted.items() if n) or "0 votes"
 
 
 def _changes(chosen: DatasetInfo) -> None:
