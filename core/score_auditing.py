@@ -10,9 +10,10 @@ from .audit_results import AuditOptions, ScoreAudit
 from .checks.overall import OVERALL_WORDS
 from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from .checks.score_evidence import JudgedScores, ScoreEvidence
+from .scores.drift import periods
 from .scores.table import ScoreTable
 from .stats.estimate import Estimate
-from .store.score_queries import score_answers, score_runs, scored_metrics
+from .store.score_queries import score_answers, score_dates, score_runs, scored_metrics
 
 if TYPE_CHECKING:
     from .schema import Selection
@@ -53,6 +54,8 @@ def judged(
     """
     options = options or AuditOptions()
     answers = score_answers(store, selection, about.judge, about.metric)
+    dates = score_dates(store, selection, about.judge, about.metric)
+    period, names = next(filter(None, map(periods, dates.values())), (None, ()))
     table = ScoreTable(**answers.table | ({} if answers.categories else {"category": None}))
     cut = options.pass_from.get(about.metric)
     if cut is not None and table.kind == "levels":
@@ -67,6 +70,8 @@ def judged(
         item=answers.item,
         model=answers.model,
         models=answers.models,
+        period=period,
+        periods=names,
         wrong_pass=options.wrong_pass,
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,

@@ -58,6 +58,7 @@ class JudgedScores:
     outputs, missing : outputs of the judge, and those without a score.
     item : (n,) number of each answer's item, None where no model is known.
     model : (n,) codes into `models`, −1 for none: who wrote it.
+    period : (n,) codes into `periods`, −1 for none: when it was scored; None without dates.
     wrong_pass : price of passing an answer that people fail, where the other error costs 1.
     """
 
@@ -70,6 +71,8 @@ class JudgedScores:
     item: IntArray | None = None
     model: IntArray | None = None
     models: tuple[str, ...] = ()
+    period: IntArray | None = None
+    periods: tuple[str, ...] = ()
     wrong_pass: float = 1.0
 
     def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
@@ -151,6 +154,14 @@ class ScoreEvidence:
     def drift(self) -> Drift:
         """Leniency by category."""
         return drift(self.table, names=self.table.categories, level=self.level)
+
+    @cached_property
+    def drift_over_time(self) -> Drift | None:
+        """Leniency by day, month or year; None without dates."""
+        scores = self.scores
+        if scores.period is None:
+            return None
+        return drift(self.table, group=scores.period, names=scores.periods, level=self.level)
 
     @cached_property
     def repeatability(self) -> Repeatability:

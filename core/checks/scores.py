@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Literal
 
-from ..scores.drift import GroupDrift
+from ..scores.drift import Drift
 from ..stats.estimate import Estimate
 from ..wording import count, interval, number, percent
 from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span, worse
@@ -453,18 +453,16 @@ def _worst_group(evidence: ScoreEvidence) -> Estimate | Unknown:
     return worst.difference
 
 
-def _group_sentence(group: GroupDrift, groups: int) -> str:
-    higher = "higher" if group.difference.value >= 0 else "lower"
-    size = differs(group.difference.value, "", "").strip()
+def stands_out(found: Drift | None, *, what: str = "", others: str) -> str:
+    """The group in which leniency is farthest from that of the others."""
+    worst = None if found is None else found.worst
+    if found is None or worst is None:
+        return ""
     return (
-        f"Beside people it scores category {group.group} {size} {higher} than the other categories "
-        f"({points_span(group.difference)}, widened for {groups})"
+        f"Beside people it scores {what}{worst.group} "
+        f"{differs(worst.difference.value, 'higher', 'lower')} than the other {others} "
+        f"({points_span(worst.difference)}, widened for {len(found.groups)})"
     )
-
-
-def _drift_sentence(evidence: ScoreEvidence, _: Estimate) -> str:
-    worst = evidence.drift.worst
-    return "" if worst is None else _group_sentence(worst, len(evidence.drift.groups))
 
 
 DRIFT = Check(
@@ -485,7 +483,38 @@ DRIFT = Check(
     more_of="in its worst category",
     advice="Do not compare categories by its scores.",
     estimate=_worst_group,
-    sentence=_drift_sentence,
+    sentence=lambda evidence, _: stands_out(evidence.drift, what="category ", others="categories"),
+)
+
+
+def _worst_period(evidence: ScoreEvidence) -> Estimate | Unknown:
+    found = evidence.drift_over_time
+    if found is None:
+        return Unknown("no column of the file has dates such as 2026-01-31", applicable=False)
+    if found.worst is None:
+        return Unknown(found.reason or "it needs two periods with ten items each")
+    return found.worst.difference
+
+
+DRIFT_OVER_TIME = Check(
+    name="drift_over_time",
+    title="time",
+    subject="Leniency over time",
+    question="Is it as strict at all times?",
+    page="scores",
+    kind="scores",
+    limits=Limits(
+        "signed",
+        0.05,
+        0.125,
+        "As leniency; its interval is Bonferroni's for the number of days, months or years.",
+        unit="points",
+    ),
+    needs="a column with dates, and scores by people",
+    more_of="in its worst period",
+    advice="Do not compare times by its scores: the judge, its prompt or what it judges changed.",
+    estimate=_worst_period,
+    sentence=lambda evidence, _: stands_out(evidence.drift_over_time, others="periods"),
 )
 
 
@@ -590,6 +619,7 @@ CHECKS: tuple[Check, ...] = (
     SPREAD,
     SCORE_LENGTH,
     DRIFT,
+    DRIFT_OVER_TIME,
     SCORE_REPEATABILITY,
     SCORE_DATA,
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..checks.check import Unknown, differs, points_span, share_span
 from ..scores.cut import Cut
-from ..scores.drift import Drift
 from ..scores.pass_rate import PassRate
 from ..scores.people import AltTest, LeftOut
 from ..scores.raters import RaterPair
@@ -92,18 +91,6 @@ def versions_sentence(a: str, b: str, found: VersionDifference) -> str:
         said += f". Beside people {shown} {to} ({points_span(found.bias)})"
     few = "" if found.reason is None else f" Judge and labels are not joined: {found.reason}."
     return f"{said}.{few}"
-
-
-def period_sentence(found: Drift) -> str:
-    """The period in which leniency stands out most, beside the others."""
-    worst = found.worst
-    assert worst is not None
-    apart = differs(worst.difference.value, "higher", "lower")
-    shown = "" if worst.difference.excludes(0) else ", which may be chance"
-    return (
-        f"Beside people it scores {worst.group} {apart} than the other periods "
-        f"({points_span(worst.difference)}, widened for {len(found.groups)}){shown}."
-    )
 
 
 def map_sentence(found: ScoreRecalibration | Unknown) -> str:

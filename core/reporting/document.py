@@ -33,6 +33,7 @@ from ..leaderboard.anchored import BoardRow
 from ..leaderboard.by_anchor import AnchorSummary
 from ..leaderboard.panels import JudgedBoard
 from ..scores.cut import Cut
+from ..scores.drift import Drift
 from ..scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
 from . import asked, listwise
@@ -217,10 +218,8 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         },
         "repeatability": _estimate(evidence.repeatability.icc_3_k),
         "length": _estimate(effect.instrumented or effect.raw),
-        "drift": [
-            {"group": group.group, **_estimated(group.difference)}
-            for group in evidence.drift.groups
-        ],
+        "drift": _drift(evidence.drift),
+        "drift_over_time": _drift(evidence.drift_over_time),
         "pass_rate": {
             "judge": _estimate(rates.judge),
             "labels": _estimate(rates.labels),
@@ -237,6 +236,11 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         ],
         "recalibration": _recalibration(evidence.recalibration),
     }
+
+
+def _drift(found: Drift | None) -> list[dict[str, Any]]:
+    groups = () if found is None else found.groups
+    return [{"group": group.group, **_estimated(group.difference)} for group in groups]
 
 
 VERSION_FIELDS = ("difference", "labels", "judge", "bias")

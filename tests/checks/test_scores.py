@@ -16,6 +16,7 @@ from core.checks import LIMITS, SCORE_CHECKS
 from core.checks.overall import GRADE_OF, SIGNS
 from core.checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from core.checks.score_evidence import JudgedScores, ScoreEvidence
+from core.one_call import audit
 from core.scores.table import ScoreTable
 
 SCORE_RATES = {check.name: check for check in SCORE_CHECKS}
@@ -180,6 +181,36 @@ def test_levels_lenient_compressed_and_inverted():
     overall, of = verdict_of(evidence_of(6 - levels(fair), person))
     assert (overall.verdict, of["association"].grade) == ("do_not_trust", "fail")
     assert verdict_of(evidence_of(levels(fair), person))[0].verdict == "trust"
+
+
+def test_leniency_that_changes_with_the_date_is_graded():
+    rng = np.random.default_rng(4)
+    people = rng.integers(1, 5, 120)
+    late = np.arange(120) >= 60
+    frame = pd.DataFrame(
+        {
+            "item_id": [f"q{k}" for k in range(120)],
+            "judge_score": people,
+            "human_score": people,
+            "created_at": np.where(late, "2026-05-02 10:00", "2026-04-30 09:00"),
+        }
+    )
+
+    def said(frame):
+        (scores,) = audit(frame, splits=0).scores
+        return next(result for result in scores.checks if result.check == "drift_over_time"), scores
+
+    steady, _ = said(frame)
+    assert steady.grade in ("ok", "unknown"), steady
+    wavering = frame.judge_score + np.where(late, rng.integers(0, 3, 120), 0)
+    drifting, scores = said(frame.assign(judge_score=wavering.clip(1, 5)))
+    assert drifting.grade == "fail"
+    assert "it scores 2026-0" in drifting.sentence
+    assert "widened for 2" in drifting.sentence
+    assert scores.overall.verdict == "trust_with_limits"
+    assert "drift_over_time" in scores.overall.because
+    undated, _ = said(frame.drop(columns="created_at"))
+    assert not undated.applicable
 
 
 def test_several_people_take_the_place_of_association():

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.checks import BY_NAME
 from core.checks.check import Unknown
+from core.checks.scores import stands_out
 from core.interpretation import scores as sentences
 from core.plots import scores as plots
 from core.records import BoolArray, IntArray
@@ -113,7 +114,7 @@ def _dates(state: PageState) -> None:
     if not groups.groups:
         widgets.not_applicable(f"{groups.reason}.")
         return
-    st.text(sentences.period_sentence(groups))
+    st.text(f"{stands_out(groups, others='periods')}.")
     known = ~np.isnan(table.judge) & (table.persons > 0)
     marks = {group.group: known & (code == names.index(group.group)) for group in groups.groups}
     fig = plots.groups_figure(groups, theme=state.look, chosen=widgets.in_url("period"))
