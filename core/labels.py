@@ -15,8 +15,9 @@ TIE_WORDS = frozenset(
     {"tie", "ties", "tied", "same", "draw", "equal", "both", "neither"}
     | {"tie (bothbad)", "bothbad", "both bad", "both_bad"}
     | {"tie (bothgood)", "bothgood", "both good", "both_good"}
+    | {"unentschieden", "gleich", "gleich gut", "gleich schlecht", "gleichstand", "beide", "keine"}
 )
-"""Words that mean a tie in every vocabulary."""
+"""Words that mean a tie in every vocabulary, of English and of German spreadsheets."""
 
 
 ALONE = {
@@ -30,9 +31,10 @@ too.
 GRADES = {
     label: value
     for value, labels in {
-        1.0: "pass passed yes y correct right true good up thumbs_up 👍 ✓ ✔ c",
+        1.0: "pass passed yes y correct right true good up thumbs_up 👍 ✓ ✔ c ja richtig bestanden",
         0.5: "partial partially partly partially_correct partly_correct partial_pass p",
-        0.0: "fail failed no n incorrect wrong false bad down thumbs_down 👎 ✗ ✘ i",
+        0.0: "fail failed no n incorrect wrong false bad down thumbs_down 👎 ✗ ✘ i nein falsch "
+        "nicht_bestanden",
     }.items()
     for label in labels.split()
 }
@@ -82,9 +84,10 @@ _SIDES = {
     for side, vote in {"a": 1, "b": -1, "1": 1, "2": -1}.items()
 } | {"model a": 1, "model b": -1}
 _LETTERS = {"c": 0} | {
-    f"{prefix}{letter}": vote
-    for prefix in ("", "assistant ", "response ", "answer ", "option ", "output ")
+    f"{noun} {letter} {better}".strip(): vote
+    for noun in ("", "assistant", "response", "answer", "option", "output", "antwort")
     for letter, vote in (("a", 1), ("b", -1))
+    for better in ("", "better", "is better", "wins", "besser", "ist besser", "gewinnt")
 }
 
 CANONICAL = "1/0/-1"
@@ -141,13 +144,13 @@ VOCABULARIES = {
         Vocabulary(
             "first/second",
             "first or second, of the two as they were shown; tie",
-            {"first": 1, "second": -1},
+            {"first": 1, "second": -1, "erste": 1, "zweite": -1},
             "slot",
         ),
         Vocabulary(
             "left/right",
             "left or right, of the two as they were shown; tie",
-            {"left": 1, "right": -1},
+            {"left": 1, "right": -1, "links": 1, "rechts": -1},
             "slot",
         ),
         Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),

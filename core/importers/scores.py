@@ -63,6 +63,8 @@ PERSON = re.compile(
     rf"|(?P<first>{_WHAT})_(?:of_|by_)?(?:{_WHO})s?(?:_?[0-9]{{1,3}}|_[a-z])?"
 )
 """Columns that hold what a person, or gold, says of each answer."""
+BY_NAME = re.compile(rf"(?:{_WHO}|anno?)s?_[^\W\d_]+")
+"""Columns of people who are named in them (`ann_mia`, `ann_jo`), where there are two or more."""
 JUDGE = re.compile(
     rf"(?P<who>judge|llm|ai|auto|grader|evaluator|model_judge|llm_judge)(?:_?[0-9]{{1,3}})?"
     rf"(?:_(?P<what>{_WHAT}))?"
@@ -202,7 +204,8 @@ def _beside(table: TextTable, taken: Iterable[str]) -> tuple[tuple[str, ...], tu
             PERSON.fullmatch(name) and not _NAMES_WHO.fullmatch(name) and not JUDGE.fullmatch(name)
         )
     )
-    return judges, people
+    by_name = () if people else of(BY_NAME.fullmatch)
+    return judges, by_name if len(by_name) > 1 else people
 
 
 def _is_scored(table: TextTable, column: str) -> bool:

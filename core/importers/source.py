@@ -43,6 +43,12 @@ _HEAD = 4 * 1024**2
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
+_MULTIBYTE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+"""A character of UTF-8 beyond ASCII."""
+_MARKS = frozenset("‚„“”‘’«»‹›…–—¡¿€£°§·±×²³ºª½\N{NO-BREAK SPACE}")
+_CAPITAL_WITHIN = re.compile(r"[a-zß-öø-ÿ][À-ÖØ-Þ]")
 _SUFFIXES = (
     ".gz",
     ".zst",
@@ -73,6 +79,8 @@ FOREIGN = {
 }
 """How a file begins that is none → what it is, and what to do."""
 
+Encoding = Literal["UTF-8", "Windows-1252"]
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source:
@@ -83,6 +91,7 @@ class Source:
         a path.  together : name of the folder or archive that it is one of several files of.
     path : of a delimited file that is too large to be held: `data` is its beginning.
     size : in bytes.  rows : lines of a delimited file, at least.
+    encoding : that the file had; `data` is UTF-8.
     """
 
     name: str
@@ -94,6 +103,7 @@ class Source:
     path: Path | None = None
     size: int = 0
     rows: int = 0
+    encoding: Encoding = "UTF-8"
 
     @property
     def stem(self) -> str:
@@ -153,7 +163,7 @@ def open_source(
     folders = data.resolve().parent.parts if isinstance(data, Path) else ()
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
-    text = _utf8(name, unpacked)
+    text, encoding = _text(name, unpacked)
     if _JSON.match(text):
         refuse_unfolding(name, text)
         return Source(
@@ -170,6 +180,7 @@ def open_source(
         together=together,
         size=len(text),
         rows=max(text.count(b"\n"), text.count(b"\r")),
+        encoding=encoding,
     )
 
 
@@ -298,8 +309,10 @@ def read_path(name: str, path: Path, max_bytes: int) -> bytes:
         ) from None
 
 
-def _utf8(name: str, data: bytes) -> bytes:
-    """The bytes without a byte order mark, if they are text; the message names byte and line."""
+def _text(name: str, data: bytes) -> tuple[bytes, Encoding]:
+    """The bytes in UTF-8 without a byte order mark, and what they were in; the message names byte
+    and line.
+    """
     text = data.removeprefix(_BOM)
     if not text or text.isspace():
         raise UnreadableFile(
@@ -318,12 +331,33 @@ def _utf8(name: str, data: bytes) -> bytes:
         # Checking ASCII first makes no copy of a large file.
         _ = text.isascii() or text.decode("utf-8")
     except UnicodeDecodeError as error:
+        if len(text) == len(data) and not _JSON.match(text) and (windows := _windows_text(text)):
+            return windows, "Windows-1252"
         at = error.start + len(data) - len(text)
         raise UnreadableFile(
             f"{name}: line {_line(data, at)}, byte {at + 1}: 0x{data[at]:02x} is not UTF-8 "
             "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
         ) from None
-    return text
+    return text, "UTF-8"
+
+
+def _windows_text(text: bytes) -> bytes | None:
+    """Text of Windows-1252, as spreadsheets of Western Europe save CSV, in UTF-8; None if it may be
+    anything else.
+
+    It is nothing else where no character of UTF-8 is in it, and what is beyond ASCII is letters and
+    marks that are written there, no capital after a small letter, which damaged UTF-8 looks like.
+    """
+    if _MULTIBYTE.search(text):
+        return None
+    try:
+        decoded = text.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    beyond = {character for character in decoded if not character.isascii()}
+    if any(not character.isalpha() and character not in _MARKS for character in beyond):
+        return None
+    return None if _CAPITAL_WITHIN.search(decoded) else decoded.encode("utf-8")
 
 
 def _line(data: bytes, at: int) -> int:

@@ -36,8 +36,12 @@ WORDS = {
             "better judgment judgement "
             "selected outcome result urteil gewinner entscheidung ergebnis",
         ),
-        "position": ("order position shown presented presentation ordering first swap",),
-        "gold": ("gold truth true human correct reference expert label target",),
+        "position": (
+            "order position shown presented presentation ordering first swap reihenfolge zuerst",
+        ),
+        "gold": (
+            "gold truth true human correct reference expert label target mensch menschen referenz",
+        ),
         "confidence": (
             "confidence conf certainty certain sure sureness probability prob sicherheit konfidenz",
         ),
@@ -54,7 +58,9 @@ WORDS = {
 }
 """Canonical column → words of its name, one of each set."""
 
-REFERENCE = {"human", "humans", "people", "gold", "truth", "expert", "experts"}
+REFERENCE = {
+    *("human", "humans", "people", "gold", "truth", "expert", "experts", "mensch", "menschen")
+}
 """Words in the name of a column of labels that others are measured by."""
 SIDED = {"left", "right"}
 """Words in the name of a model's column that say which labels may name it."""

@@ -97,8 +97,10 @@ def read_delimited(source: Source) -> TextTable:
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
     notes: tuple[str, ...] = ()
+    if source.encoding != "UTF-8":
+        notes = (f"The text is no UTF-8 and is read as {source.encoding}.",)
     if unnamed:
-        notes = (f"Column {unnamed[0]} has no name and was left out.",)
+        notes += (f"Column {unnamed[0]} has no name and was left out.",)
     if delimiter != "," and (with_commas := _read_decimal_commas(columns)):
         notes += (f"Decimal commas read in {', '.join(map(shown, with_commas))}.",)
     return TextTable(

@@ -65,7 +65,7 @@ REFUSED = {
         "in UTF-8",
     ),
     "latin-1.csv": (
-        HEAD + "1,j,1\n2,café,1\n".encode("latin-1"),
+        HEAD + "1,j,1\n2,café,1\n".encode("latin-1") + "3,€,1\n".encode(),
         UnreadableFile,
         "line 3, byte 31: 0xe9",
         "as UTF-8",

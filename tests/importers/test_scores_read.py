@@ -87,6 +87,12 @@ def test_several_columns_are_people_with_rows_of_their_own():
     assert reading.mapping.keys() == {"item_id"}
 
 
+def test_people_may_be_named_in_their_columns_where_there_are_two():
+    reading = read_one(table("ticket,llm_score,ann_mia,ann_jo", [(1, 4, 5, 4), (2, 3, 3, 2)]))
+    raters = zip(column(reading, "judge"), column(reading, "rater_type"), strict=True)
+    assert {*raters} == {("llm", "llm"), ("ann_mia", "human"), ("ann_jo", "human")}
+
+
 def test_a_frame_with_a_column_per_rater_is_read_as_the_file_is():
     """Numbers, text and blanks of three columns, whose codes are of different widths."""
     frame = pd.DataFrame(

@@ -80,6 +80,30 @@ def test_values_tell_columns_whose_names_do_not() -> None:
     assert suggested("x,y,z\n" + "".join(rows.splitlines(keepends=True)[:9])) == {}
 
 
+def test_a_german_spreadsheet_of_windows_is_read() -> None:
+    """As Excel writes it: semicolons, decimal commas, Windows-1252, labels in words."""
+    rows = [
+        f"Kündigung {i};{label};{50 + i},5;{label};{'AB'[i % 2]}"
+        for i, label in enumerate(["A besser", "B ist besser", "unentschieden", "Antwort A"])
+    ]
+    header = "Frage;Urteil GPT;Sicherheit (%);Urteil Mensch;zuerst gezeigt"
+    data = "\r\n".join([header, *rows]).encode("cp1252")
+    looks = inspect(data, "umfrage.csv")
+    assert looks.suggested == {
+        "item_id": "Frage",
+        "vote": "Urteil GPT",
+        "confidence": "Sicherheit (%)",
+        "gold": "Urteil Mensch",
+        "position": "zuerst gezeigt",
+    }
+    named = (*looks.suggested.items(), ("judge", "=GPT"))
+    (reading,) = read([("umfrage.csv", data)], ReadOptions(mapping=named, label_refers="model"))
+    assert reading.n_rejected == 0
+    assert reading.votes["vote"].to_pylist() == reading.votes["gold"].to_pylist() == [1, -1, 0, 1]
+    assert reading.votes["item_id"].to_pylist()[0] == "Kündigung 0"
+    assert "The text is no UTF-8 and is read as Windows-1252." in reading.notes
+
+
 def test_german_columns_are_suggested() -> None:
     rows = "".join(f"f{i};eins {i};zwei {i};A;Max;0,{50 + i};weil\n" for i in range(40))
     heads = "Frage;Antwort A;Antwort B;Urteil;Gutachter;Sicherheit;Begründung\n"
