@@ -94,6 +94,20 @@ def _no_default_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _quick_stores(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Stores of this process keep the memory of a statement for the next one, as most of a test's
+    time would go to give a few rows' back; and in `make test` no thread waits beside the one that
+    works. Processes that tests start are as they are for users.
+    """
+    from core.store import connection
+
+    threads = {"threads": "1"} if pytestconfig.option.markexpr == "not thorough" else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "FRUGAL", threads)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _unfolded() -> Iterator[None]:
     """What a page folds stands open where tests read its elements; browser tests open it by a
     click.

@@ -1,4 +1,6 @@
-"""Sixty-five judges in the shape of a real benchmark, and more of everything than a page takes."""
+"""Sixty-five judges in the shape of a real benchmark; what is too much for a page is in
+`tests/pages/test_wide_files.py`.
+"""
 
 import numpy as np
 import pytest
@@ -18,21 +20,17 @@ LONGEST = 3_000
 MOST_ENTRIES = 12
 
 
-def served(folder, table):
+@pytest.fixture(scope="module")
+def many_url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("many")
+    table, _ = many_judges(np.random.default_rng(6), stated=True)
     suffix, write = FILES["plain"]
-    file = folder / f"votes{suffix}"
+    file, path = folder / f"votes{suffix}", folder / "votes.duckdb"
     file.write_bytes(write(table))
-    path = folder / "votes.duckdb"
     with Store.open(path) as store:
         for reading in read([(file.name, file)]):
             store.load(reading, simulated=True)
-    return start_app(path)
-
-
-@pytest.fixture(scope="module")
-def many_url(tmp_path_factory):
-    table, _ = many_judges(np.random.default_rng(6), stated=True)
-    server, address = served(tmp_path_factory.mktemp("many"), table)
+    server, address = start_app(path)
     yield address
     stop_app(server)
 
@@ -46,8 +44,8 @@ def readable(visitor, longest=LONGEST):
 
 
 @pytest.mark.parametrize("name", pages_in_navigation())
-def test_browser_every_page_reads_with_65_judges(chromium, many_url, name):
-    with visiting(chromium, many_url, **DESK) as visitor:
+def test_browser_every_page_reads_with_65_judges(chromium, at_home, many_url, name):
+    with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:
         visitor.open(f"/{name}" if name != "overview" else "/")
         readable(visitor)
         if name == "overview":
@@ -67,16 +65,18 @@ JURY = "&".join(f"jury=judge-{place:02}" for place in range(65))
 @pytest.mark.parametrize(
     "path", ["/?", "/position_bias?", "/errors?", f"/juries?{JURY}&", "/calibration?"]
 )
-def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
-    with visiting(chromium, many_url, **DESK) as visitor:
+def test_browser_all_of_65_judges_on_request(chromium, at_home, many_url, path):
+    with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:
         visitor.open(f"{path}all_judges=true")
         # A hidden figure for phones has no marks.
         until(lambda: max((figure["marks"] for figure in visitor.figures()), default=0) >= 65)
         readable(visitor)
 
 
-def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chromium, many_url):
-    with visiting(chromium, many_url, **DESK) as visitor:
+def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(
+    chromium, at_home, many_url
+):
+    with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:
         rows = ".st-key-wrong-figure .ytick text"
         visitor.open("/errors")
         visitor.page.locator(rows).first.wait_for()
@@ -89,16 +89,3 @@ def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chr
         visitor.settle()
         visitor.figures()
         assert visitor.page.locator(rows).first.text_content() == "judge-00"
-
-
-def test_browser_what_is_too_much_is_a_sentence(chromium, tmp_path):
-    table, _ = many_judges(np.random.default_rng(1), judges=301, items=20)
-    server, address = served(tmp_path, table)
-    try:
-        with visiting(chromium, address, **DESK) as visitor:
-            visitor.open("/")
-            assert "300 of 301 judges are audited" in visitor.text()
-            visitor.open("/agreement")
-            assert visitor.page.locator("[data-testid=stException]").count() == 0
-    finally:
-        stop_app(server)

@@ -11,6 +11,7 @@ from test_browser_access import OF_STREAMLIT, PHONE, axe, faults
 from test_browser_upload import drop, says
 from visits import start_app, stop_app, visiting
 
+TALL = {"width": 1440, "height": 1200}
 SCORER = "/scores?scored=sim-scorer-generous&metric="
 
 
@@ -46,11 +47,11 @@ def files(rng: np.random.Generator) -> dict[str, pd.DataFrame]:
 
 @pytest.mark.parametrize("shape", ["levels", "passes", "annotators"])
 def test_browser_a_file_of_scores_is_loaded_with_two_choices_at_most(
-    chromium, own_app, tmp_path, shape
+    chromium, at_home, own_app, tmp_path, shape
 ):
     path = tmp_path / f"{shape}.csv"
     files(np.random.default_rng(3))[shape].to_csv(path, index=False)
-    with visiting(chromium, own_app) as visitor:
+    with visiting(chromium, own_app, within=at_home()) as visitor:
         visitor.open("/data")
         drop(visitor, path)
         right = visitor.page.get_by_text("These columns are right")
@@ -67,8 +68,8 @@ def test_browser_a_file_of_scores_is_loaded_with_two_choices_at_most(
         assert raters.count() == {"annotators": 6}.get(shape, 1)
 
 
-def test_browser_a_cell_opens_its_answers_side_by_side(chromium, own_app):
-    with visiting(chromium, own_app, viewport={"width": 1440, "height": 1200}) as visitor:
+def test_browser_a_cell_opens_its_answers_side_by_side(chromium, at_home, own_app):
+    with visiting(chromium, own_app, within=at_home(viewport=TALL)) as visitor:
         visitor.open(f"{SCORER}helpfulness&dataset=demo+(simulated)")
         visitor.figures()
         assert not visitor.page.locator("[class*=st-key-pair-answers-]").count()
@@ -88,8 +89,8 @@ def test_browser_a_cell_opens_its_answers_side_by_side(chromium, own_app):
         says(visitor, "3 to 4 of")
 
 
-def test_browser_the_price_moves_the_cut_by_keyboard(chromium, own_app):
-    with visiting(chromium, own_app) as visitor:
+def test_browser_the_price_moves_the_cut_by_keyboard(chromium, at_home, own_app):
+    with visiting(chromium, own_app, within=at_home()) as visitor:
         visitor.open(f"{SCORER}helpfulness&dataset=demo+(simulated)&tab=Pass+or+fail&pass-from=4")
         cut = visitor.page.locator(".st-key-cut")
         before = cut.inner_text()
@@ -108,8 +109,8 @@ def test_browser_the_price_moves_the_cut_by_keyboard(chromium, own_app):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("tab", ["Agreement", "Pass+or+fail", "True+rate", "Steadiness"])
-def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, own_app, tab):
-    with visiting(chromium, own_app, **PHONE) as visitor:
+def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, at_home, own_app, tab):
+    with visiting(chromium, own_app, within=at_home(**PHONE)) as visitor:
         visitor.open(
             f"{SCORER}helpfulness&dataset=demo+(simulated)&tab={tab}&pass-from=4"
             "&pair=sim-scorer-generous+–+sim-person-1"

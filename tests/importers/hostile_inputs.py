@@ -2,23 +2,21 @@
 `python tests/importers/hostile_inputs.py FOLDER [COMMAND...]`.
 
 Each command has a process of its own, forked from one that has loaded everything, so that its
-memory and time are its own. What `audit` refuses is not reported: both read alike. One line of JSON
-each.
+memory and time are its own. What `audit` refuses is not reported: both read alike. Most accidents
+are reported only, as a report audits. One line of JSON each.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import importlib
 import io
 import json
 import os
 import random
-import resource
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import broken_files
@@ -28,14 +26,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import test_hostile_files as hostile
 import wide_files
+from forked import aside, attempt, command, load_what_loads
 
-from core.__main__ import main
 from core.importers import ReadOptions, read, template
 from core.store import Store
 
 MEGABYTE = 1024**2
-ADDRESS_SPACE = 4 * 1024 * MEGABYTE
-MUTATIONS = 15
+MUTATIONS, AUDITED = 15, 5
 COMMANDS = ("import", "audit", "report")
 BEFORE = b"item_id,judge,vote,gold\n1,kept,1,1\n2,kept,-1,1\n"
 Make = Callable[[], bytes]
@@ -234,24 +231,26 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield "array.json", f"[{', '.join(lines)}]".encode()
 
 
-def inputs() -> Iterator[tuple[str, Make]]:
-    """Name and bytes of every input."""
-    yield from LARGE.items()
-    yield from wide_files.WIDE.items()
-    for name, text in SMALL.items():
-        yield name, lambda text=text: text  # type: ignore[misc]
-    for name, (text, *_) in hostile.REFUSED.items():
-        yield name, lambda text=text: text  # type: ignore[misc]
-    for name, case in hostile.REJECTED.items():
-        yield f"rejected-{name}", lambda case=case: case[0]  # type: ignore[misc]
+def inputs() -> Iterator[tuple[str, Make, tuple[str, ...]]]:
+    """Name and bytes of every input, and which commands have it."""
+    for name, make in LARGE.items():
+        yield name, make, COMMANDS
+    for name, make in wide_files.WIDE.items():
+        # What these take of an audit and a report is known from `tests/pages/test_wide_files.py`.
+        yield name, make, ("import",)
+    texts = SMALL | {name: text for name, (text, *_) in hostile.REFUSED.items()}
+    texts |= {f"rejected-{name}": text for name, (text, *_) in hostile.REJECTED.items()}
     for name, (files, _) in {**broken_files.TABLES_OF_VOTES, **broken_files.RANKINGS}.items():
         if isinstance(files[0][1], bytes):
-            yield f"{name[:60]}-{files[0][0]}", lambda files=files: files[0][1]  # type: ignore[misc]
+            texts[f"{name[:60]}-{files[0][0]}"] = files[0][1]
+    for name, text in texts.items():
+        yield name, lambda text=text: text, COMMANDS  # type: ignore[misc]
     draw = random.Random(13)
     for name, text in seeds():
         for k in range(MUTATIONS):
             changed = mutated(text, draw)
-            yield f"accident-{k}-{name}", lambda changed=changed: changed  # type: ignore[misc]
+            commands = COMMANDS if k < AUDITED else ("import", "report")
+            yield f"accident-{k}-{name}", lambda changed=changed: changed, commands  # type: ignore[misc]
 
 
 def special(folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -286,20 +285,10 @@ def special(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "a name with a NUL", ["a\0b.csv"]
 
 
-def said_by(arguments: list[str]) -> tuple[int, str]:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        try:
-            code = main(arguments)
-        except BaseException as error:
-            return -1, f"Traceback of {type(error).__name__}: {error}"
-    return code, said.getvalue()
-
-
 def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[str]) -> None:
     """Import into a copy of the store, audit and report, a line each."""
     store = folder / "attempt.duckdb"
-    for command in commands:
+    for verb in commands:
         outputs = {
             "import": ["--store", str(store)],
             "audit": ["--isolated", "--splits", "10", "--json", str(folder / "found.json")],
@@ -307,104 +296,47 @@ def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[s
         }
         for each in (*folder.glob("attempt.duckdb*"), *folder.glob("found.*")):
             each.unlink()
-        if command == "import":
+        if verb == "import":
             shutil.copy(folder / "before.duckdb", store)
         elif "--dataset" in arguments:
             return
-        done = attempt([command, *arguments, *outputs[command]])
-        unchanged = command != "import" or kept(folder)
-        print(json.dumps({"name": name, "command": command, **done, "kept": unchanged}), flush=True)
-        if command == "audit" and done["code"] != 0:
+        done = attempt(partial(command, [verb, *arguments, *outputs[verb]]))
+        unchanged = verb != "import" or aside(partial(kept, store))
+        done["said"] = str(done["said"])[:2000]
+        print(json.dumps({"name": name, "command": verb, **done, "kept": unchanged}), flush=True)
+        if verb == "audit" and done["code"] != 0:
             return
 
 
-def attempt(arguments: list[str]) -> dict[str, object]:
-    """What a command says and takes, in a forked process."""
-    answer, child_answers = os.pipe()
-    child = os.fork()
-    if not child:
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-        code, said = said_by(arguments)
-        os.write(child_answers, json.dumps([code, said[:2000]]).encode("utf-8", "replace"))
-        os._exit(0)
-    os.close(child_answers)
-    _, status, used = os.wait4(child, 0)
-    with os.fdopen(answer, "rb") as file:
-        code, said = json.loads(file.read() or b'[-2, "died"]')
-    return {
-        "code": code,
-        "said": said,
-        "status": status,
-        "resident": used.ru_maxrss * 1024,
-        "cpu": used.ru_utime + used.ru_stime,
-    }
-
-
-def kept(folder: Path) -> bool:
-    """Whether the votes from before are as they were; in a process of its own, as threads do not
-    fork.
-    """
-    child = os.fork()
-    if child:
-        return os.wait4(child, 0)[1] == 0
-    same = False
-    with (
-        contextlib.suppress(Exception),
-        duckdb.connect(str(folder / "attempt.duckdb")) as connection,
-    ):
+def kept(store: Path) -> None:
+    """That the votes from before are as they were."""
+    with duckdb.connect(str(store)) as connection:
         found = connection.execute(
             """select i.name, v.vote, c.gold from votes v join comparisons c on c.id = v.comparison
                join items i on i.id = c.item join judges j on j.id = v.judge
                where j.name = 'kept' order by 1"""
         ).fetchall()
-        same = found == [("1", 1, 1), ("2", -1, 1)]
-    os._exit(0 if same else 1)
+    assert found == [("1", 1, 1), ("2", -1, 1)], found
 
 
-def load_what_commands_load(folder: Path) -> None:
-    """Import here what a report imports, or more than a thousand children would, each for itself.
-
-    A child says what that is: commands start threads, after which a process must not fork.
-    """
-    answer, child_answers = os.pipe()
-    child = os.fork()
-    if not child:
-        path = folder / "before.csv"
-        path.write_bytes(BEFORE)
-        said_by(["report", "--isolated", str(path), "--html", str(folder / "before.html")])
-        with os.fdopen(child_answers, "w", encoding="utf-8") as file:
-            file.write("\n".join(sys.modules))
-        os._exit(0)
-    os.close(child_answers)
-    with os.fdopen(answer, encoding="utf-8") as file:
-        names = file.read().split("\n")
-    os.wait4(child, 0)
-    for name in names:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+def load_before(folder: Path) -> None:
+    with Store.open(folder / "before.duckdb") as store:
+        store.load(read([("before.csv", BEFORE)], ReadOptions())[0])
 
 
-def try_all(folder: Path, commands: Sequence[str]) -> None:
-    child = os.fork()
-    if not child:
-        with Store.open(folder / "before.duckdb") as store:
-            store.load(read([("before.csv", BEFORE)], ReadOptions())[0])
-        os._exit(0)
-    os.wait4(child, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    load_what_commands_load(folder)
-    for name, make in inputs():
+def try_all(folder: Path, chosen: Sequence[str]) -> None:
+    (folder / "before.csv").write_bytes(BEFORE)
+    assert aside(partial(load_before, folder))
+    given = [str(folder / "before.csv"), "--html", str(folder / "before.html")]
+    load_what_loads(partial(command, ["report", "--isolated", *given]))
+    for name, make, commands in inputs():
         path = folder / name.replace("/", "-")
         # Made in a child too: what it takes to make a large file must not be inherited.
-        maker = os.fork()
-        if not maker:
-            path.write_bytes(make())
-            os._exit(0)
-        os.wait4(maker, 0)
-        attempts(name, [str(path)], folder, commands)
+        assert aside(lambda path=path, make=make: path.write_bytes(make()))
+        attempts(name, [str(path)], folder, [verb for verb in commands if verb in chosen])
         path.unlink()
     for name, arguments in special(folder):
-        attempts(name, arguments, folder, commands)
+        attempts(name, arguments, folder, chosen)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ STORE PROVIDER`.
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import resource
@@ -25,7 +26,7 @@ class Wordy(Server):
 
     def completion(self, body, fault):
         found = super().completion(body, fault)
-        reason = "".join(random.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=100_000))
+        reason = base64.b64encode(random.randbytes(75_000)).decode()
         found["choices"][0]["message"]["content"] = json.dumps({"reason": reason, "verdict": "A"})
         return found
 

@@ -78,6 +78,11 @@ class Import:
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path) -> tuple[Import, ...]:
     """All that a module imports, relative names resolved."""
     package = path.relative_to(REPOSITORY).parts[:-1]
@@ -96,7 +101,7 @@ def imports(path: Path) -> tuple[Import, ...]:
                 function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
                 walk(child, lazy or function, typing or checking)
 
-    walk(ast.parse(path.read_text(encoding="utf-8")), False, False)
+    walk(tree_of(path), False, False)
     return tuple(found)
 
 
@@ -150,10 +155,9 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
 def test_core_imports_itself_relatively() -> None:
     for path in modules("core"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         named = [
             n.module
-            for n in ast.walk(tree)
+            for n in ast.walk(tree_of(path))
             if isinstance(n, ast.ImportFrom) and not n.level and n.module
         ]
         assert not [name for name in named if name.split(".")[0] == "core"], path

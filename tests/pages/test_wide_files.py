@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from apps import TITLES
+from patience import LONG
 from places import PYTHONPATH, REPOSITORY
 from wide_files import WIDE
 
@@ -19,60 +20,55 @@ PAGES_OF_ALL = ("overview", "agreement", "leaderboard")
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(sys.platform != "linux", reason="needs the accounting of Linux"),
+    pytest.mark.skipif(sys.platform != "linux", reason="needs fork and the accounting of Linux"),
 ]
 
 
-def bounded() -> None:
-    """A backstop: what runs away ends itself."""
-    resource.setrlimit(resource.RLIMIT_CPU, (2 * SECONDS, 2 * SECONDS))
-    resource.setrlimit(resource.RLIMIT_DATA, (3 * RESIDENT, 3 * RESIDENT))
-
-
-def finished(*arguments: str, store: Path) -> str:
-    """What a process said that ended well and within the bounds."""
-    with subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": PYTHONPATH, "APPELLATE_STORE": str(store)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        preexec_fn=bounded,
-    ) as process:
-        assert process.stdout is not None
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, said[-2000:]
-    assert used.ru_maxrss * 1024 < RESIDENT, f"{used.ru_maxrss / 1024:,.0f} MB"
-    assert used.ru_utime + used.ru_stime < SECONDS, f"{used.ru_utime + used.ru_stime:.0f} s"
-    return said
-
-
-@pytest.fixture(scope="module", params=list(WIDE))
-def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("wide") / str(request.param)
-    path.write_bytes(WIDE[str(request.param)]())
-    return path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("wide")
 
 
 @pytest.fixture(scope="module")
-def store(file: Path) -> Path:
-    return file.with_suffix(".duckdb")
+def attempts(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """What came of every file with every command and page."""
+    done = subprocess.run(
+        [sys.executable, "tests/pages/wide_attempts.py", str(folder)],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
+        capture_output=True,
+        text=True,
+        timeout=20 * LONG,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {(line["file"], line["what"]): line for line in lines}
 
 
-def test_a_wide_file_is_imported_and_audited_and_reported(file: Path, store: Path) -> None:
-    html, found = file.with_suffix(".html"), file.with_suffix(".json")
-    loaded = finished("-m", "core", "import", str(file), "--store", str(store), store=store)
+def finished(done: dict[str, Any]) -> str:
+    """What an attempt said that ended well and within the bounds."""
+    said: str = done["said"]
+    assert (done["code"], done["status"]) == (0, 0), said[-2000:]
+    assert "Traceback" not in said
+    assert done["resident"] < RESIDENT, f"{done['resident'] / 1024**2:,.0f} MB"
+    assert done["cpu"] < SECONDS, f"{done['cpu']:.0f} s"
+    return said
+
+
+@pytest.mark.parametrize("file", WIDE)
+def test_a_wide_file_is_imported_and_audited_and_reported(
+    file: str, attempts: dict[tuple[str, str], dict[str, Any]], folder: Path
+) -> None:
+    html, found = ((folder / file).with_suffix(end) for end in (".html", ".json"))
+    loaded = finished(attempts[file, "import"])
     assert "loaded into" in loaded
     assert len(loaded) < 2_000
-    finished("-m", "core", "audit", str(file), "--json", str(found), store=store)
-    finished("-m", "core", "report", str(file), "--html", str(html), store=store)
-    audited, names = json.loads(found.read_text(encoding="utf-8")), file.name.partition(" ")[0]
+    finished(attempts[file, "audit"])
+    finished(attempts[file, "report"])
+    audited, names = json.loads(found.read_text(encoding="utf-8")), file.partition(" ")[0]
     notes = " ".join(audited["notes"])
     if names == "5,000":
-        noun = "models" if "models" in file.name else "judges"
+        noun = "models" if "models" in file else "judges"
         assert f"of 5,000 {noun}" in notes
         assert f"of 5,000 {noun}" in html.read_text(encoding="utf-8")
     else:
@@ -82,15 +78,16 @@ def test_a_wide_file_is_imported_and_audited_and_reported(file: Path, store: Pat
 
 
 @pytest.mark.parametrize("page", PAGES_OF_ALL)
-def test_a_page_answers_on_a_wide_file(file: Path, store: Path, page: str) -> None:
-    if not store.exists():
-        finished("-m", "core", "import", str(file), "--store", str(store), store=store)
-    drawn = json.loads(finished("tests/pages/one_page.py", page, store=store).splitlines()[-1])
+@pytest.mark.parametrize("file", WIDE)
+def test_a_page_answers_on_a_wide_file(
+    file: str, page: str, attempts: dict[tuple[str, str], dict[str, Any]]
+) -> None:
+    drawn = json.loads(finished(attempts[file, page]))
     assert drawn["title"] == [TITLES[page]]
     assert not drawn["wrong"], drawn["wrong"]
     text = "\n".join(drawn["said"])
-    judges = "judges" in file.name or "columns" in file.name
+    judges = "judges" in file or "columns" in file
     assert ("300 of 5,000 judges are audited" in text) == judges
-    if "models" in file.name and page == "leaderboard":
-        count = file.name.partition(" ")[0]
+    if "models" in file and page == "leaderboard":
+        count = file.partition(" ")[0]
         assert f"Leaderboards hold 300 of {count} models" in text

@@ -35,6 +35,12 @@ def state(path: Path) -> tuple[int, list[dict[str, object]]]:
         return store.version, store.export().to_pylist()
 
 
+@pytest.fixture(scope="module")
+def before(filled: Path) -> tuple[int, list[dict[str, object]]]:
+    """Its state, which no test changes."""
+    return state(filled)
+
+
 def test_there_are_thirty_broken_files_and_more() -> None:
     assert len(REFUSED) >= 30
     assert len(REJECTED) >= 10
@@ -42,10 +48,13 @@ def test_there_are_thirty_broken_files_and_more() -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refused_file_leaves_the_store_as_it_was(
-    name: str, filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    filled: Path,
+    before: tuple[int, list[dict[str, object]]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Even beside a good file: what is named in one command loads together or not at all."""
-    before = state(filled)
     broken, good = tmp_path / name, tmp_path / "good.csv"
     broken.write_bytes(REFUSED[name][0])
     good.write_bytes(b"item_id,judge,vote\n9,new,1\n")

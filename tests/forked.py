@@ -1,0 +1,89 @@
+"""What is tried in a process of its own, forked from one that has loaded everything: its memory and
+its time are its own, and it starts at once.
+
+The process that forks opens no store and draws nothing itself: what starts threads must not fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import resource
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+from core.__main__ import main
+
+ADDRESS_SPACE, SECONDS = 4 * 1024**3, 120
+"""Backstops, above what tests allow: what runs away ends itself."""
+
+Done = dict[str, object]
+
+
+def attempt(act: Callable[[], tuple[int, str]]) -> Done:
+    """Exit code and words of an act, how its process ended, and the memory (bytes) and processor
+    time (seconds) that it took.
+    """
+    answer, child_answers = os.pipe()
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        try:
+            code, said = act()
+        except BaseException:
+            code, said = -1, traceback.format_exc()
+        with os.fdopen(child_answers, "wb") as file:
+            file.write(f"{code}\n{said}".encode("utf-8", "replace"))
+        os._exit(0)
+    os.close(child_answers)
+    with os.fdopen(answer, "rb") as file:
+        exit_code, _, said = (file.read().decode() or "-2\ndied").partition("\n")
+    _, status, used = os.wait4(child, 0)
+    return {
+        "code": int(exit_code),
+        "said": said,
+        "status": status,
+        "resident": used.ru_maxrss * 1024,
+        "cpu": used.ru_utime + used.ru_stime,
+    }
+
+
+def command(arguments: Sequence[str]) -> tuple[int, str]:
+    """Exit code of a command of ours, and all that it said."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = main(arguments)
+    return code, said.getvalue()
+
+
+def aside(act: Callable[[], object]) -> bool:
+    """Whether an act that is not itself tried ends well, in a process of its own."""
+    child = os.fork()
+    if not child:
+        try:
+            act()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.wait4(child, 0)[1] == 0
+
+
+def load_what_loads(act: Callable[[], tuple[int, str]]) -> None:
+    """Import here what an act imports, or every child would, each for itself."""
+
+    def loaded() -> tuple[int, str]:
+        code, said = act()
+        assert code == 0, said
+        return code, "\n".join(sys.modules)
+
+    done = attempt(loaded)
+    assert done["code"] == 0, done["said"]
+    for name in str(done["said"]).split("\n"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
