@@ -437,7 +437,7 @@ def equal_models(rng: np.random.Generator, models: int, prompts: int) -> PairSco
     )
 
 
-@pytest.mark.parametrize(("models", "prompts"), [(2, 5), (2, 20), (2, 100), (8, 40)])
+@pytest.mark.parametrize(("models", "prompts"), first_of((2, 5), (2, 20), (2, 100), (8, 40)))
 def test_equal_models_rarely_have_a_leader(models: int, prompts: int) -> None:
     """With 1.96 errors whatever n, a sixth of boards of five prompts would name one."""
     rng, alone = np.random.default_rng(8), 0

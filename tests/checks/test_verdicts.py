@@ -77,7 +77,7 @@ def test_no_kappa_where_one_label_dominates() -> None:
     assert "κ" not in found.sentence
 
 
-@pytest.mark.parametrize("items", [30, 100, 300])
+@pytest.mark.parametrize("items", first_of(30, 100, 300))
 def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
     """Right on 55 %, no order effect, no repeats: position failed in 69 to 95 % of draws."""
     rng, failed, alarms = np.random.default_rng(items), 0, 0
