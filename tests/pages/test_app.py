@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from apps import TITLES, calm, judge_of, new_app, opened, texts
+from levels import first_of
 from places import REPOSITORY
 from readings import reading
 from starlette.requests import Request
@@ -195,7 +196,7 @@ def launched(address: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "", "example.org"])
+@pytest.mark.parametrize("address", first_of("0.0.0.0", "", "example.org"))
 def test_an_open_address_without_sign_in_is_refused(address):
     refused = launched(address)
     assert refused.returncode == 1
