@@ -115,6 +115,7 @@ def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, at_ho
             f"{SCORER}helpfulness&dataset=demo+(simulated)&tab={tab}&pass-from=4"
             "&pair=sim-scorer-generous+–+sim-person-1"
         )
+        visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
         assert visitor.fits_across()
         figures = visitor.figures()
         assert figures
