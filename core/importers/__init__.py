@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AppellateError, InvalidOption, UnreadableFile
-from ..files import Progress
+from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import pandalm
@@ -118,10 +118,10 @@ def read(
     opened: list[NativeFile | _TableFile] = []
     left_out: list[AppellateError] = []
     for each in given:
-        if progress is not None:
-            progress(len(opened) / steps, "Reading the file")
+        told = part_of(progress, len(opened) / steps, (len(opened) + 1) / steps)
+        told(0.0, "Reading the file")
         try:
-            opened.append(_open(each, options))
+            opened.append(_open(each, options, told))
         except UnreadableFile as error:
             if each.together is None:
                 raise
@@ -295,7 +295,9 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
 
 
-def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
+def _open(
+    given: Given, options: ReadOptions, progress: Progress | None = None
+) -> NativeFile | _TableFile:
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
@@ -325,7 +327,7 @@ def _open(given: Given, options: ReadOptions) -> NativeFile | _TableFile:
     else:
         if wanted == AUTO and PROMPTFOO_CSV in source.data[:HEADER]:
             refuse_header(source)
-        table = read_delimited(source)
+        table = read_delimited(source, progress)
     # What follows needs the table only, and the bytes may be half of all that is held.
     source = replace(source, data=b"")
     if source.kind != "json":

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnreadableFile
+from ..files import Progress
 from ..labels import shown
 from .columns import Cells, Rejects, cell_text, encode_cells, joined_cells, map_cells, narrow_cells
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
@@ -62,16 +63,17 @@ class TextTable:
         return tuple(tuple(text or "" for text in row) for row in zip(*first, strict=True))
 
 
-def read_delimited(source: Source) -> TextTable:
+def read_delimited(source: Source, progress: Progress | None = None) -> TextTable:
     """Read a delimited text file with a header.
 
     Blank cells are missing; rows with too few or too many cells are rejected by row.
+    progress : hears how much of it is read.
 
     Raises UnreadableFile: no header, one column only, no rows, duplicate column names, a quote that
     never closes.
     """
     delimiter, header = _header(source)
-    cells, ragged = _split(source, delimiter, len(header))
+    cells, ragged = _split(source, delimiter, len(header), progress)
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
             f"{source.name}: line 1: the header cannot be split into columns "
@@ -126,7 +128,9 @@ def _read_decimal_commas(columns: dict[str, Cells]) -> list[str]:
     return changed
 
 
-def _split(source: Source, delimiter: str, width: int) -> tuple[list[Cells], list[Any]]:
+def _split(
+    source: Source, delimiter: str, width: int, progress: Progress | None
+) -> tuple[list[Cells], list[Any]]:
     """Columns of the rows below the header that have as many cells as it, and all rows of any other
     number.
     """
@@ -165,8 +169,11 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[list[Cells], lis
                         check_utf8=False,
                     ),
                 )
-                header = 1
+                header, rows = 1, 0
                 for batch in batches:
+                    rows += len(batch)
+                    if progress is not None:
+                        progress(min(rows / max(source.rows, 1), 1.0), "Reading the file")
                     for column, cells in zip(columns, batch.columns, strict=True):
                         if header and len(cells):
                             cells = cells.slice(1).cast(pa.string()).dictionary_encode()

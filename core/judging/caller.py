@@ -5,10 +5,10 @@ used.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ..store.ledger import Call, Reply, Spent
@@ -102,28 +102,22 @@ class Caller:
 
         Raises Stopped if it is left for another run.
         """
-        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
-
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, CallFailed) and error.mends),
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=_wait,
-            sleep=partial(self._sleep, request.judge),
-            reraise=True,
-        )
-        messages, calls = request.messages(self._fence), earlier.calls
+        messages, calls, attempt = request.messages(self._fence), earlier.calls, 0
         tried: set[str] = set()
         while True:
+            calls, attempt = calls + 1, attempt + 1
             try:
-                answer: Answer = await retrying(self._call, request, messages, tried)
-                calls += retrying.statistics["attempt_number"]
+                answer = await self._call(request, messages, tried)
                 break
             except CallFailed as failure:
-                calls += retrying.statistics["attempt_number"]
+                if failure.mends and attempt < ATTEMPTS:
+                    await self._sleep(request.judge, _wait(attempt, failure))
+                    continue
                 if not self.leave_out(request, failure) and not self._without_schema(
                     request, failure, tried
                 ):
                     return self.failed(request, failure, calls)
+                attempt = 0
                 await self._recorded()
         if tried:
             # It answers without what it did not name, so that was it.
@@ -378,13 +372,10 @@ class Caller:
             limit.shared.notify()
 
 
-def _wait(state: Any) -> float:
-    """Seconds before the next attempt: exponential with full jitter, after what the server asks
+def _wait(attempt: int, failure: CallFailed) -> float:
+    """Seconds after a failed attempt: exponential with full jitter, after what the server asks
     for.
     """
-    from tenacity import wait_random_exponential
-
-    failure = state.outcome.exception()
-    drawn = float(wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_BACKOFF)(state))
+    drawn = random.uniform(0, min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (attempt - 1)))
     # Beside what the server asks for: those that it turned away together do not come back together.
     return drawn + (failure.wait or 0.0)

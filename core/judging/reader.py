@@ -277,16 +277,17 @@ class _Stated:
         for each in found:
             begin, end = each.span
             masked = masked[:begin] + STRUCK * (end - begin) + masked[end:]
-        self.rest = PICTURES.sub(" ", without_quotations(masked))
+        # Most replies are an object and nothing beside it, which no form has to be looked for in.
+        beside = masked.strip(f"{STRUCK} \t\n")
+        self.rest = PICTURES.sub(" ", without_quotations(masked)) if beside else ""
 
     def value(self) -> int:
         """The one thing that is stated. Raises _Unreadable if nothing is, two things that differ,
         or one of which something around it makes it doubtful.
         """
         firm: dict[int, int] = {}
-        for each in self.objects:
-            for value in self._of_object(each):
-                firm[value] = max(firm.get(value, 0), each.span[1])
+        for value, place in self._in_objects:
+            firm[value] = max(firm.get(value, 0), place)
         for words, begin, end in (*self._inline, *self._outer):
             read = self.form.read(words)
             if read is not None and not self.quotations.reported(begin, end):
@@ -346,9 +347,14 @@ class _Stated:
         """The model's words: the reason in its object; where there is no object, all that
         it wrote.
         """
-        if not any(list(self._of_object(each)) for each in self.objects):
+        if not self._in_objects:
             return storable(self.text)
         return _reason(self.objects) or ""
+
+    @cached_property
+    def _in_objects(self) -> list[tuple[int, int]]:
+        """What the objects state, with the ends of their places."""
+        return [(value, each.span[1]) for each in self.objects for value in self._of_object(each)]
 
     @cached_property
     def _inline(self) -> list[tuple[str, int, int]]:

@@ -243,7 +243,8 @@ class CollectedVotes:
         """Make the cells of the comparisons at these places true again."""
         numbers = sorted({self._of_pair[pair][0] for pair, *_ in places if pair in self._of_pair})
         if numbers:
-            count_anew(change, f"v.comparison in ({', '.join(map(str, numbers))})")
+            these = f"v.comparison in ({', '.join(map(str, numbers))})"
+            count_anew(change, these, in_order=False)
 
     def remove(self, change: Change, place: Place) -> bool:
         """Take a vote away; False if its comparison or judge is none of these."""

@@ -473,7 +473,13 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
     columns += [f"t_{c}.id as {c}" if c in texts else f"null::integer as {c}" for c in layout.texts]
     columns.append(f"{SORTED_EXTRA if has_extra(rows) else 'null::map(varchar, varchar)'} as extra")
     joins += ["join judges j on j.name = i.judge", "left join categories c on c.name = i.category"]
-    joins += [f"left join texts t_{c} on t_{c}.text = i.{c}" for c in texts]
+    for column in texts:
+        # One column after another, since each join holds the texts while it goes.
+        change.execute(
+            f"""create temp table number_of_{column} as
+                select i.ordinal, t.id from incoming i join texts t on t.text = i.{column}"""
+        )
+        joins.append(f"left join number_of_{column} t_{column} on t_{column}.ordinal = i.ordinal")
     return f"select {', '.join(columns)} from incoming i {' '.join(joins)}"
 
 
@@ -557,17 +563,17 @@ def insert_votes(change: Change, source: str, details: Collection[str]) -> None:
         )
 
 
-def count_anew(change: Change, votes: str = "true") -> None:
+def count_anew(change: Change, votes: str = "true", *, in_order: bool = True) -> None:
     """Make the cells true again after a change of the votes `v` under an SQL condition.
 
     votes : on columns that all cells have: `v.dataset`, `v.comparison` and `v.judge`.
+    in_order : by comparison and judge, as many cells are read fastest.
     """
+    order = "order by 2, 3" if in_order else ""
     for name, sql in CELLS.items():
         change.execute(f"delete from {name} v where {votes}")
-        change.execute(
-            f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} "
-            "order by 2, 3"
-        )
+        cells = sql.format(votes=f"(select * from votes v where {votes})")
+        change.execute(f"insert into {name} {cells} {order}")
 
 
 def rename_dataset(change: Change, old: str, new: str) -> None:
@@ -620,7 +626,7 @@ def vacuum(change: Change) -> None:
             ("details" if layout.details else kind, column) for column in layout.texts
         ]
     for table, columns in used.items():
-        source = " union all ".join(f"select {column} from {where}" for where, column in columns)
+        source = " union ".join(f"select {column} from {where}" for where, column in columns)
         change.execute(
             f"delete from {table} where id not in (select id from ({source}) u (id) where id is "
             "not null)"

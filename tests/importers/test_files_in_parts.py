@@ -4,14 +4,18 @@ held.
 
 from __future__ import annotations
 
+import multiprocessing
+from multiprocessing.queues import Queue
 from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 from test_hostile_files import REFUSED
 
 from core.errors import AppellateError
 from core.importers import columns, read, source, tables
+from core.store import Store
 
 ROWS = "".join(
     f'{i},x{i % 3},y,"judge, {i % 2}",{"ab" if i % 2 else ""},{i % 3 - 1},0.{i % 10},"two\nlines {i}"\n'
@@ -51,3 +55,65 @@ def test_parts_are_put_together_in_their_order():
     assert joined.to_pylist() == [text for part in texts for text in part]
     assert str(joined.indices.type) == "int32"
     assert len({*joined.dictionary.to_pylist()}) == len(joined.dictionary)
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["bytes", "path"])
+def test_how_far_it_is_moves_with_the_parts(held, tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_HELD", -1)
+    monkeypatch.setattr(tables, "_BLOCK", 2000)
+    data, path = FILES["votes.csv"], tmp_path / "votes.csv"
+    path.write_bytes(data)
+    told: list[tuple[float, str]] = []
+    read([("votes.csv", data if held else path)], progress=lambda *at: told.append(at))
+    reading = [done for done, doing in told if doing == "Reading the file"]
+    assert reading == sorted(reading)
+    assert len(set(reading)) > len(data) / 4000
+    # Its rows have two lines each, so that it seems half read at their end.
+    assert 0.2 < reading[-1] <= 0.5 == told[-1][0]
+
+
+def long_texts(path: Path, size: int) -> None:
+    """Votes of so many bytes that are nearly all texts, each of them once."""
+    rng = np.random.default_rng(0)
+    names = ("prompt", "response_a", "response_b", "rationale")
+    with path.open("w") as file:
+        file.write(f"item_id,model_a,model_b,judge,vote,{','.join(names)}\n")
+        row = 0
+        while file.tell() < size:
+            texts = (rng.bytes(n).hex() for n in (60, 250, 250, 60))
+            file.write(f"{row},x,y,j,{row % 3 - 1},{','.join(texts)}\n")
+            row += 1
+
+
+def status(name: str) -> int:
+    """Bytes that the kernel says of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+
+
+def load_beside(folder: Path, held: bool, peaks: Queue[int]) -> None:
+    """Load a small file, then a large one, and say how far memory rose for the second."""
+    for name in ("small", "large"):
+        path = folder / f"{name}.csv"
+        before = status("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")
+        with Store.open(folder / f"{name}.duckdb") as store:
+            for reading in read([(path.name, path.read_bytes() if held else path)]):
+                store.load(reading)
+        peaks.put(status("VmHWM") - before)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("held", [True, False], ids=["bytes", "path"])
+def test_a_large_file_of_texts_takes_six_times_its_size_at_most(held, tmp_path):
+    """SECURITY.md says how often. Texts that are there once are the worst: nothing is shared."""
+    size = 64 * 1024**2
+    long_texts(tmp_path / "small.csv", 1024**2)
+    long_texts(tmp_path / "large.csv", size)
+    context = multiprocessing.get_context("spawn")
+    peaks: Queue[int] = context.Queue()
+    process = context.Process(target=load_beside, args=(tmp_path, held, peaks))
+    process.start()
+    _, peak = (peaks.get(timeout=LONG) for _ in range(2))
+    process.join(LONG)
+    assert peak < 6 * size, f"{peak / size:.2f} times"
