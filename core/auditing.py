@@ -46,6 +46,7 @@ from .schema import Selection
 from .score_auditing import audit_scores
 from .store import vote_queries as queries
 from .store.browse import Summary, summary
+from .store.cells import CELLS
 from .wording import count
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ def audit(
             gold=selection.gold,
             anchors=lambda: anchors,
         )
-        if counted.ratings and not anchors:
+        counted.settle()
+        moment.release(*CELLS)
+        if not anchors and any(counted.of(judge.name).repeatability for judge in about.judges):
             notes.append(
                 "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
                 "orientation."

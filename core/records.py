@@ -87,25 +87,29 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return np.flatnonzero(seen), place[key], count[seen]
 
 
-def counted_keys(
-    key: IntArray, kinds: int, rows: IntArray | None = None
-) -> tuple[IntArray, IntArray]:
-    """Distinct values of `key // kinds` in order, and how many of each `key % kinds`, (values,
-    kinds).
+def counted_by_kind(
+    key: IntArray, kind: NDArray[np.uint8], kinds: int, rows: IntArray | None = None
+) -> tuple[IntArray, list[IntArray]]:
+    """Distinct values of `key` (none below 0) in order, and how many of each there are of kind 0,
+    1 …, an array per kind.
 
-    key : no value below 0.  rows : how many each counts, 1 without.
+    rows : how many each counts, 1 without.
     """
-    if not len(key) or key.max() > 4 * kinds * len(key) + 1000:
-        seen, place = np.unique(key, return_inverse=True)
-        value, row = np.unique(seen // kinds, return_inverse=True)
-        n = np.zeros((len(value), kinds), dtype=np.int64)
-        n[row, seen % kinds] = np.bincount(place, rows, minlength=len(seen))
-        return value, n
-    size = (int(key.max()) // kinds + 1) * kinds
-    n = np.bincount(key, rows, minlength=size).astype(np.int64, copy=False).reshape(-1, kinds)
-    # Along a short axis NumPy reduces a row at a time: whole columns take a tenth of that.
-    value = np.flatnonzero(reduce(np.bitwise_or, n.T))
-    return value, n[value]
+    sparse = not len(key) or int(key.max()) > 4 * len(key) + 1000
+    value, place = np.unique(key, return_inverse=True) if sparse else (None, key)
+    size = int(key.max()) + 1 if value is None else len(value)
+
+    def counted(of_kind: BoolArray) -> NDArray[Any]:
+        weights = None if rows is None else rows[of_kind]
+        n = np.bincount(place[of_kind], weights, minlength=size).astype(np.int64, copy=False)
+        # Most counts are small, and most keys of a sparse range have none.
+        return n.astype(np.min_scalar_type(int(n.max(initial=0))))
+
+    n = [counted(kind == k) for k in range(kinds)]
+    if value is None:
+        value = np.flatnonzero(reduce(np.bitwise_or, n))
+        n = [of_kind[value] for of_kind in n]
+    return value, [of_kind.astype(np.int64) for of_kind in n]
 
 
 _GRID = 10_000
@@ -311,6 +315,12 @@ class OutcomeCounts(_Rows):
             return self
         sided = replace(self, n=self.n - self.ties, ties=np.zeros_like(self.ties))
         return replace(sided, **kept_rows(sided, sided.n > 0))
+
+    def right_and_wrong(self) -> tuple[int, int]:
+        """How many verdicts are right, and how many wrong without being ties."""
+        ties = 0 if self.ties is None else int(self.ties.sum())
+        right = int(self.correct.sum())
+        return right, int(self.n.sum()) - right - ties
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -134,10 +134,9 @@ OVERCONFIDENCE = Check(
 
 
 def _auroc(evidence: Evidence) -> Estimate | Unknown:
-    sided = evidence.sided
-    if sided is None or evidence.discrimination is None:
+    if evidence.stated is None or evidence.discrimination is None:
         return NO_CONFIDENCE
-    right, wrong = int(sided.correct.sum()), int((sided.n - sided.correct).sum())
+    right, wrong = evidence.stated.right_and_wrong()
     if min(right, wrong) < LEAST_OF_EACH:
         which, n = ("right", right) if right < wrong else ("wrong", wrong)
         have = "verdict" if n == 1 else "verdicts"

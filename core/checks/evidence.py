@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -70,6 +71,15 @@ if TYPE_CHECKING:
     )
     from ..store.browse import JudgeSummary, Summary
     from .check import Limits
+
+
+OWN_COUNTS = {
+    "ratings": ("repeatability",),
+    "positions": ("position", "orders"),
+    "first_votes": ("own_gold",),
+    "by_category": ("categories",),
+}
+"""Counts of all judges → all that asks for them of each judge."""
 
 
 class Counted:
@@ -229,6 +239,16 @@ class Counted:
             self._evidence[judge] = Evidence(self, judge)
         return self._evidence[judge]
 
+    def settle(self) -> None:
+        """Make every judge's results that have counts of their own, and let go of these counts.
+
+        Results are small, counts are as many as votes: of ten million few fit in memory at once.
+        """
+        for counts, results in OWN_COUNTS.items():
+            for judge, result in product(self.about, results):
+                getattr(self.of(judge), result)
+            self.__dict__.pop(counts, None)
+
     def at_level(self, level: float) -> Counted:
         """The same counts, for results with intervals of another level."""
         if level not in self._levels:
@@ -346,7 +366,7 @@ class Evidence:
         return blind_rule(
             self.votes,
             orders=self.orders,
-            order_known=self.positions is not None,
+            order_known=self.position is not None,
             lengths=self.counted.lengths.get(self.judge),
             models=self.counted.models,
             level=self.level,
@@ -492,19 +512,14 @@ class Evidence:
             th=self.th,
         )
 
-    @property
-    def sided(self) -> OutcomeCounts | None:
-        """Its verdicts with a confidence that are right or wrong: a tie where gold decides is
-        neither.
-        """
-        sided = None if self.stated is None else self.stated.sided()
-        return sided if sided is not None and sided.n.sum() else None
-
     @cached_property
     def discrimination(self) -> Estimate | None:
-        """AUROC of confidence for right against wrong verdicts."""
-        sided = self.sided
-        return None if sided is None else auroc(sided, level=self.level)
+        """AUROC of confidence for right against wrong verdicts; a tie where gold decides is
+        neither.
+        """
+        if self.stated is None or not any(self.stated.right_and_wrong()):
+            return None
+        return auroc(self.stated.sided(), level=self.level)
 
     @property
     def constant_confidence(self) -> bool:

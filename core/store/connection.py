@@ -74,6 +74,11 @@ class Snapshot:
         found: T = kept[1]
         return found
 
+    def release(self, *names: str) -> None:
+        """Let go of what `once` keeps under these names."""
+        for name in names:
+            self._kept.pop(name, None)
+
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement. Text goes in `params`, never in `sql`."""
         return self._cursor.sql(sql, params=params).to_arrow_table()

@@ -35,7 +35,7 @@ from ..records import (
     PositionCounts,
     VoteCounts,
     WeighedVotes,
-    counted_keys,
+    counted_by_kind,
     value_codes,
 )
 from ..schema import COLUMN_NAMES, UNNAMED, CorrectnessRule, Perturbed, Selection, perturbed
@@ -398,13 +398,13 @@ def outcomes(
         judge: OutcomeCounts(
             item=item,
             confidence=confidence,
-            n=n[:, 0] + n[:, 1] + n[:, 2],
-            correct=n[:, 2].copy(),
-            ties=n[:, 0].copy(),
+            n=tie + wrong + right,
+            correct=right,
+            ties=tie,
             kind=(*stated.get(judge, ()), None)[0],
             other_kinds=stated.get(judge, ())[1:],
         )
-        for judge, (item, confidence, n) in of_judge.items()
+        for judge, (item, confidence, (tie, wrong, right)) in of_judge.items()
     }
 
 
@@ -420,7 +420,8 @@ def confidence_counts(
         store, selection, source, about="comparison", kinds="x.vote + 1", most=len(LABELS)
     )
     counts = {}
-    for judge, (comparison, confidence, n) in counted.items():
+    for judge, (comparison, confidence, by_vote) in counted.items():
+        n = np.stack(by_vote, axis=1)
         row, vote = np.nonzero(n)
         counts[judge] = ConfidenceCounts(
             comparison=comparison[row], vote=vote - 1, confidence=confidence[row], n=n[row, vote]
@@ -436,14 +437,16 @@ def _by_confidence(
     about: str,
     kinds: str,
     most: int,
-) -> tuple[dict[str, tuple[IntArray, FloatArray, IntArray]], dict[str, tuple[str | None, ...]]]:
+) -> tuple[
+    dict[str, tuple[IntArray, FloatArray, list[IntArray]]], dict[str, tuple[str | None, ...]]
+]:
     """What each judge said, counted by what it is about and by stated confidence.
 
     source : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
     kinds : SQL of the kind of a row, 0 to most − 1.
     Returns per judge the code of what it is about, the confidence (NaN last), and how many of each
-    kind, (rows, most), in the order of the first two; and per judge the kinds of its confidences,
-    the counted one first.
+    kind, in the order of the first two; and per judge the kinds of its confidences, the counted one
+    first.
     """
     listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {source}"
     with store.snapshot() as moment:
@@ -454,26 +457,28 @@ def _by_confidence(
         )
         places, rank = int(place.max()) + 1, np.zeros(number[-1] + 1, dtype=np.int64)
         rank[number] = np.arange(len(number))
-        key, times, value = _keys(_told(moment, selected, listed, most), rank, place, most)
-    cells, n = counted_keys(key, most, times)
-    at, code = np.divmod(cells, len(value))
-    bounds = np.searchsorted(at, np.arange(len(number) + 1) * places).tolist()
-    of_judge = {
-        selected.judges[judge]: (at[start:end] - k * places, value[code[start:end]], n[start:end])
-        for k, (judge, (start, end)) in enumerate(zip(number, pairwise(bounds), strict=True))
-        if end > start
-    }
+        key, kind, times, value = _keys(_told(moment, selected, listed, most), rank, place)
+    cells, n = counted_by_kind(key, kind, most, times)
+    del key
+    first = np.arange(len(number) + 1) * places * len(value)
+    bounds = np.searchsorted(cells, first).tolist()
+    of_judge = {}
+    for judge, begin, (start, end) in zip(number, first, pairwise(bounds), strict=False):
+        if end > start:
+            at, code = np.divmod(cells[start:end] - begin, len(value))
+            counts = [of_kind[start:end] for of_kind in n]
+            of_judge[selected.judges[judge]] = at, value[code], counts
     stated = {selected.judges[judge]: of for judge, of in selected.kinds.items()}
     return dict(sorted(of_judge.items())), stated
 
 
 def _keys(
-    batches: pa.RecordBatchReader, rank: IntArray, place: IntArray, most: int
-) -> tuple[IntArray, IntArray | None, FloatArray]:
-    """((judge · places + about) · confidences + confidence) · most + kind of each row that is told.
+    batches: pa.RecordBatchReader, rank: IntArray, place: IntArray
+) -> tuple[IntArray, NDArray[np.uint8], IntArray | None, FloatArray]:
+    """(judge · places + about) · confidences + confidence of each row that is told, and its kind.
 
     Also how many each stands for, if that is told, and the confidences. Ten million rows are not
-    held: what stays of each is a number and a code.
+    held: what stays of each is a number and two codes.
     """
     keys: list[IntArray] = []
     kinds: list[NDArray[np.uint8]] = []
@@ -489,13 +494,12 @@ def _keys(
             yield batch["stated"].to_numpy(zero_copy_only=False)
 
     codes, value = value_codes(stated())
-    for key, code, kind in zip(keys, codes, kinds, strict=True):
+    for key, code in zip(keys, codes, strict=True):
         key *= len(value)
         key += code
-        key *= most
-        key += kind
-    key = np.concatenate(keys) if keys else np.empty(0, np.int64)
-    return key, np.concatenate(times) if times else None, value
+    key = np.concatenate([np.empty(0, np.int64), *keys])
+    kind = np.concatenate([np.empty(0, np.uint8), *kinds])
+    return key, kind, np.concatenate(times) if times else None, value
 
 
 def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.RecordBatchReader:
