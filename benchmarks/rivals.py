@@ -458,6 +458,7 @@ print(taken, int(most.split()[1]) / 1024, used)
 DUCKDB = """import duckdb
 start = time.perf_counter()
 with duckdb.connect({store!r}) as store:
+    store.execute("set enable_progress_bar = false")
     store.execute("create table votes as select * from read_csv({file!r}, all_varchar = true)")"""
 LOAD = """from pathlib import Path
 from core.importers import read

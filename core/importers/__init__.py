@@ -20,10 +20,24 @@ from . import pandalm
 from .answer_pairs import with_votes
 from .archives import ZIP
 from .gather import Given, gather
-from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, as_votes, judged_alone, lay_out, recognise
+from .layouts import (
+    COMPARED,
+    DIRECT,
+    LISTS,
+    PICKS,
+    SHAPES,
+    SYNONYMS,
+    Shape,
+    as_votes,
+    judged_alone,
+    lay_out,
+    merge_one_hot,
+    plain,
+    recognise,
+)
 from .native import NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
-from .plan import COMPARED, SYNONYMS, Plan, merge_one_hot, plain, plan
+from .plan import Plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .registry import FORMATS as _NATIVE
@@ -45,6 +59,7 @@ from .tables import (
     table_of_records,
 )
 from .together import tell_runs_apart
+from .vote_plan import plan
 from .votes import read_table
 from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, offered
 
@@ -269,15 +284,15 @@ def planned(looks: Inspection, how: Plan) -> Inspection:
     return replace(
         looks,
         layout=how.layout,
-        mapping=how.mapping,
+        mapping=dict(how.mapping),
         missing=how.missing,
         labels=tuple(sorted(how.labels.items(), key=lambda pair: -pair[1])),
         vocabularies=candidates(how.labels) if how.labels else (),
         vocabulary=chosen.name if chosen else None,
         judges=how.judges,
         confidence_scale=how.scale if "confidence" in how.mapping else None,
-        questions=tuple(how.questions),
-        notes=tuple(how.notes),
+        questions=how.questions,
+        notes=how.notes,
     )
 
 

@@ -409,7 +409,7 @@ def wide_cells(cells: Cells) -> Cells:
 class CountedCells:
     """Distinct cells of a column that was counted where it lies, and how often each occurs.
 
-    `core.importers.plan` reads it as it does `Cells`.
+    `core.importers.vote_plan` reads it as it does `Cells`.
     """
 
     dictionary: Any

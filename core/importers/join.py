@@ -14,9 +14,8 @@ from ..errors import UnknownName, UnreadableFile
 from ..labels import shown
 from ..schema import FORMS, ImportResult, Kind
 from .columns import text_hash
-from .layouts import DIRECT
+from .layouts import DIRECT, PROMPTS, SIDES, SYNONYMS, plain
 from .options import ReadOptions
-from .plan import PROMPTS, SIDES, SYNONYMS, plain
 from .sheet import ANSWERS, Row, Sheet, read_sheet, scores_of, votes_of
 
 NAMED_MISSES = 8

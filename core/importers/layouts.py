@@ -1,22 +1,70 @@
-"""Tables that hold no votes: how direct scores, rankings and choices are recognised, and scores
-read.
+"""What the columns of a table are, and so what it holds: votes, or direct scores, rankings or
+choices.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ..errors import UnreadableFile
-from ..labels import ALONE, normalise
+from ..errors import InvalidOption, UnknownName, UnreadableFile
+from ..labels import ALONE, NUMERIC, TIE_WORDS, candidates, normalise, shown, vocabulary
 from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form
-from .columns import Cells, label_counts
+from .columns import Cells, encode_cells, label_counts
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
-from .plan import SYNONYMS, Plan, judges_alone, map_columns, mapped, names, plain
+from .plan import Plan
 from .row_parser import RowParser
 from .source import Source
+from .suggest import WORDS, words_of
 from .tables import TextTable
 
+SYNONYMS = {
+    canonical: tuple(others.split())
+    for canonical, others in {
+        "item_id": "item question_id prompt_id pair_id example_id instance_id sample_id id",
+        "category": "subset topic task",
+        "model_a": "model_1 model1 generator_1 system_a",
+        "model_b": "model_2 model2 generator_2 system_b",
+        "judge": "judge_model rater annotator evaluator judge_name",
+        "run": "repetition",
+        "position": "first_shown shown_first",
+        "vote": "winner verdict decision preference preferred choice",
+        "confidence": "judge_confidence confidence_score score_confidence conf certainty",
+        "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
+        "human_winner human_choice human_preference true_label correct_answer",
+        "prompt": "instruction question",
+        "response_a": "output_1 response1 response_1 answer_a",
+        "response_b": "output_2 response2 response_2 answer_b",
+        "rationale": "reasoning explanation",
+        "score_a": "score_1 score1 rating_a",
+        "score_b": "score_2 score2 rating_b",
+    }.items()
+}
+"""Other names of canonical columns, tried in this order where the canonical name itself is absent.
+"""
+
+PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
+"""Columns of prompts: as items they do not tell two comparisons on one prompt apart."""
+ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
+"""Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
+
+PEOPLE = re.compile(
+    r"(?:crowd_?worker|worker|user|annotator|session|participant|labell?er|turker)"
+    r"(?:_?(?:id|name|no|number))?_?[0-9]*"
+)
+"""Names of columns that name people, as `plain` returns them."""
+
+_PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
+FEW = 40
+"""Columns named in a message, and distinct labels of a column that can be a judge's."""
+LONGEST = 80
+"""Characters of a name."""
+SIDES = ("model_a", "model_b", "response_a", "response_b")
+"""Columns of one of the two that are compared."""
+COMPARED = frozenset((*SIDES, *SCORE_COLUMNS, "position"))
+"""Columns of which any shows that a row compares two answers."""
+_OF_TWO = ("winner", "preference", "preferred", "choice")
 _SHARED = {
     name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
 }
@@ -25,6 +73,259 @@ PASSED = ("passed", "pass", "pass_fail", "is_passed", "judge_passed", "judge_pas
 """Columns of scores, and of pass and fail."""
 VOTE_COLUMNS = (*COLUMN_NAMES, *SCORE_COLUMNS)
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
+
+
+def names(columns: Iterable[str]) -> list[str]:
+    """The first columns as messages show them."""
+    return [shown(column) for column in list(columns)[:FEW]]
+
+
+def map_columns(
+    columns: tuple[str, ...],
+    name: str,
+    options: ReadOptions,
+    *,
+    known: tuple[str, ...] = (*COLUMN_NAMES, *SCORE_COLUMNS),
+    synonyms: Mapping[str, tuple[str, ...]] = SYNONYMS,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Canonical column → the file's, and canonical columns with one text in every row.
+
+    Raises UnknownName: an option names a column that the file, or what it holds, has not.
+    """
+    for canonical, _ in options.mapping:
+        if canonical not in known:
+            raise UnknownName(
+                "{file}: {option} {column!r}: what this file holds has no such column. Known: "
+                "{known}. "
+                "Another {option:format} may be meant.",
+                option="map",
+                file=name,
+                column=canonical,
+                known=known,
+            )
+    mapping: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    absent = {canonical for canonical, theirs in options.mapping if not theirs}
+    for canonical, theirs in options.mapping:
+        if canonical in absent:
+            continue
+        if theirs in columns:
+            mapping[canonical] = theirs
+        elif theirs.startswith("="):
+            constants[canonical] = theirs[1:]
+        else:
+            raise UnknownName(
+                "{file}: {option} {canonical}={column}: there is no column {shown}. Columns: "
+                "{columns}. "
+                "A text for every row is written {option} {canonical}=={column}.",
+                option="map",
+                file=name,
+                canonical=canonical,
+                column=theirs,
+                shown=shown(theirs),
+                columns=names(columns),
+            )
+    taken = {*mapping.values(), *options.judges}
+    named = [(plain(column), column) for column in columns]
+    for canonical in known:
+        if canonical in mapping or canonical in constants or canonical in absent:
+            continue
+        others = {*known} - {*SCORE_COLUMNS, canonical}
+        wanted = (name for name in (canonical, *synonyms.get(canonical, ())) if name not in others)
+        match = next(
+            (
+                column
+                for name in wanted
+                for other, column in named
+                if other == name and column not in taken
+            ),
+            None,
+        )
+        if match is not None:
+            mapping[canonical] = match
+            taken.add(match)
+    if (
+        "item_id" in known
+        and "item_id" not in mapping.keys() | constants.keys() | absent
+        and "prompt" not in absent
+    ):
+        # Prompts tell items apart where no column names them.
+        prompts = [
+            column
+            for name in ("prompt", *SYNONYMS["prompt"])
+            for other, column in named
+            if other == name
+        ]
+        if prompt := mapping.get("prompt") or next(
+            (column for column in prompts if column not in taken), None
+        ):
+            mapping["item_id"] = prompt
+    return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
+
+
+def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTable:
+    """Make one column `winner` of the columns that hold a 1 for the winner; 0 in one of them is no
+    loss.
+
+    A row without exactly one 1 gets the cells themselves as its label, which no vocabulary has.
+
+    Raises InvalidOption: an option names one of these columns alone.
+    """
+    found = {plain(column): column for column in table.columns if plain(column) in ONE_HOT}
+    if len(found) < 2 or any(plain(column) == "winner" for column in table.columns):
+        return table
+    merged = tuple(found[wanted] for wanted in ONE_HOT if wanted in found)
+    for canonical, theirs in options.mapping:
+        if theirs in merged:
+            raise InvalidOption(
+                "{file}: {option} {canonical}={column}: {merged} name the winner together and are "
+                "read as "
+                "one column, 'winner'. Leave the option out, or write {option} {canonical}=winner.",
+                option="map",
+                file=name,
+                canonical=canonical,
+                column=theirs,
+                merged=" and ".join(merged),
+            )
+    marks = [
+        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()]
+        for column in merged
+    ]
+    words = [plain(column).removeprefix("winner_") for column in merged]
+    labels = [
+        words[row.index(1)]
+        if row.count(1) == 1 and None not in row
+        else ", ".join(
+            f"{column} {'?' if mark is None else mark}"
+            for column, mark in zip(merged, row, strict=True)
+        )
+        for row in zip(*marks, strict=True)
+    ]
+    columns = {column: cells for column, cells in table.columns.items() if column not in merged}
+    note = f"Columns {', '.join(merged)} read as one column of winners."
+    return replace(
+        table,
+        columns=columns | {"winner": encode_cells(labels)},
+        notes=(*table.notes, note),
+        one_hot=True,
+    )
+
+
+_ONE = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
+
+
+def plain(column: str) -> str:
+    """Name of a column without case, blanks, hyphens and a sign of percent behind it."""
+    return _PERCENT.sub("", column.strip().casefold()).replace(" ", "_").replace("-", "_")
+
+
+def map_sides(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
+    """Columns called left and right are the models', where the verdicts are left and right."""
+    sides = ("left", "right")
+    named = {plain(column): column for column in table.columns}
+    vote = table.columns.get(mapping.get("vote", ""))
+    if {"model_a", "model_b"} & mapping.keys() or not {*sides} <= named.keys() or vote is None:
+        return {**mapping}
+    labels = {normalise(label) for label in label_counts(vote)} - TIE_WORDS
+    texts = [text for side in sides for text in table.columns[named[side]].dictionary.to_pylist()]
+    if not labels or not labels <= {*sides} or max(map(len, texts), default=0) > LONGEST:
+        return {**mapping}
+    return {**mapping, "model_a": named["left"], "model_b": named["right"]}
+
+
+def find_layout(
+    table: TextTable, mapping: Mapping[str, str], name: str, options: ReadOptions
+) -> tuple[str, dict[str, str], tuple[str, ...]]:
+    """Layout of a table of votes, the part of the mapping that it has, and the columns of judges.
+
+    Raises UnknownName: an option names a judge's column that the file has not.
+    """
+    for judge in options.judges:
+        if judge not in table.columns:
+            raise UnknownName(
+                f"{name}: there is no column {shown(judge)} for a judge. Columns: "
+                f"{', '.join(names(table.columns))}."
+            )
+    layout, verdict = options.layout, {}
+    labelled: tuple[str, ...] = ()
+    if layout == "auto":
+        if set(SCORE_COLUMNS) <= mapping.keys() and "vote" not in mapping:
+            layout = "scores"
+        elif options.judges:
+            layout = "wide"
+        elif "vote" in mapping or "judge" in mapping or "item_id" not in mapping:
+            layout = "long"
+        else:
+            labelled = _label_columns(table, mapping, options)
+            layout = "wide" if labelled else "long"
+            if len(labelled) == 1 and words_of(labelled[0]) & WORDS["vote"][0]:
+                # Called verdict or result, it names no judge.
+                layout, verdict = "long", {"vote": labelled[0]}
+    wide = layout == "wide"
+    judges = options.judges or labelled or _label_columns(table, mapping, options) if wide else ()
+    left_out = {
+        *(() if layout == "scores" else SCORE_COLUMNS),
+        *(("vote", "judge") if wide else ()),
+    }
+    kept = {canonical: theirs for canonical, theirs in mapping.items() if canonical not in left_out}
+    return layout, kept | verdict, judges
+
+
+def _label_columns(
+    table: TextTable, mapping: Mapping[str, str], options: ReadOptions
+) -> tuple[str, ...]:
+    """Columns that hold labels of one vocabulary and nothing else.
+
+    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn.
+    A column `label` is no judge's: benchmarks keep the true label there.
+    """
+    found = []
+    for name, column in table.columns.items():
+        if (
+            name in mapping.values()
+            or plain(name) == "label"
+            or not 0 < len(column.dictionary) <= FEW
+        ):
+            continue
+        labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
+        fitting = candidates(labels)
+        telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
+        if options.labels is not None:
+            named = vocabulary(options.labels)
+            telling = all(named.vote(label) is not None for label in labels)
+        if labels and fitting and telling:
+            found.append(name)
+    return tuple(found)
+
+
+def mapped(
+    table: TextTable,
+    layout: str,
+    mapping: Mapping[str, str],
+    constants: Mapping[str, str],
+    required: Iterable[str],
+) -> Plan:
+    """The plan for columns that are known: what is missing, and which were read under
+    another name.
+    """
+    renamed = [
+        f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs
+    ]
+    return Plan(
+        layout=layout,
+        mapping={**mapping, **{canonical: f"={text}" for canonical, text in constants.items()}},
+        constants=constants,
+        missing=tuple(column for column in required if column not in {*mapping, *constants}),
+        unguard=table.delimited and not renamed and not constants,
+        notes=(f"Columns read under another name: {', '.join(renamed)}.",) if renamed else (),
+    )
+
+
+def by_people(how: Plan, columns: Iterable[str], options: ReadOptions) -> bool:
+    """Whether the judges are in columns that name people, and nothing says otherwise."""
+    return how.leaves_open_who(options) and all(
+        PEOPLE.fullmatch(plain(column)) for column in columns
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -162,10 +463,17 @@ def judged_alone(table: TextTable, name: str, options: ReadOptions) -> str | Non
         return None
     mapping, _ = map_columns(tuple(table.columns), name, replace(options, mapping=others))
     column = mapping.get("vote")
-    how = Plan(layout="long", mapping=mapping, constants={})
+    how = Plan(layout="long", mapping=mapping)
     if column is None or not judges_alone(how, column):
         return None
     return column if in_words(table.columns[column]) else None
+
+
+def judges_alone(how: Plan, column: str) -> bool:
+    """Whether nothing but its labels may say that a row compares two answers."""
+    return (
+        how.layout == "long" and not COMPARED & how.mapping.keys() and plain(column) not in _OF_TWO
+    )
 
 
 def in_words(cells: Cells) -> bool:
@@ -184,27 +492,27 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
         columns, name, options, known=shape.columns, synonyms=shape.synonyms
     )
     how = mapped(table, "table", mapping, constants, shape.required)
-    ask_for_columns(how, columns, shape)
-    return how
+    return ask_for_columns(how, columns, shape)
 
 
-def ask_for_columns(how: Plan, columns: Iterable[str], shape: Shape) -> None:
+def ask_for_columns(how: Plan, columns: Iterable[str], shape: Shape) -> Plan:
     """Say which columns of a shape are missing."""
     if shape.any_of and not {*how.mapping} & {*shape.any_of}:
-        how.missing += shape.any_of[:1]
-    if how.missing:
-        how.problems.append(
-            UnreadableFile(
-                "line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it "
-                "with "
-                "{option} {first}=COLUMN, or choose another {option:format}.",
-                option="map",
-                missing=" and ".join(how.missing),
-                line=shape.line,
-                columns=names(columns),
-                first=how.missing[0],
-            )
+        how = replace(how, missing=(*how.missing, *shape.any_of[:1]))
+    if not how.missing:
+        return how
+    return how.stopped(
+        UnreadableFile(
+            "line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it "
+            "with "
+            "{option} {first}=COLUMN, or choose another {option:format}.",
+            option="map",
+            missing=" and ".join(how.missing),
+            line=shape.line,
+            columns=names(columns),
+            first=how.missing[0],
         )
+    )
 
 
 def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> RowParser:

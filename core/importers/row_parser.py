@@ -162,7 +162,7 @@ class RowParser:
             rejects=self.rejects,
             rows=self.table.rows,
             extra=self.extra,
-            mapping=self.how.mapping,
+            mapping=dict(self.how.mapping),
             notes=[*self.table.notes, *self.how.notes, *self.notes],
             gold_only=self.how.gold_only,
             form=self.form,

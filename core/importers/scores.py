@@ -39,14 +39,19 @@ from .layouts import (
     DIRECT,
     NUMBERED,
     PASSED,
+    PROMPTS,
     Shape,
     as_votes,
     ask_for_columns,
+    by_people,
     in_words,
     judged_alone,
+    map_columns,
+    mapped,
+    plain,
 )
 from .options import Question, ReadOptions
-from .plan import PEOPLE, PROMPTS, Plan, map_columns, mapped, plain
+from .plan import Plan
 from .row_parser import RowParser
 from .source import Source, stem_of
 from .tables import TextTable
@@ -168,23 +173,21 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
     else:
         mapping.pop("gold", None)
     how = mapped(table, "table", mapping, constants, DIRECT.required)
-    how.stem = stem_of(name)
-    how.unguard &= {"item_id", "judge", "score"} <= mapping.keys()
-    if people or len(judges) > 1:
-        how.raters = dict.fromkeys(judges, False) | dict.fromkeys(people, True)
-    _name_judge(how, judges)
-    _name_items(how, columns)
-    unsaid = "rater_type" not in how.mapping and options.rater_type is None
-    if unsaid and "judge" in mapping and PEOPLE.fullmatch(plain(mapping["judge"])):
-        how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
-        how.notes.append(
+    raters = dict.fromkeys(judges, False) | dict.fromkeys(people, True)
+    how = replace(
+        how,
+        stem=stem_of(name),
+        unguard=how.unguard and {"item_id", "judge", "score"} <= mapping.keys(),
+        raters=raters if people or len(judges) > 1 else {},
+    )
+    how = _name_items(_name_judge(how, judges))
+    if "judge" in mapping and by_people(how, [mapping["judge"]], options):
+        how = how.saying("rater_type", "human").noted(
             f"Column {shown(mapping['judge'])} held to be people's, so the scores are theirs."
         )
     if asked:
-        _ask_which(how, asked)
-    _say_what(how, table, judges, people)
-    ask_for_columns(how, columns, DIRECT)
-    return how
+        how = _ask_which(how, asked)
+    return ask_for_columns(_say_what(how, table, judges, people), columns, DIRECT)
 
 
 def _beside(table: TextTable, taken: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -287,75 +290,71 @@ def _of_one_kind(judges: tuple[str, ...], people: tuple[str, ...]) -> tuple[str,
     return same or people
 
 
-def _name_judge(how: Plan, judges: tuple[str, ...]) -> None:
+def _name_judge(how: Plan, judges: tuple[str, ...]) -> Plan:
     """Call the judge as its column, or else as the file, where people or gold are beside it."""
     if "judge" not in how.missing:
-        return
+        return how
     if len(judges) > 1:
-        how.missing = tuple(name for name in how.missing if name != "judge")
-        return
+        return how.without_need("judge")
     if not how.raters and "gold" not in how.mapping:
-        return
+        return how
     match = JUDGE.fullmatch(plain(judges[0])) if judges else None
     name = match["who"] if match else how.stem
-    how.missing = tuple(column for column in how.missing if column != "judge")
-    how.constants["judge"], how.mapping["judge"] = name, f"={name}"
     like = "as its column is" if match else "as the file is"
-    how.notes.append(f"No column names the judge, so it is called {shown(name)}, {like}.")
+    note = f"No column names the judge, so it is called {shown(name)}, {like}."
+    return how.saying("judge", name).noted(note)
 
 
-def _name_items(how: Plan, columns: tuple[str, ...]) -> None:
+def _name_items(how: Plan) -> Plan:
     """Tell answers apart where no column names their items."""
     item = how.mapping.get("item_id")
     if item is None and (how.raters or "gold" in how.mapping) and "score" in how.mapping:
-        how.items = "rows"
-        how.missing = tuple(column for column in how.missing if column != "item_id")
-        how.notes.append("No column names the items, so each row is an answer of its own.")
-        return
+        note = "No column names the items, so each row is an answer of its own."
+        return replace(how.without_need("item_id"), items="rows").noted(note)
     by_prompt = item is not None and "item_id" not in how.constants and plain(item) in PROMPTS
-    if by_prompt and "response" in how.mapping and "model" not in how.mapping:
-        how.items = "texts"
-        how.notes.append("No column names the items, so each prompt with its response is an item.")
+    if not by_prompt or "response" not in how.mapping or "model" in how.mapping:
+        return how
+    note = "No column names the items, so each prompt with its response is an item."
+    return replace(how, items="texts").noted(note)
 
 
-def _ask_which(how: Plan, columns: tuple[str, ...]) -> None:
+def _ask_which(how: Plan, columns: tuple[str, ...]) -> Plan:
     """Ask once which of several columns of one judge is meant."""
-    how.problems.append(
+    return how.stopped(
         AmbiguousLabels(
             "columns {columns} are what one judge says of the same answer, in two ways. Say which "
             "is meant with {option:map score=COLUMN}.",
             option="map",
             columns=" and ".join(map(shown, columns)),
-        )
-    )
-    how.questions.append(
+        ),
         Question(
             option="mapping:score",
             text="Which column is the score?",
             choices=tuple((column, f"column {column}") for column in columns),
-        )
+        ),
     )
 
 
 def _say_what(
     how: Plan, table: TextTable, judges: tuple[str, ...], people: tuple[str, ...]
-) -> None:
+) -> Plan:
     score = how.mapping.get("score")
     if how.raters:
         whose = f"people: {', '.join(people)}" if people else "no people"
-        how.notes.append(f"One column per rater. Judges: {', '.join(judges)}; {whose}.")
+        how = how.noted(f"One column per rater. Judges: {', '.join(judges)}; {whose}.")
     elif "gold" in how.mapping and how.mapping["gold"] != "gold":
-        how.notes.append(
+        how = how.noted(
             f"Column {shown(how.mapping['gold'])} is the gold of column {shown(str(score))}."
         )
     if score in table.columns and in_words(table.columns[score]):
         words = " and ".join(
             shown(label) for label in sorted(label_counts(table.columns[score]))[:4]
         )
-        how.notes.append(
+        how = how.noted(
             f"Column {shown(score)}: {words} judge single answers, so they are read as "
             "scores of 1 and 0 and are no votes between two."
         )
+    return how
 
 
 def read_scores(

@@ -22,8 +22,8 @@ from ..labels import (
 from ..labels import vocabulary as vocabulary_named
 from ..schema import FORMS, REJECT_SCHEMA_NAMES, ImportResult, Kind
 from .columns import BadCell, Cells, label_counts, parse_float, text_hash
+from .layouts import SYNONYMS, plain
 from .options import ReadOptions
-from .plan import SYNONYMS, plain
 from .scores import PERSON
 from .source import open_source
 from .tables import TextTable, read_delimited, read_parquet, read_records, table_of_records

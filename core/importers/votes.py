@@ -39,10 +39,11 @@ from .columns import (
     wide_cells,
 )
 from .options import FAILED, SCORE_COLUMNS, ReadOptions
-from .plan import Plan, plan
+from .plan import Plan
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable
+from .vote_plan import plan
 
 
 def read_table(table: TextTable, source: Source, options: ReadOptions, format: str) -> ImportResult:

@@ -18,9 +18,8 @@ from .columns import (
     map_cells,
     parse_float,
 )
-from .layouts import DIRECT, as_votes
+from .layouts import DIRECT, PROMPTS, SYNONYMS, as_votes, plain
 from .options import ReadOptions
-from .plan import PROMPTS, SYNONYMS, plain
 from .scores import are_scores
 from .source import stem_of
 from .suggest import words_of

@@ -28,18 +28,12 @@ from ..importers.columns import (
     parse_choice,
     scale_word,
 )
+from ..importers.layouts import LONGEST, map_columns
 from ..importers.options import SCORE_COLUMNS
-from ..importers.plan import (
-    EVEN,
-    LONGEST,
-    MOST_SETTINGS,
-    Plan,
-    ask_what_differs,
-    keys_of_votes,
-    map_columns,
-    plan,
-)
+from ..importers.plan import Plan
+from ..importers.repeats import EVEN, MOST_SETTINGS, ask_what_differs, keys_of_votes
 from ..importers.tables import TextTable
+from ..importers.vote_plan import plan
 from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import CONFIDENCE_KINDS, LEVEL_KIND, VOTES
 from ..store.schema import CODES
@@ -231,8 +225,7 @@ def _planned(engine: Engine, table: TextTable, name: str, options: ReadOptions) 
     columns = columns_of(table)
     columns.count_words(map_columns(tuple(columns), name, options)[0])
     how = plan(table, name, options)
-    _ask_about_repeats(engine, how, columns, options)
-    return how
+    return _ask_about_repeats(engine, how, columns, options)
 
 
 def columns_of(table: TextTable) -> Columns:
@@ -242,11 +235,11 @@ def columns_of(table: TextTable) -> Columns:
     return columns
 
 
-def _ask_about_repeats(engine: Engine, how: Plan, known: Columns, options: ReadOptions) -> None:
+def _ask_about_repeats(engine: Engine, how: Plan, known: Columns, options: ReadOptions) -> Plan:
     """Ask what a column is by which rows of one comparison and judge differ, as of a file."""
     columns, others = keys_of_votes(how, known, options)
     if not others:
-        return
+        return how
     key = {f"k{place}": known.cell(column) for place, column in enumerate(columns)}
     named = ", ".join(key)
     selected = ", ".join(f"{sql} as {name}" for name, sql in key.items())
@@ -274,8 +267,8 @@ def _ask_about_repeats(engine: Engine, how: Plan, known: Columns, options: ReadO
         )["cell"].to_pylist()
         short = all(len(text or "") <= LONGEST for text in texts)
         if short and 2 <= len(texts) <= MOST_SETTINGS and 2 * len(texts) <= int(found["n"]):
-            ask_what_differs(how, column, [text for text in texts if text])
-            return
+            return ask_what_differs(how, column, [text for text in texts if text])
+    return how
 
 
 @dataclass(slots=True, eq=False)

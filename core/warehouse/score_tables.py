@@ -16,8 +16,8 @@ import numpy as np
 
 from ..importers import Inspection, ReadOptions, planned, read_arrow, shape_of
 from ..importers.columns import CountedCells, label_counts
-from ..importers.layouts import DIRECT
-from ..importers.plan import PROMPTS, Plan, plain
+from ..importers.layouts import DIRECT, PROMPTS, plain
+from ..importers.plan import Plan
 from ..importers.scores import lay_out_scores
 from ..importers.tables import TextTable
 from ..importers.wide_metrics import Metrics, judged_by, offered
@@ -79,7 +79,7 @@ def inspect_scores(table: TextTable, name: str, options: ReadOptions) -> Inspect
         kind=DIRECT.form.kind,
         metrics=offered(table, found.metrics) if found.metrics else (),
     )
-    return replace(planned(looks, found.how), notes=tuple(found.how.notes))
+    return replace(planned(looks, found.how), notes=found.how.notes)
 
 
 def read_scores(
