@@ -71,7 +71,8 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
 
 def _rater(row: Mapping[str, Any]) -> str:
     """Who judged: a judge that is a model, or a person."""
-    return f"{'person' if row['rater_type'] == 'human' else 'judge'} {_name(row['judge'])}"
+    kind = "person" if row["rater_type"] == "human" else "judge"
+    return f"the {kind}" if row["judge"] == kind else f"{kind} {_name(row['judge'])}"
 
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:

@@ -62,6 +62,8 @@ REFERENCE = {
     *("human", "humans", "people", "gold", "truth", "expert", "experts", "mensch", "menschen")
 }
 """Words in the name of a column of labels that others are measured by."""
+_OTHERS = {"final", "overall", "the", "of", "llm", "ai", "auto", "model", "raw", "is"}
+"""Words beside a verdict's in the name of a column that name no judge."""
 SIDED = {"left", "right"}
 """Words in the name of a model's column that say which labels may name it."""
 FEW = 12
@@ -101,7 +103,24 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     if "vote" not in suggested and "vote" not in mapping and len(verdicts) == 1:
         suggested["vote"] = verdicts[0]
     suggested |= _by_values(free, kinds, {**mapping, **suggested})
+    suggested |= _judge_in_a_name({**mapping, **suggested})
     return suggested | _two_models(table, {**mapping, **suggested})
+
+
+def _judge_in_a_name(mapped: Mapping[str, str]) -> dict[str, str]:
+    """The judge that the column of its verdicts is called by: `gpt-4o verdict`, `Urteil GPT`."""
+    column = mapped.get("vote", "")
+    verdict, judges = WORDS["vote"][0], WORDS["judge"][0] | REFERENCE
+    parts = [part for part in re.split(r"[\s_()\[\]:]+", column) if part]
+    name = [part for part in parts if part.casefold() not in verdict]
+    if "judge" in mapped or not name or len(name) == len(parts) or words_of(column) & judges:
+        return {}
+    used = set.union(*(set.union(*groups) for groups in WORDS.values()))
+    return (
+        {}
+        if {part.casefold() for part in name} & (used | _OTHERS)
+        else {"judge": f"={' '.join(name)}"}
+    )
 
 
 def _by_values(

@@ -124,7 +124,7 @@ def test_browser_a_label_that_is_not_understood_is_explained(visitor, tmp_path):
 def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     (file,) = (native / "judgebench").glob("*judge-1*")
     latin = tmp_path / "latin.csv"
-    latin.write_bytes("item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1"))
+    latin.write_bytes("item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1") + "2,Zoë,1\n".encode())
     drop(visitor, file, latin)
     says(visitor, "is not UTF-8")
     says(visitor, "1 of 2 not ready to load")

@@ -95,8 +95,9 @@ def test_a_german_spreadsheet_of_windows_is_read() -> None:
         "confidence": "Sicherheit (%)",
         "gold": "Urteil Mensch",
         "position": "zuerst gezeigt",
+        "judge": "=GPT",
     }
-    named = (*looks.suggested.items(), ("judge", "=GPT"))
+    named = tuple(looks.suggested.items())
     (reading,) = read([("umfrage.csv", data)], ReadOptions(mapping=named, label_refers="model"))
     assert reading.n_rejected == 0
     assert reading.votes["vote"].to_pylist() == reading.votes["gold"].to_pylist() == [1, -1, 0, 1]

@@ -420,7 +420,7 @@ def test_pass_and_fail_are_offered_as_scores_and_never_as_votes(app):
 
 
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
-    latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
+    latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1") + "2,Zoë,1\n".encode()
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
     assert "latin.csv" in all_text(app)
     assert "UTF-8" in all_text(app)
@@ -827,3 +827,12 @@ def test_real_files_of_tools_are_read_by_the_page(app, shared_data):
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
     assert len(files) == 46
     read_by_the_page(app, files)
+
+
+def test_scores_of_single_answers_lead_to_the_overview_and_to_scores(app):
+    rows = "".join(f"{i},{'yes' if i % 9 else 'no'},yes\n" for i in range(30))
+    drop(app, ("passed.csv", f"case_id,judge_passed,human_passed\n{rows}".encode()))
+    app.button(key="load").click().run()
+    labels = {button.label for button in app.button}
+    assert {"To the Overview", "To Scores"} <= labels
+    assert "To the Leaderboard" not in labels

@@ -114,7 +114,7 @@ def pages_about(name: str) -> dict[str, str]:
     """The pages to open first on a data set, by what it holds."""
     found = next((each for each in cached.datasets() if each.name == name), None)
     pages: dict[str, str] = {}
-    if found is None or found.votes:
+    if found is None or found.votes or found.scores:
         pages["the Overview"] = "overview.py"
     if found and found.votes:
         judges = cached.summary(Selection(datasets=(name,))).judges
@@ -123,7 +123,7 @@ def pages_about(name: str) -> dict[str, str]:
         elif any(judge.with_position for judge in judges):
             pages["Position bias"] = "position_bias.py"
     if found and found.scores:
-        pages["the Leaderboard"] = "leaderboard.py"
+        pages["Scores"] = "scores.py"
     if found and found.rankings:
         pages["Listwise"] = "listwise.py"
     return pages
