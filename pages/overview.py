@@ -22,6 +22,7 @@ first_screen.new_against_old(state, judge)
 rows = first_screen.evidence(state, judge)
 first_screen.matrix(state, judge, rows)
 if state.found.scores:
+    st.subheader("Judges of single answers")
     scores_section(state)
 numbers.every_check(state, judge)
 numbers.categories(state, judge)
