@@ -15,7 +15,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, engines, files, interactions, judging, questions, rivals
+from benchmarks import (
+    browser,
+    engines,
+    files,
+    first_picture,
+    interactions,
+    judging,
+    next_card,
+    questions,
+    rivals,
+)
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
 PARTS = ("step", "file", "import", "browser", "pages", "scale", "judging", "rivals", "engines")
@@ -65,11 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             from benchmarks import screenshots  # with Streamlit, which the other parts do without
 
             found += interactions.rows(repeats=min(options.repeats, 5))
+            found.append(next_card.row())
             with tempfile.TemporaryDirectory() as folder:
                 store = screenshots.made(screenshots.many, Path(folder))
                 found += browser.first_pictures(
                     store, what="65 judges", repeats=min(options.repeats, 3)
                 )
+                demo = interactions.demo_store(Path(folder) / "demo.duckdb")
+                found += first_picture.rows({"65 judges": store, "demo": demo})
         elif part == "scale":
             with tempfile.TemporaryDirectory() as folder:
                 large, small = (

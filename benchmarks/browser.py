@@ -163,7 +163,7 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         theirs = stack.enter_context(bare_app(Path(folder), store))
         browser = stack.enter_context(chromium())
-        _first_picture(browser, theirs)
+        first_picture(browser, theirs)
         for name, path in PAGES.items():
             times: dict[str, list[float]] = {"cold": [], "warm": [], "bare": []}
             try:
@@ -171,8 +171,8 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
                     with served("app.py", REPOSITORY, store) as ours:
                         _visit(browser, f"{ours}/{OTHER_PAGE}")
                         for when in ("cold", "warm"):
-                            times["bare"].append(_first_picture(browser, theirs))
-                            times[when].append(_first_picture(browser, f"{ours}/{path}"))
+                            times["bare"].append(first_picture(browser, theirs))
+                            times[when].append(first_picture(browser, f"{ours}/{path}"))
             except TimeoutError as error:
                 found.append(Skipped(what=f"first picture of {name}, {what}", reason=str(error)))
                 continue
@@ -261,7 +261,7 @@ def _visit(browser: Any, address: str) -> None:
     page.close()
 
 
-def _first_picture(browser: Any, address: str) -> float:
+def first_picture(browser: Any, address: str) -> float:
     """Milliseconds until the first mark of a figure is drawn; the visit then goes on to its end.
 
     Raises TimeoutError if there is none.

@@ -159,10 +159,7 @@ def rows(*, repeats: int = 5) -> Iterator[Row | Skipped]:
         return
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         store, script = Path(folder) / "votes.duckdb", Path(folder) / "bare.py"
-        with Store.open(store) as demo:
-            data = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in DEMO]
-            for reading in read([(path.name, path) for path in data]):
-                demo.load(reading, simulated=True)
+        demo_store(store)
         script.write_text(BARE, encoding="utf-8")
         ours = stack.enter_context(served("app.py", REPOSITORY, store))
         theirs = stack.enter_context(served(str(script), Path(folder), store))
@@ -188,6 +185,15 @@ def rows(*, repeats: int = 5) -> Iterator[Row | Skipped]:
                 theirs=Timing(runs=tuple(other[2:])),
                 goal_ratio=PAGE_RATIO if one.page else STEP_RATIO,
             )
+
+
+def demo_store(path: Path) -> Path:
+    """A store of the demo."""
+    with Store.open(path) as demo:
+        data = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in DEMO]
+        for reading in read([(each.name, each) for each in data]):
+            demo.load(reading, simulated=True)
+    return path
 
 
 def _opened(browser: Any, address: str) -> Any:

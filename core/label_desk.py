@@ -5,8 +5,9 @@ the labels show of each judge.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class Desk:
             )
         return {**{str(level): float(level) for level in levels}, "x": None}
 
-    @property
+    @cached_property
     def scale(self) -> tuple[float, float]:
         """Ends of the scale of single answers, as the judges use it."""
         scores = [votes.score for votes in unit_votes(self.store, self.plan.dataset).values()]
@@ -176,8 +177,17 @@ class Desk:
         self.refresh()
         return line.place
 
-    def shown(self, *, limits: Limits | None = None, judges: Sequence[str] | None = None) -> Shown:
-        """What the labels show of each judge, or of those named, with forecasts."""
+    def shown(
+        self,
+        *,
+        limits: Limits | None = None,
+        judges: Sequence[str] | None = None,
+        between: Callable[[], object] = bool,
+    ) -> Shown:
+        """What the labels show of each judge, or of those named, with forecasts.
+
+        between : called before each judge, for who lets others go first.
+        """
         of_check = BY_NAME["accuracy"].limits
         limits = limits or (of_check.caution, of_check.failure or of_check.caution)
         votes = unit_votes(self.store, self.plan.dataset)
@@ -189,6 +199,7 @@ class Desk:
         for judge in votes if judges is None else judges:
             if judge not in rows:
                 continue
+            between()
             row, places = rows[judge]
             stands = standing(row, plan, limits=limits)
             found.append(

@@ -6,7 +6,7 @@ from core.checks.agreement import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
 from pages.sections.agreement.pair import pair_section
-from pages.shared import alternative, cards, evidence, widgets
+from pages.shared import alternative, cards, evidence, parts, widgets
 from pages.shared.limits import current_options
 
 
@@ -49,4 +49,4 @@ print(ratings and icc(ratings).icc_3_k)"""
 
 
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
-widgets.tabs({"All raters": everybody, "Two judges": pair_section})
+parts.body(lambda: widgets.tabs({"All raters": everybody, "Two judges": pair_section}))

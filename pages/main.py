@@ -14,7 +14,7 @@ from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, first_picture, folds, numbers, people, start, widgets
+from pages.shared import cached, first_picture, folds, numbers, parts, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "label.py", "collect.py"),
@@ -45,7 +45,6 @@ ICONS = {
     "leaderboard.py": "leaderboard",
 }
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
-TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
@@ -81,7 +80,7 @@ STYLE = """<style>
   .st-key-bar > :not(:first-child, :last-child) { order: 2; }
   .st-key-card { padding: 0.4rem 0.8rem; }
   .st-key-card [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
-  .st-key-card .st-key-judge { min-width: 4.25rem; flex: 1 1 0; }
+  .st-key-card .st-key-judge { min-width: 0; flex: 1 1 0; }
   [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.25rem; }
   .st-key-found [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
@@ -324,10 +323,9 @@ if role is None:
     st.stop()
 page = st.navigation(navigation(role), expanded=True)
 st.session_state.pop(numbers.MENU, None)
+st.session_state.pop(numbers.MENU_SHOWN, None)
 st.session_state.pop(folds.WHOLE, None)
-store = cached.get_store()
-version = store.version
-try:
+with parts.anew_if_changed():
     with widgets.errors():
         if target := st.session_state.pop(widgets.GOING, None):
             leave_for(target)
@@ -366,12 +364,3 @@ try:
         else:
             start.first_steps()
     numbers.download_menu()
-except Exception:
-    # Somebody changed the store between two looks at it: the page is drawn anew from what it is
-    # now.
-    tries = st.session_state.get(TRIES, 0)
-    if store.version == version or tries == MOST_TRIES:
-        raise
-    st.session_state[TRIES] = tries + 1
-    st.rerun()
-st.session_state.pop(TRIES, None)

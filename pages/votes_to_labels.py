@@ -6,15 +6,17 @@ from pages.sections.votes_to_labels.grid import grid_tab
 from pages.sections.votes_to_labels.likert import likert_tab
 from pages.sections.votes_to_labels.rules import rules_tab
 from pages.sections.votes_to_labels.shrinkage import shrinkage_tab
-from pages.shared import widgets
+from pages.shared import parts, widgets
 
 widgets.title("Votes to labels", "How should I turn n votes into one label?")
-widgets.tabs(
-    {
-        "Rules": lambda: rules_tab(read_controls()),
-        "Confidence weights": lambda: confidence_tab(read_controls()),
-        "Likert scales": likert_tab,
-        "Tasks and judges": lambda: grid_tab(read_controls()),
-        "Shrinkage": lambda: shrinkage_tab(read_controls()),
-    }
+parts.body(
+    lambda: widgets.tabs(
+        {
+            "Rules": lambda: rules_tab(read_controls()),
+            "Confidence weights": lambda: confidence_tab(read_controls()),
+            "Likert scales": likert_tab,
+            "Tasks and judges": lambda: grid_tab(read_controls()),
+            "Shrinkage": lambda: shrinkage_tab(read_controls()),
+        }
+    )
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..checks import BY_NAME
@@ -73,8 +74,7 @@ def evidence_strip(
     high = LOW_ROW if len(rows) > DENSE else high
     inner = max(round(high * (len(rows) + NOTES)), LEAST_INNER)
     each, lines = head + inner + foot, math.ceil(len(panels) / columns)
-    fig = figure("", "", theme=theme, height=each * lines, legend=False)
-    fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 12})
+    drawn = _Drawn()
     width = (1 - gap * (columns - 1)) / columns
     for place, panel in enumerate(panels):
         line, column = divmod(place, columns)
@@ -85,21 +85,32 @@ def evidence_strip(
         if not column:
             # Rows are named once, at the left.
             named = {**_rows(names, rows, chosen), "domain": down, "anchor": axes[0]}
-            fig.layout[f"yaxis{axes[1][1:]}"] = named
+            drawn.axes[f"yaxis{axes[1][1:]}"] = named
             if not panel.values:
                 # An axis stands where it has a trace.
-                fig.add_trace(
-                    {
-                        "type": "scatter",
-                        "x": [None],
-                        "y": [None],
-                        "xaxis": axes[0],
-                        "yaxis": axes[1],
-                    }
-                    | {"hoverinfo": "skip"}
-                )
-        _panel(fig, panel, rows, people, chosen, axes, across, down, colours)
+                nothing = {"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"}
+                drawn.traces.append(nothing | {"xaxis": axes[0], "yaxis": axes[1]})
+        _panel(drawn, panel, rows, people, chosen, axes, across, down, colours)
+    fig = figure("", "", theme=theme, height=each * lines, legend=False, traces=drawn.traces)
+    fig.update_layout(
+        margin={"t": 0, "b": 0, "l": 4, "r": 12},
+        shapes=drawn.shapes,
+        annotations=drawn.notes,
+        **drawn.axes,
+    )
     return fig
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Drawn:
+    """What panels are made of, for one figure; Plotly looks at all of a kind anew with each that is
+    added.
+    """
+
+    traces: list[Trace] = field(default_factory=list)
+    shapes: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    axes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def _rows(names: Sequence[str], rows: Sequence[str], chosen: str | None) -> dict[str, Any]:
@@ -118,7 +129,7 @@ def _rows(names: Sequence[str], rows: Sequence[str], chosen: str | None) -> dict
 
 
 def _panel(
-    fig: Figure,
+    drawn: _Drawn,
     panel: Panel,
     rows: Sequence[str],
     people: Sequence[str],
@@ -132,7 +143,7 @@ def _panel(
     found = {row: panel.values[row].scaled(panel.scale) for row in rows if row in panel.values}
     persons = [panel.values[one].scaled(panel.scale).value for one in people if one in panel.values]
     ends = _ends(panel, [*found.values()], persons)
-    fig.layout[f"xaxis{x[1:]}"] = {
+    drawn.axes[f"xaxis{x[1:]}"] = {
         "domain": across,
         "anchor": y,
         "range": ends,
@@ -142,30 +153,25 @@ def _panel(
         "title": {"text": panel.axis if found else "", "standoff": 4, "font": {"size": 12}},
     }
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
-    fig.add_annotation(
-        **said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13}
-    )
+    title = {"text": f"<b>{panel.title}</b>", "y": down[1], "yanchor": "bottom"}
+    drawn.notes.append(said | title | {"font": {"size": 13}})
     if not found:
         middle = said | {"x": sum(across) / 2, "xanchor": "center", "yanchor": "middle"}
-        fig.add_annotation(
-            **middle,
-            text=_wrapped(panel.empty),
-            y=sum(down) / 2,
-            font={"color": colours.neutral, "size": 12},
-        )
+        text = {"text": _wrapped(panel.empty), "y": sum(down) / 2}
+        drawn.notes.append(middle | text | {"font": {"color": colours.neutral, "size": 12}})
         return
-    _zones(fig, panel, ends, axes, colours)
+    _zones(drawn, panel, ends, axes, colours)
     if persons:
-        _band(fig, (min(persons), max(persons)), ends, axes, colours)
+        _band(drawn, (min(persons), max(persons)), ends, axes, colours)
     if panel.reference:
         at, name = panel.scale * panel.reference[0], panel.reference[1]
         if ends[0] <= at <= ends[1]:
             line = {"color": colours.neutral, "width": 1, "dash": "dot"}
-            fig.add_shape(
-                type="line", xref=x, yref=f"{y} domain", x0=at, x1=at, y0=0, y1=1, line=line
-            )
+            ends_of_line = {"x0": at, "x1": at, "y0": 0, "y1": 1}
+            place = {"type": "line", "xref": x, "yref": f"{y} domain"}
+            drawn.shapes.append(place | ends_of_line | {"line": line})
             _note(
-                fig,
+                drawn,
                 name,
                 at,
                 axes,
@@ -179,7 +185,7 @@ def _panel(
         marks = {row: one for row, one in found.items() if (row == chosen) == mine}
         if marks:
             colour = colours.accent if mine else colours.neutral
-            fig.add_trace(_dots(panel, marks, rows, axes, colour, mine))
+            drawn.traces.append(_dots(panel, marks, rows, axes, colour, mine))
 
 
 def _dots(
@@ -234,21 +240,21 @@ def _ends(panel: Panel, found: Sequence[Estimate], persons: Sequence[float]) -> 
 
 
 def _zones(
-    fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+    drawn: _Drawn, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
 ) -> None:
     for start, end, grade in _spans(panel):
         low, high = max(start, ends[0]), min(end, ends[1])
         if low >= high:
             continue
         colour = grade_colour(colours, grade)
-        _shade(fig, (low, high), axes, tint(colour, colours.page, ZONE))
+        _shade(drawn, (low, high), axes, tint(colour, colours.page, ZONE))
         if high - low > 0.1 * (ends[1] - ends[0]):
             middle = (low + high) / 2
             # Words that stand up beside the reference line need room.
             near = panel.reference is not None and abs(
                 middle - panel.scale * panel.reference[0]
             ) < 0.14 * (ends[1] - ends[0])
-            _note(fig, SIGNS[grade], low + 0.92 * (high - low) if near else middle, axes, colour)
+            _note(drawn, SIGNS[grade], low + 0.92 * (high - low) if near else middle, axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
@@ -273,50 +279,52 @@ def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
 
 
 def _band(
-    fig: Figure,
+    drawn: _Drawn,
     span: tuple[float, float],
     ends: tuple[float, float],
     axes: tuple[str, str],
     colours: Colours,
 ) -> None:
     thin = 0.006 * (ends[1] - ends[0])
-    _shade(fig, (span[0] - thin, span[1] + thin), axes, tint(colours.human, colours.page, 0.55))
-    _note(fig, "people", sum(span) / 2, axes, colours.text)
+    _shade(drawn, (span[0] - thin, span[1] + thin), axes, tint(colours.human, colours.page, 0.55))
+    _note(drawn, "people", sum(span) / 2, axes, colours.text)
 
 
-def _shade(fig: Figure, span: tuple[float, float], axes: tuple[str, str], colour: str) -> None:
-    fig.add_shape(
-        type="rect",
-        xref=axes[0],
-        yref=f"{axes[1]} domain",
-        x0=span[0],
-        x1=span[1],
-        y0=0,
-        y1=1,
-        layer="below",
-        line={"width": 0},
-        fillcolor=colour,
+def _shade(drawn: _Drawn, span: tuple[float, float], axes: tuple[str, str], colour: str) -> None:
+    drawn.shapes.append(
+        {
+            "type": "rect",
+            "xref": axes[0],
+            "yref": f"{axes[1]} domain",
+            "x0": span[0],
+            "x1": span[1],
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"width": 0},
+            "fillcolor": colour,
+        }
     )
 
 
 def _note(
-    fig: Figure, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any
+    drawn: _Drawn, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any
 ) -> None:
     """A word at the lower edge of a panel, below its rows."""
-    look = {
-        "y": 0.0,
-        "yanchor": "bottom",
-        "xanchor": "center",
-        "font": {"size": 12, "color": colour},
-    } | more
-    fig.add_annotation(
-        xref=axes[0],
-        yref=f"{axes[1]} domain",
-        x=at,
-        text=text,
-        showarrow=False,
-        borderpad=0,
-        **look,
+    drawn.notes.append(
+        {
+            "xref": axes[0],
+            "yref": f"{axes[1]} domain",
+            "x": at,
+            "y": 0.0,
+            "text": text,
+            "showarrow": False,
+            "borderpad": 0,
+            "yanchor": "bottom",
+            "xanchor": "center",
+            "font": {"size": 12, "color": colour},
+        }
+        | more
     )
 
 

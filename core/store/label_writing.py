@@ -7,12 +7,13 @@ none are written together or not at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..errors import InvalidOption
 from .connection import Change, Database
-from .labelling import Act, LabelPlan, dataset_number, label_plan
-from .load import count_anew, vacuum
+from .labelling import Act, dataset_number, label_plan
+from .load import count_added, count_anew, vacuum
 
 BOTH_BAD = "both bad"
 """Column outside the canonical form of a tie between two bad responses."""
@@ -38,20 +39,14 @@ def write_answer(
     if not person.strip():
         raise InvalidOption("The name of the person who labels is empty")
     with store.change() as change:
-        number, plan = dataset_number(change, dataset), label_plan(change, dataset)
-        units = change.rows(
-            "select item, comparison, model from label_order where dataset = ? and place = ?",
-            [number, place],
-        )
-        if plan is None or not units:
-            raise InvalidOption(f"{dataset}: there is no item at place {place + 1}")
-        _refuse_judges(change, number, person)
+        unit = _unit(change, dataset, place)
+        _refuse_judges(change, unit.dataset, person)
         change.execute(
             """insert into label_log
                select coalesce(max(id), 0) + 1, $dataset, $person, $act, $place, $answer, $label,
                       $swapped, $tags, $note, $at from label_log""",
             {
-                "dataset": number,
+                "dataset": unit.dataset,
                 "person": person,
                 "act": act,
                 "place": place,
@@ -64,13 +59,49 @@ def write_answer(
             },
         )
         if act in ("label", "undo"):
-            judge = _judge(change, person)
-            write = _write_vote if plan.kind == "votes" else _write_score
-            (item, comparison, model) = units[0]
-            write(change, plan, number, (item, comparison, model), judge)
+            write = _write_vote if unit.kind == "votes" else _write_score
+            write(change, unit, person, _judge(change, person))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    """A unit in the order of a data set, and how that is labelled."""
+
+    dataset: int
+    kind: str
+    of_file: bool
+    place: int
+    item: int
+    comparison: int | None
+    model: int | None
+
+
+def _unit(change: Change, dataset: str, place: int) -> _Unit:
+    for number, kind, of_file, item, comparison, model in change.rows(
+        """select o.dataset, l.kind, l.of_file, o.item, o.comparison, o.model from label_order o
+           join labelling l on l.dataset = o.dataset join datasets d on d.id = o.dataset
+           where d.name = ? and o.place = ?""",
+        [dataset, place],
+    ):
+        return _Unit(
+            dataset=number,
+            kind=kind,
+            of_file=bool(of_file),
+            place=place,
+            item=item,
+            comparison=comparison,
+            model=model,
+        )
+    dataset_number(change, dataset)
+    raise InvalidOption(f"{dataset}: there is no item at place {place + 1}")
 
 
 def _refuse_judges(change: Change, number: int, person: str) -> None:
+    """Whoever has labelled before is no judge."""
+    if change.count(
+        "select count(*) from label_log where dataset = ? and person = ?", [number, person]
+    ):
+        return
     for kind in ("tallies", "scores"):
         if change.count(
             f"""select count(*) from {kind} t join judges j on j.id = t.judge
@@ -81,10 +112,9 @@ def _refuse_judges(change: Change, number: int, person: str) -> None:
 
 
 def _judge(change: Change, person: str) -> int:
-    if not change.count("select count(*) from judges where name = ?", [person]):
-        change.execute(
-            "insert into judges select coalesce(max(id), 0) + 1, ? from judges", [person]
-        )
+    for (number,) in change.rows("select id from judges where name = ?", [person]):
+        return int(number)
+    change.execute("insert into judges select coalesce(max(id), 0) + 1, ? from judges", [person])
     return change.count("select id from judges where name = ?", [person])
 
 
@@ -95,60 +125,53 @@ STANDING = """
 """The last word of each person on one unit; `undo` takes it back."""
 
 
-def _last_words(
-    change: Change, number: int, unit: tuple[int, int | None, int | None]
-) -> list[tuple[object, ...]]:
-    item, comparison, model = unit
-    place = change.count(
-        """select place from label_order where dataset = ? and item = ?
-           and comparison is not distinct from ? and model is not distinct from ?""",
-        [number, item, comparison, model],
-    )
-    words = change.rows(STANDING, {"dataset": number, "place": place})
+def _last_words(change: Change, unit: _Unit) -> list[tuple[object, ...]]:
+    words = change.rows(STANDING, {"dataset": unit.dataset, "place": unit.place})
     return [word for word in words if word[1] == "label"]
 
 
-def _write_vote(
-    change: Change,
-    plan: LabelPlan,
-    number: int,
-    unit: tuple[int, int | None, int | None],
-    judge: int,
-) -> None:
+def _write_vote(change: Change, unit: _Unit, person: str, judge: int) -> None:
     """The person's vote anew, and gold as the mode of all labels where the file had none."""
-    _, comparison, _ = unit
-    words = _last_words(change, number, unit)
-    own = "v.dataset = ? and v.comparison = ? and v.judge = ? and v.human"
-    where = [number, comparison, judge]
-    change.execute(
-        f"delete from details where vote in (select v.id from votes v where {own})", where
+    words, comparison = _last_words(change, unit), unit.comparison
+    ((vote, category, there),) = change.rows(
+        """select (select coalesce(max(id), 0) + 1 from votes), min(t.category),
+                  count(*) filter (where t.judge = $judge and t.human)
+           from tallies t where t.comparison = $comparison""",
+        {"comparison": comparison, "judge": judge},
     )
-    change.execute(f"delete from votes v where {own}", where)
-    name = change.rows("select name from judges where id = ?", [judge])[0][0]
-    for person, _, label, answer, swapped, tags, note in words:
-        if person != name or label is None:
+    if there:
+        own = "v.dataset = ? and v.comparison = ? and v.judge = ? and v.human"
+        where = [unit.dataset, comparison, judge]
+        change.execute(
+            f"delete from details where vote in (select v.id from votes v where {own})", where
+        )
+        change.execute(f"delete from votes v where {own}", where)
+    for name, _, label, answer, swapped, tags, note in words:
+        if name != person or label is None:
             continue
-        vote = change.count("select coalesce(max(id), 0) + 1 from votes")
         change.execute(
             """insert into votes (id, dataset, comparison, judge, category, run, position, vote,
                                   status, human)
-               select $id, $dataset, $comparison, $judge,
-                      (select min(category) from votes where comparison = $comparison), 0,
-                      $position, $label, 0, true""",
+               values ($id, $dataset, $comparison, $judge, $category, 0, $position, $label, 0,
+                       true)""",
             {
                 "id": vote,
-                "dataset": number,
+                "dataset": unit.dataset,
                 "comparison": comparison,
                 "judge": judge,
+                "category": category,
                 "position": -1 if swapped else 1,
                 "label": int(float(str(label))),
             },
         )
         _write_details(change, vote, str(answer), tags, note)
-    if not plan.of_file:
+    if not unit.of_file:
         labels = [int(float(str(word[2]))) for word in words if word[2] is not None]
         change.execute("update comparisons set gold = ? where id = ?", [_mode(labels), comparison])
-    count_anew(change, f"v.comparison = {int(comparison or 0)} and v.judge = {judge}")
+    if there:
+        count_anew(change, f"v.comparison = {int(comparison or 0)} and v.judge = {judge}")
+    else:
+        count_added(change, f"v.id = {vote}")
 
 
 def _write_details(change: Change, vote: int, answer: str, tags: object, note: object) -> None:
@@ -181,25 +204,17 @@ def _mode(labels: Sequence[int]) -> int | None:
     return 0 if len(counts) > 1 and counts[0][0] == counts[1][0] else counts[0][1]
 
 
-def _write_score(
-    change: Change,
-    plan: LabelPlan,
-    number: int,
-    unit: tuple[int, int | None, int | None],
-    judge: int,
-) -> None:
+def _write_score(change: Change, unit: _Unit, person: str, judge: int) -> None:
     """The person's score anew, and gold as the mean of all labels where the file had none."""
-    item, _, model = unit
-    words = _last_words(change, number, unit)
+    words = _last_words(change, unit)
     same = """dataset = $dataset and item = $item and model is not distinct from $model
               and metric = (select metric from labelling where dataset = $dataset)"""
-    about = {"dataset": number, "item": item, "model": model}
+    about = {"dataset": unit.dataset, "item": unit.item, "model": unit.model}
     change.execute(
         f"delete from scores where {same} and judge = $judge and human", about | {"judge": judge}
     )
-    name = change.rows("select name from judges where id = ?", [judge])[0][0]
-    for person, _, label, *_ in words:
-        if person != name or label is None:
+    for name, _, label, *_ in words:
+        if name != person or label is None:
             continue
         change.execute(
             f"""insert into scores (id, dataset, item, category, model, judge, metric, run, score,
@@ -210,7 +225,7 @@ def _write_score(
                 from scores where {same} and not human group by dataset, item, model, metric""",
             about | {"judge": judge, "score": float(str(label))},
         )
-    if not plan.of_file:
+    if not unit.of_file:
         values = [float(str(word[2])) for word in words if word[2] is not None]
         change.execute(
             f"update scores set gold = $gold where {same}",

@@ -569,9 +569,15 @@ def count_anew(change: Change, votes: str = "true", *, in_order: bool = True) ->
     votes : on columns that all cells have: `v.dataset`, `v.comparison` and `v.judge`.
     in_order : by comparison and judge, as many cells are read fastest.
     """
+    for name in CELLS:
+        change.execute(f"delete from {name} v where {votes}")
+    count_added(change, votes, in_order=in_order)
+
+
+def count_added(change: Change, votes: str, *, in_order: bool = True) -> None:
+    """Count votes `v` under an SQL condition that are new, and the only ones of their cells."""
     order = "order by 2, 3" if in_order else ""
     for name, sql in CELLS.items():
-        change.execute(f"delete from {name} v where {votes}")
         cells = sql.format(votes=f"(select * from votes v where {votes})")
         change.execute(f"insert into {name} {cells} {order}")
 

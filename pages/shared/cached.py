@@ -9,10 +9,12 @@ old ones behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -184,7 +186,7 @@ def where(selection: Selection) -> tuple[Database | Snapshot, Selection]:
     )
 
 
-def _version() -> str:
+def version() -> str:
     """Changes with the store and with the tables that are connected."""
     return "-".join(
         map(str, (get_store().version, *(one.warehouse.version for one in connected().values())))
@@ -229,7 +231,7 @@ def _asked(
         # A selection's text names its every field, and is made three times faster than Streamlit's
         # own hash.
         found = kept(
-            _version(),
+            version(),
             question.__name__,
             repr((selection, given, options)),
             lambda: question(*where(selection), *given, **options),
@@ -296,13 +298,70 @@ def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]
     key : every input that the result depends on, the selection and the seed included; told apart by
         `repr`.
     """
-    place = _place(_version(), name, repr(key))
+    place = _place(version(), name, repr(key))
     # Not in the cached function itself, which may not show how far it is.
     with place.lock:
         if not place.found:
             with st.spinner("Computing", show_time=True):
                 place.found.append(compute())
     return cast(Result, place.found[0])
+
+
+def is_computed(name: str, key: tuple[Hashable, ...]) -> bool:
+    """Whether `computed` has the result already."""
+    return bool(_place(version(), name, repr(key)).found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """One worker of this server for what no visitor waits for.
+
+    free : clear while a visitor waits.  found : newest result by name, with its key.
+    """
+
+    worker: ThreadPoolExecutor
+    free: Event
+    running: dict[str, Future[tuple[Hashable, Any]]] = field(default_factory=dict)
+    found: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
+
+
+@st.cache_resource(show_spinner=False)
+def _beside() -> _Beside:
+    made = _Beside(worker=ThreadPoolExecutor(1, "beside"), free=Event())
+    made.free.set()
+    return made
+
+
+def beside(
+    name: str, key: Hashable, compute: Callable[[Callable[[], object]], Result]
+) -> Result | None:
+    """The newest result of something slow that is computed beside the pages; None before the first.
+
+    Where that is of another `key` the next one is begun. Raises what `compute` raised.
+
+    compute : gets what it has to call between two parts of its work, so that visitors go first.
+    """
+    here = _beside()
+    running = here.running.get(name)
+    if running is not None and running.done():
+        here.running.pop(name, None)
+        here.found[name] = running.result()
+    elif running is None and here.found.get(name, (None,))[0] != key:
+        here.running[name] = here.worker.submit(
+            lambda: (key, compute(lambda: here.free.wait(PATIENCE)))
+        )
+    return cast(Result, here.found[name][1]) if name in here.found else None
+
+
+@contextmanager
+def first() -> Iterator[None]:
+    """What is done here goes before what is computed beside the pages."""
+    free = _beside().free
+    free.clear()
+    try:
+        yield
+    finally:
+        free.set()
 
 
 def counted(records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:

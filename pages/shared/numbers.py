@@ -31,7 +31,7 @@ have them.
 """
 P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
-MENU = "downloads of the page"
+MENU, MENU_SHOWN = "downloads of the page", "whether their menu is shown"
 HELD_OUT = {
     "rule": "rule",
     "n": "n",
@@ -78,9 +78,23 @@ def download_menu() -> None:
     place for it.
     """
     held: Downloads | None = st.session_state.get(MENU)
-    if held is not None and held.tables:
+    shown = st.session_state[MENU_SHOWN] = held is not None and bool(held.tables)
+    if held is not None and shown:
         with held.place:
             _menu(held)
+
+
+def offer_anew() -> None:
+    """Forget the tables of the page, whose body is drawn again and offers its own."""
+    held: Downloads | None = st.session_state.get(MENU)
+    if held is not None:
+        held.tables.clear()
+
+
+def menu_is_missing() -> bool:
+    """Whether the page was drawn without a menu and now offers a table."""
+    held: Downloads | None = st.session_state.get(MENU)
+    return held is not None and bool(held.tables) and st.session_state.get(MENU_SHOWN) is False
 
 
 @st.fragment

@@ -352,10 +352,15 @@ def how_to_read(text: str) -> None:
         st.markdown(text)
 
 
-def not_applicable(reason: str) -> None:
-    """Say why a method has no number here, in the place where the number would be."""
+def not_applicable(reason: str, *, door: str | None = None) -> None:
+    """Say why a method has no number here, in the place where the number would be.
+
+    door : key of the ways to labels, which are shown where labels are what is missing.
+    """
     with st.container(border=True):
         st.text(f"Not applicable: {reason}")
+        if door and NO_LABELS.search(reason):
+            doors(door)
 
 
 def by_reason(reasons: Mapping[str, str]) -> dict[str, str]:

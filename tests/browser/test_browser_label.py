@@ -11,6 +11,7 @@ from visits import start_app, stop_app, visiting
 from core.importers import read
 from core.label_desk import open_desk
 from core.store import Store
+from core.store.labelling import label_log
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -52,6 +53,11 @@ def count(visitor) -> int:
     return int(said.split()[0].replace(",", ""))
 
 
+def button(key: str) -> str:
+    """Where the button of a key is; its own name ends with the card that it is for."""
+    return f"[class*=st-key-label-{key}-]"
+
+
 def question(visitor) -> str:
     return visitor.page.get_by_text(re.compile(r"^Question \d+\?$")).first.inner_text()
 
@@ -63,16 +69,22 @@ def better_side(visitor, *, narrow: bool = False) -> str:
     return "1" if "good" in boxes.nth(0).text_content() else "2"
 
 
+# Texts come first: until the buttons are the next card's, a press is for the one before.
+NEXT = r"""([before, old]) => {
+  const texts = [...document.querySelectorAll('[data-testid=stText]')];
+  const asked = texts.find((text) => /^Question \d+\?$/.test(text.textContent));
+  const buttons = document.querySelectorAll('[class*=st-key-label-1-]');
+  return asked && asked.textContent !== before && buttons.length === 1
+    && buttons[0].className !== old;
+}"""
+
+
 def answer(visitor, press, *, narrow: bool = False) -> None:
-    """Answer the card that is shown and wait for the next."""
+    """Answer the card that is shown and wait for the next and its buttons."""
     before = question(visitor)
+    old = visitor.page.locator(button("1")).first.get_attribute("class")
     press(better_side(visitor, narrow=narrow))
-    visitor.page.wait_for_function(
-        "before => { const found = [...document.querySelectorAll('[data-testid=stText]')]"
-        ".find(text => /^Question \\d+\\?$/.test(text.textContent));"
-        " return found && found.textContent !== before; }",
-        arg=before,
-    )
+    visitor.page.wait_for_function(NEXT, arg=[before, old])
 
 
 def label_until(visitor, n: int, press, **how) -> None:
@@ -104,7 +116,7 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         visitor.open("/label?person=ann")
         assert count(visitor) == 15
         # The keys are heard once their buttons are there, which come last.
-        visitor.page.locator(".st-key-label-u button:enabled").wait_for()
+        visitor.page.locator(f"{button('u')} button:enabled").wait_for()
         visitor.settle()
         visitor.page.keyboard.press("u")
         visitor.page.get_by_text("Taken back.").wait_for()
@@ -129,9 +141,9 @@ def test_browser_forty_labels_by_thumb_and_two_people_at_once(store_path, chromi
         desk.open("/label?person=ben")
 
         def tap(key: str) -> None:
-            phone.page.locator(f".st-key-label-{key} button").tap()
+            phone.page.locator(f"{button(key)} button").tap()
 
-        box = phone.page.locator(".st-key-label-1 button").bounding_box()
+        box = phone.page.locator(f"{button('1')} button").bounding_box()
         assert box["y"] + box["height"] <= 844
         assert box["height"] >= 44
         assert phone.fits_across()
@@ -148,3 +160,27 @@ def test_browser_forty_labels_by_thumb_and_two_people_at_once(store_path, chromi
         assert {one, two} == {"ann", "ben"}
         assert all(same.values())
         assert len(session.labels()) == 40 + session.count("ben") - len(same)
+
+
+# Both reach the page before it can have the next card.
+TWICE = """key => { for (const _ of [1, 2]) document.body.dispatchEvent(
+  new KeyboardEvent('keydown', {key, code: 'Digit' + key, bubbles: true})); }"""
+
+
+@pytest.mark.thorough
+def test_browser_a_key_pressed_twice_does_not_count_for_a_card_unseen(store_path, chromium):
+    server, url = start_app(store_path)
+    with visiting(chromium, url, **DESK) as visitor:
+        visitor.open("/label?person=ann")
+        visitor.page.locator(f"{button('s')} button:enabled").wait_for()
+        for labels in range(1, 6):
+            answer(visitor, lambda key: visitor.page.evaluate(TWICE, key))
+            visitor.settle()
+            # Whatever was on its way is here by now.
+            visitor.page.wait_for_timeout(500)
+            visitor.settle()
+            assert count(visitor) == labels
+    stop_app(server)
+    with Store.open(store_path) as store:
+        log = label_log(store, "unlabelled")
+        assert [(line.act, line.place) for line in log] == [("label", k) for k in range(5)]

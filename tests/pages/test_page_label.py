@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from apps import all_text, new_app, opened
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import read
-from core.label_desk import LABELS_BEFORE_RESULTS, open_desk
+from core.label_desk import LABELS_BEFORE_RESULTS, Desk, open_desk
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -48,11 +52,11 @@ def better(app: AppTest) -> str:
 
 
 def press(app: AppTest, key: str) -> None:
-    next(b for b in app.button if b.key == f"label-{key}").click()
+    next(b for b in app.button if b.key.startswith(f"label-{key}-")).click()
     app.run()
 
 
-def test_labels_decide_and_are_gold_everywhere(unlabelled):
+def test_labels_decide_and_are_gold_everywhere(unlabelled, monkeypatch):
     app = opened(new_app(), "label", person="ann")
     assert not any(judge in all_text(app) for judge in JUDGES)
     assert {box.label for box in app.sidebar.selectbox} == {"Data set"}
@@ -61,7 +65,11 @@ def test_labels_decide_and_are_gold_everywhere(unlabelled):
     assert bodies
     assert all("<i>" not in body for body in bodies)
     for _ in range(3):
+        before = {b.key for b in app.button if b.key.startswith("label-")}
         press(app, better(app))
+        # A press carries the card that it is for.
+        after = {b.key for b in app.button if b.key.startswith("label-")}
+        assert before.isdisjoint(after)
     assert "3 of 60 labels" in all_text(app)
     press(app, "u")
     assert "2 of 60 labels" in all_text(app)
@@ -79,8 +87,21 @@ def test_labels_decide_and_are_gold_everywhere(unlabelled):
     while desk.session.count("ann") < LABELS_BEFORE_RESULTS + 5:
         card = desk.cards("ann")[0]
         desk.answer("ann", card, "1" if "fine" in card.texts[0] else "2")
-    app.run()
+    seen = []
+    shown = Desk.shown
+
+    def watched(self, **options):
+        seen.append(threading.current_thread().name)
+        return shown(self, **options)
+
+    monkeypatch.setattr(Desk, "shown", watched)
+    patience = time.monotonic() + LONG
+    while JUDGES[0] not in all_text(app.run()) and time.monotonic() < patience:
+        time.sleep(0.1)
     assert JUDGES[0] in all_text(app)
+    # No card waits for it, and it is looked at once for all who label.
+    assert len(seen) == 1
+    assert seen[0].startswith("beside")
     summary = queries.summary(store, Selection())
     labelled = {judge.name: judge.labelled for judge in summary.judges}
     assert labelled[JUDGES[0]] == desk.session.count("ann") - 1

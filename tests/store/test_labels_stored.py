@@ -19,6 +19,7 @@ from core.label_sheet import add_labels, is_sheet, join_sheet, write_sheet, writ
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
+from core.store.connection import Change, Snapshot
 from core.store.label_writing import forget_labels
 from core.store.labelling import label_log, replan
 
@@ -73,6 +74,30 @@ def test_a_label_is_a_vote_of_a_person_and_gold(store):
     again = open_desk(store, "votes", seed=99)
     assert again.plan.seed == 5
     assert again.session.count("me") == 29
+
+
+def test_a_label_takes_a_dozen_statements_however_many_there_are(store, monkeypatch):
+    desk = open_desk(store, "votes", seed=5)
+    label(desk, 1)
+    taken = []
+
+    def counted(of, name):
+        run = getattr(of, name)
+
+        def counting(self, sql, params=None):
+            taken[-1] += 1
+            return run(self, sql, params)
+
+        monkeypatch.setattr(of, name, counting)
+
+    counted(Snapshot, "rows")
+    counted(Change, "execute")
+    while desk.session.count("me") < 40:
+        taken.append(0)
+        card = desk.cards("me")[0]
+        taken[-1] = 0
+        desk.answer("me", card, knows(card))
+    assert max(taken) <= 12, taken
 
 
 def test_the_order_depends_on_no_vote():

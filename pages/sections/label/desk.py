@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.label_desk import TAGS, Card
 from pages.sections.label.controls import PageState
-from pages.shared import widgets
+from pages.shared import cached, folds, widgets
 from pages.shared.texts import marked, plain
 
 WORDS = {
@@ -23,6 +23,7 @@ LONG = 1_500
 HEIGHT = 420
 AHEAD = 5
 SAID = "said last"
+ON_DESK = "card that is shown"
 
 
 def panel(state: PageState) -> None:
@@ -32,8 +33,9 @@ def panel(state: PageState) -> None:
 
 @st.fragment
 def _card(state: PageState) -> None:
-    with widgets.errors(elsewhere=False):
+    with cached.first(), widgets.errors(elsewhere=False):
         card = _shown(state)
+        st.session_state[ON_DESK] = _identity(card)
         desk, person = state.desk, state.person
         wanted = desk.plan.planned or desk.size
         done = desk.session.count(person)
@@ -62,6 +64,18 @@ def _shown(state: PageState) -> Card | None:
         return desk.card(person, back)
     ready = desk.cards(person, AHEAD)
     return ready[0] if ready else None
+
+
+def _identity(card: Card | None) -> str:
+    """What tells a card from the next: part of the keys of its buttons, whose presses carry it."""
+    return "none" if card is None else f"{card.place}{'-again' if card.again else ''}"
+
+
+def _meant(card: Card | None) -> bool:
+    """Whether a press is for the card that is shown. A key that is pressed twice, or before the
+    browser has the next card, is for one that is answered, and must not count for one unseen.
+    """
+    return bool(st.session_state.get(ON_DESK) == _identity(card))
 
 
 def _texts(card: Card) -> None:
@@ -98,17 +112,23 @@ def _buttons(state: PageState, card: Card | None) -> None:
             with st.container(horizontal=True, key="label-others", gap="small"):
                 for key in others:
                     _answer_button(state, card, key)
-                st.button("Skip", key="label-s", shortcut="S", on_click=_skip, args=(state, card))
-                _undo_button(state)
+                st.button(
+                    "Skip",
+                    key=f"label-s-{_identity(card)}",
+                    shortcut="S",
+                    on_click=_skip,
+                    args=(state, card),
+                )
+                _undo_button(state, card)
         else:
-            _undo_button(state)
+            _undo_button(state, card)
 
 
 def _answer_button(state: PageState, card: Card, key: str, *, primary: bool = False) -> None:
     word, shortcut = WORDS.get(key, (key, key)) if "b" in state.desk.keys else _level(key)
     st.button(
         word,
-        key=f"label-{key}",
+        key=f"label-{key}-{_identity(card)}",
         shortcut=shortcut,
         type="primary" if primary else "secondary",
         width="stretch" if primary else "content",
@@ -121,38 +141,51 @@ def _level(key: str) -> tuple[str, str]:
     return WORDS[key] if key in ("p", "f", "x") else (key, key)
 
 
-def _undo_button(state: PageState) -> None:
+def _undo_button(state: PageState, card: Card | None) -> None:
     st.button(
         "Undo",
-        key="label-u",
+        key=f"label-u-{_identity(card)}",
         shortcut="U",
         disabled=state.desk.session.last(state.person) is None,
         on_click=_undo,
-        args=(state,),
+        args=(state, card),
     )
 
 
 def _answer(state: PageState, card: Card, key: str) -> None:
+    if not _meant(card):
+        return
     tags = list(st.session_state.get(f"label-tags-{card.place}") or ())
     own = (st.session_state.get(f"label-own-{card.place}") or "").strip()
     note = (st.session_state.get(f"label-note-{card.place}") or "").strip()
-    state.desk.answer(state.person, card, key, tags=[*tags, own] if own else tags, note=note)
+    with cached.first():
+        state.desk.answer(state.person, card, key, tags=[*tags, own] if own else tags, note=note)
     st.session_state[SAID] = None
 
 
 def _skip(state: PageState, card: Card) -> None:
+    if not _meant(card):
+        return
     state.desk.skip(state.person, card)
     st.session_state[SAID] = "Skipped: it comes again at the end."
 
 
-def _undo(state: PageState) -> None:
+def _undo(state: PageState, card: Card | None) -> None:
+    if not _meant(card):
+        return
     place = state.desk.undo(state.person)
     st.session_state[SAID] = None if place is None else "Taken back."
     st.session_state["label back to"] = place
 
 
 def _about(card: Card) -> None:
-    with st.expander("Tags and a note", key=f"label-about-{card.place}"):
+    # Drawn when it is opened: every card would wait for fields that few need.
+    box = st.expander(
+        "Tags and a note", folds.OPEN_AT_FIRST, key=f"label-about-{card.place}", on_change="rerun"
+    )
+    if not box.open:
+        return
+    with box:
         st.pills("Tags", TAGS, selection_mode="multi", key=f"label-tags-{card.place}")
         st.text_input("A tag of your own", key=f"label-own-{card.place}", max_chars=60)
         st.text_area("Note", key=f"label-note-{card.place}", max_chars=2_000)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import streamlit as st
 
 from core.interpretation.labelling import known_so_far, repeats_sentence, standing_sentence
 from core.label_desk import LABELS_BEFORE_RESULTS
 from core.labelling.shown import Shown
 from pages.sections.label.controls import PageState
-from pages.shared import widgets
+from pages.shared import cached, widgets
 
 EVERY = 4.0
 """Seconds between two looks at the log."""
-LOOKED = "labels that the live card rests on"
 MOST_JUDGES = 12
 
 
@@ -31,20 +32,29 @@ def _live(state: PageState) -> None:
             return
         with widgets.errors(elsewhere=False):
             shown = _shown(state)
-            st.text(known_so_far(shown))
-            for one in shown.judges[:MOST_JUDGES]:
-                st.text(standing_sentence(one))
-            if sentence := repeats_sentence(shown):
-                st.caption(sentence)
+            if shown is None:
+                st.text("Looking at the labels.")
+            else:
+                _standings(shown)
     if n >= LABELS_BEFORE_RESULTS:
         widgets.goto("To the Overview", "overview.py", key="label-overview")
 
 
-def _shown(state: PageState) -> Shown:
-    """Refreshed with every answer; the same log is not looked at twice."""
-    key = state.desk.plan.dataset, state.desk.session.last_number
-    held = st.session_state.get(LOOKED)
-    if held is None or held[0] != key:
-        held = st.session_state[LOOKED] = key, state.desk.shown()
-    shown: Shown = held[1]
-    return shown
+def _standings(shown: Shown) -> None:
+    st.text(known_so_far(shown))
+    for one in shown.judges[:MOST_JUDGES]:
+        st.text(standing_sentence(one))
+    if sentence := repeats_sentence(shown):
+        st.caption(sentence)
+
+
+def _shown(state: PageState) -> Shown | None:
+    """The newest look at the log, which all who label here share; it is taken beside the pages, as
+    the next card must not wait for it.
+    """
+    desk = copy(state.desk)
+    return cached.beside(
+        f"labels of {desk.plan.dataset}",
+        (desk.plan, desk.sharing, desk.session.last_number),
+        lambda between: desk.shown(between=between),
+    )

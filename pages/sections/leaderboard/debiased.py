@@ -47,7 +47,9 @@ def debiased_tab(state: PageState) -> None:
     if worst is None:
         model, reason = next(iter(found.reasons.items()))
         with drawn:
-            widgets.not_applicable(f"no model has gold on enough items. {model}: {reason}")
+            widgets.not_applicable(
+                f"no model has gold on enough items. {model}: {reason}", door="debiased-door"
+            )
         return
     chosen = widgets.in_url("debiased_model")
     subject = by_name.get(chosen or "", worst)

@@ -79,9 +79,9 @@ class Screen(widgets.View):
         return (*self.ranked, *(name for name in self.people if name not in self.ranked))
 
 
-def bar() -> Screen:
-    """Name, what the data set holds, and what one does with it; gives what the rest of the page
-    shows.
+def bar() -> Audit:
+    """Name, what the data set holds, and what one does with it; gives the audit that the rest of
+    the page shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
         st.title("Overview", anchor=False, width="content")
@@ -101,10 +101,15 @@ def bar() -> Screen:
         _report(selection, options, found)
     with chip:
         _holdings(found, by_people=selection.gold == "humans")
+    return found
+
+
+def screen(found: Audit) -> Screen:
+    """An audit as the page shows it, in the visitor's colours."""
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
     return Screen(
         found=found,
-        options=options,
+        options=current_options(),
         people=people,
         ranked=tuple(judge.judge for judge in found.judges if judge.judge not in people) or people,
     )

@@ -51,7 +51,8 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     )
     if state.judge not in found:
         widgets.not_applicable(
-            failed.get(state.judge, f"{state.judge} has no vote with a known order.")
+            failed.get(state.judge, f"{state.judge} has no vote with a known order."),
+            door="corrected-door",
         )
         return
     with answer:

@@ -187,7 +187,7 @@ def balance_section(state: PageState) -> None:
     balance = balances[state.judge]
     sentence = sentences.order_balance(state.judge, balance)
     if balance is None:
-        widgets.not_applicable(sentence)
+        widgets.not_applicable(sentence, door="balance-door")
         return
     st.text(sentence)
     drawn, listed = st.columns(2, gap="medium")

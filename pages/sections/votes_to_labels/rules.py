@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from core.records import IntArray
 from pages.sections.votes_to_labels.controls import GREEK, PageState
 from pages.sections.votes_to_labels.labels import decisions_section, labels_sections
 from pages.shared import cached, cards, numbers, widgets
+from pages.shared.parts import give_way
 
 SPLITS: int = default_of(AuditOptions, "splits")
 # Seconds without a new slider step after which the resampling starts.
@@ -63,14 +65,20 @@ def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
     )
 
 
+RESAMPLES = 10_000
+
+
+def _key(state: PageState, share: float, seed: int, resamples: int) -> tuple[Hashable, ...]:
+    return (*state.key, share, seed, resamples)
+
+
 def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Evaluation:
     """The rules on the same splits; with resamples only once the sliders rest."""
 
     def compute() -> Evaluation:
         for _ in range(10 if resamples else 0):
             time.sleep(QUIET / 10)
-            # A waiting slider step ends the run here, before the slow work.
-            st.session_state.get(widgets.SELECTION)
+            give_way()
         return evaluate(
             state.labelled,
             state.options,
@@ -81,7 +89,7 @@ def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Eva
             resamples=resamples,
         )
 
-    return cached.computed("aggregation", (*state.key, share, seed, resamples), compute)
+    return cached.computed("aggregation", _key(state, share, seed, resamples), compute)
 
 
 @st.fragment
@@ -92,7 +100,8 @@ def _rules(state: PageState) -> None:
     seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
     shown = st.empty()
     with widgets.errors():
-        for resamples in (0, 10_000):
+        there = cached.is_computed("aggregation", _key(state, share, seed, RESAMPLES))
+        for resamples in (RESAMPLES,) if there else (0, RESAMPLES):
             found = _evaluated(state, share, seed, resamples)
             verdict = recommend(state.judge, found, most_votes=int(state.cells.n.max()))
             with state.answer.container():

@@ -1,0 +1,69 @@
+"""What is drawn of a page: its body alone after a control in it, and the whole of it where that
+will not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+
+from pages.shared import cached, folds, numbers, widgets
+
+TRIES, MOST_TRIES = "runs that a change of the store broke", 5
+
+
+@contextmanager
+def anew_if_changed() -> Iterator[None]:
+    """Draw the page anew where somebody changed the store between two looks at it, and that broke
+    what is drawn.
+    """
+    version = cached.version()
+    try:
+        yield
+    except Exception:
+        tries = st.session_state.get(TRIES, 0)
+        if cached.version() == version or tries == MOST_TRIES:
+            raise
+        st.session_state[TRIES] = tries + 1
+        st.rerun()
+    st.session_state.pop(TRIES, None)
+
+
+def body(draw: Callable[[], object]) -> None:
+    """Draw what stands below the title of a page: a control in it draws it anew, and not the frame
+    of the page, which a browser would go through element by element before the first new figure.
+    """
+    _body(draw, cached.version())
+
+
+@st.fragment
+def _body(draw: Callable[[], object], version: str) -> None:
+    """version : of what the frame shows."""
+    if st.session_state.pop(folds.WHOLE, False) or cached.version() != version:
+        st.rerun()
+    numbers.offer_anew()
+    with anew_if_changed(), widgets.errors():
+        draw()
+    if numbers.menu_is_missing():
+        st.rerun()
+
+
+def give_way() -> None:
+    """End the run where the visitor has asked for another one; slow work calls it before it begins.
+
+    Streamlit ends the run of a whole page by itself, but not that of a part of it.
+    """
+    # A whole page ends here.
+    st.session_state.get(folds.WHOLE)
+    context = get_script_run_ctx()
+    if context is not None and asked_anew(context.script_requests):
+        st.stop()
+
+
+def asked_anew(requests: ScriptRequests | None) -> bool:
+    """Whether another run waits; there is no public call for that."""
+    return requests is not None and requests._state is ScriptRequestType.RERUN
