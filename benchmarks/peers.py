@@ -2,8 +2,9 @@
 
 Judges of single answers and of pairs with one planted fault, 60 and 300 items, are given to
 judge-audit-mcp, judgekit, judgekeeper and judgecal, and to our audit: which name the fault, how
-many clean judges are flagged, and processor seconds without the start of a process. The packages of
-`requirements/peers.txt` lie in an environment of their own, whose interpreter is `--python`.
+many clean judges are flagged, and processor seconds without the start of a process; `--only noise`
+asks what a noisy judge and a noisy person look like. The packages of `requirements/peers.txt` lie
+in an environment of their own, whose interpreter is `--python`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import numpy as np
 
 from benchmarks.planted_scores import Planted, draw, draw_verdicts
 from core.one_call import audit
+from core.scores.agreement import score_agreement
+from core.scores.table import ScoreTable
 
 SIZES = (60, 300)
-DRAWS = 10
+DRAWS, NOISE_DRAWS = 10, 400
 Row = dict[str, Any]
 
 CLEAN = "none"
@@ -41,6 +44,12 @@ FAULTS = {
     "passed": ("always passes", "coin"),
     "pairs": ("first slot", "length", "coin"),
 }
+NOISY = "noisy, r .35"
+FAIR = {
+    f"fair, noise {noise:g}": Planted(noise=noise, judge_noise=noise) for noise in (0.3, 0.5, 0.8)
+}
+"""Judges as noisy as their person."""
+LIMITS_ON_R = (0.5, 0.55, 0.6, 0.65, 0.7)
 NAMES = {
     "ours": {
         "lenient one level": "leniency",
@@ -94,7 +103,7 @@ def named(tool: str, kind: str, fault: str) -> str | None:
 def rows_of(kind: str, fault: str, n: int, rng: np.random.Generator) -> list[Row]:
     """One file: a row per answer, or per pair and order."""
     if kind == "scores":
-        one = draw(Planted(fault=fault), n, rng)
+        one = draw(FAIR.get(fault) or Planted(fault=fault), n, rng)
         size = np.maximum((400 + 150 * one.length).astype(int), 1)
         return [
             {"item_id": f"i{k:04d}", "judge": float(j), "human": float(h), "length": int(length)}
@@ -160,33 +169,81 @@ def ours(kind: str, rows: list[Row]) -> list[str]:
     return [result.check for result in results if result.grade in ("warn", "fail")]
 
 
+def planted(folder: Path, kind: str, fault: str, n: int, turn: int) -> tuple[str, list[Row]]:
+    """One file in a folder: its name without an ending, and its rows."""
+    rng = np.random.default_rng([turn, n, *kind.encode(), *fault.encode()])
+    rows = rows_of(kind, fault, n, rng)
+    name = f"{kind}-{fault}-{n}-{turn}"
+    (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
+    return name, rows
+
+
+def told(python: str, folder: Path, *tools: str) -> list[Row]:
+    """What the other packages, or some of them, say of the files of a folder."""
+    worker = Path(__file__).with_name("peers_worker.py")
+    ran = subprocess.run(
+        [python, str(worker), str(folder), *tools], capture_output=True, text=True, check=False
+    )
+    if ran.returncode:
+        raise SystemExit(f"{worker.name} did not run:\n{ran.stderr[-2000:]}")
+    answers: list[Row] = json.loads(ran.stdout)
+    return answers
+
+
 def run(draws: int, python: str) -> list[Row]:
     """Every planted file by every tool."""
     found: list[Row] = []
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
         for kind, faults in FAULTS.items():
             for fault in (CLEAN, *faults):
                 for n in SIZES:
                     for turn in range(draws * (2 if fault == CLEAN else 1)):
-                        rng = np.random.default_rng([turn, n, *kind.encode(), *fault.encode()])
-                        rows = rows_of(kind, fault, n, rng)
-                        name = f"{kind}-{fault}-{n}-{turn}"
-                        (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
+                        name, rows = planted(Path(place), kind, fault, n, turn)
                         start = time.process_time()
                         flags = ours(kind, rows)
                         seconds = time.process_time() - start
                         found.append(
                             {"file": name, "tool": "ours", "flags": flags, "seconds": seconds}
                         )
-        worker = Path(__file__).with_name("peers_worker.py")
-        told = subprocess.run(
-            [python, str(worker), place], capture_output=True, text=True, check=False
-        )
-        if told.returncode:
-            raise SystemExit(f"{worker.name} did not run:\n{told.stderr[-2000:]}")
-        found += json.loads(told.stdout)
+        found += told(python, Path(place))
     return found
+
+
+def noise(draws: int, sizes: Sequence[int], python: str) -> list[str]:
+    """Of a noisy judge, and of fair ones beside people as noisy as they are, the share that is
+    named: by the packages that claim it, and by the interval of r below several limits.
+    """
+    judges = (NOISY, *FAIR)
+    columns = [(judge, n) for n in sizes for judge in judges]
+    tools = [tool for tool in NAMES if tool != "ours" and NOISY in NAMES[tool]]
+    limits = {f"interval of r below {limit:g}": limit for limit in LIMITS_ON_R}
+    hits: dict[tuple[str, str, int], int] = defaultdict(int)
+    r_of: dict[tuple[str, int], list[float]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as place:
+        for judge, n in columns:
+            for turn in range(draws):
+                _, rows = planted(Path(place), "scores", judge, n, turn)
+                judged, human = ([row[who] for row in rows] for who in ("judge", "human"))
+                r = score_agreement(ScoreTable.of(judged, human)).association
+                if r is not None:
+                    r_of[judge, n].append(r.value)
+                    for name, limit in limits.items():
+                        hits[name, judge, n] += r.high < limit
+        for row in told(python, Path(place), *tools):
+            _, judge, n, _ = row["file"].split("-")
+            begins = named(row["tool"], "scores", NOISY) or ""
+            hits[row["tool"], judge, int(n)] += any(
+                flag.startswith(begins) for flag in row["flags"]
+            )
+    lines = [
+        "| named as noisy | " + " | ".join(f"{judge}, {n}" for judge, n in columns) + " |",
+        "|---|" + "--:|" * len(columns),
+        "| mean r | " + " | ".join(f"{np.mean(r_of[column]):.2f}" for column in columns) + " |",
+    ]
+    for rule in (*tools, *limits):
+        cells = " | ".join(f"{hits[rule, judge, n] / draws:.2f}" for judge, n in columns)
+        lines.append(f"| {rule} | {cells} |")
+    return lines
 
 
 def table(found: Sequence[Row], draws: int) -> list[str]:
@@ -233,10 +290,17 @@ def table(found: Sequence[Row], draws: int) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of each fault ({DRAWS})")
+    parser.add_argument("--draws", type=int, help=f"of each fault ({DRAWS}, noise {NOISE_DRAWS})")
     parser.add_argument("--python", default=sys.executable, help="interpreter with the packages")
+    parser.add_argument("--only", choices=("faults", "noise"), default="faults")
+    parser.add_argument("--items", type=int, nargs="+", default=SIZES, help="of --only noise")
     options = parser.parse_args(arguments)
-    print("\n".join(table(run(options.draws, options.python), options.draws)))
+    if options.only == "noise":
+        lines = noise(options.draws or NOISE_DRAWS, options.items, options.python)
+    else:
+        draws = options.draws or DRAWS
+        lines = table(run(draws, options.python), draws)
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,17 +176,17 @@ TOOLS: dict[str, Callable[[str, list[Row], Path], list[str]]] = {
 }
 
 
-def answers(folder: Path) -> Iterator[Row]:
-    """Every file by every tool that takes its kind."""
+def answers(folder: Path, tools: Sequence[str]) -> Iterator[Row]:
+    """Every file by every tool, or those of `tools`, that takes its kind."""
     for path in sorted(folder.glob("*.json")):
         rows = json.loads(path.read_text(encoding="utf-8"))
         kind = path.name.partition("-")[0]
-        for tool, run in TOOLS.items():
+        for tool in tools or TOOLS:
             with tempfile.TemporaryDirectory() as place:
                 start = time.process_time()
                 try:
                     with contextlib.redirect_stdout(io.StringIO()):
-                        flags = run(kind, rows, Path(place))
+                        flags = TOOLS[tool](kind, rows, Path(place))
                 except NotImplementedError:
                     continue
                 seconds = time.process_time() - start
@@ -194,4 +194,4 @@ def answers(folder: Path) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(list(answers(Path(sys.argv[1])))))
+    print(json.dumps(list(answers(Path(sys.argv[1]), sys.argv[2:]))))

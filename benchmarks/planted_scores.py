@@ -161,7 +161,7 @@ class Found:
 
 def run(planted: Planted, n: int, draws: int) -> Found:
     """Draw and grade one situation; what is drawn does not depend on what else is."""
-    rng = np.random.default_rng([n, planted.people, *planted.name.encode()])
+    rng = np.random.default_rng([0, n, *planted.name.encode(), planted.people])
     grades: dict[str, Counter[Grade]] = {check.name: Counter() for check in CHECKS}
     verdicts: Counter[str] = Counter()
     clear = 0
