@@ -2,6 +2,8 @@
 numbers.
 """
 
+import streamlit as st
+
 from pages.sections.overview import first_screen, numbers
 from pages.sections.overview.rankings import rankings_section
 from pages.sections.overview.scores import scores_section
@@ -24,6 +26,7 @@ def page() -> None:
     rows = first_screen.evidence(state, judge)
     first_screen.matrix(state, judge, rows)
     if found.scores:
+        st.subheader("Judges of single answers")
         scores_section(state)
     numbers.every_check(state, judge)
     numbers.categories(state, judge)

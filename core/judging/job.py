@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import InvalidOption
 from ..options import described, flag
-from ..schema import Kind, perturbed_name
+from ..schema import ONE_METRIC, Kind, perturbed_name
 from .items import Item, alone, listed, paired
 from .own_verdicts import OwnVerdicts
 from .perturbations import NAMES as CHANGES
@@ -100,8 +101,11 @@ WHERE = {
     "show": "{option} goes with {option:protocol pairwise}, greedy or score; "
     "a prompt of your own names its "
     "columns itself",
+    "criteria": "{option} goes with {option:protocol score}",
 }
 """Where an option has a meaning."""
+CRITERION = re.compile(r"\w[\w -]{0,58}\w|\w")
+"""Name of a criterion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,6 +352,7 @@ class Job:
     five : five-level verdicts (`A>>B` …), or scores from 1 to 5.
     own_answer : the judge answers the prompt itself, before its verdict.
     show : further columns of the items that the prompt shows, such as `rubric`.
+    criteria : names of what each reply scores besides the whole, one metric each.
     prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies
         state their verdict; None: as the project's prompts ask for.
     """
@@ -385,6 +390,13 @@ class Job:
     )
     show: tuple[str, ...] = field(
         default=(), metadata=flag("columns in the prompt, such as rubric", metavar="COLUMN")
+    )
+    criteria: tuple[str, ...] = field(
+        default=(),
+        metadata=flag(
+            "what each reply scores besides the whole, one metric each, such as accuracy",
+            metavar="NAME",
+        ),
     )
     perturb: str = field(
         default="",
@@ -488,6 +500,7 @@ class Job:
             ("five", self.five, (pairs and not letter and ours) or score),
             ("own_answer", self.own_answer, pairs and not letter and ours),
             ("show", self.show, (pairs and ours) or score),
+            ("criteria", self.criteria, score),
         ):
             if chosen and not fits:
                 raise InvalidOption(WHERE[option], option=option)
@@ -495,6 +508,12 @@ class Job:
             if lacking := [item.item_id for item in self.items if name not in dict(item.more)]:
                 words = "{option} {name}: item {item!r} has no text in this column"
                 raise InvalidOption(words, option="show", name=name, item=lacking[0])
+        for name in self.criteria:
+            if not CRITERION.fullmatch(name) or name == ONE_METRIC:
+                words = "{option} {name!r}: a few letters, digits and blanks, and not {whole!r}"
+                raise InvalidOption(words, option="criteria", name=name, whole=ONE_METRIC)
+        if len(set(self.criteria)) < len(self.criteria):
+            raise InvalidOption("{option}: each name once", option="criteria")
         if self.few_shot < 0:
             raise InvalidOption(f"{self.few_shot} examples: 0 or more")
         needed, given = self.rules.reads, len(self.samples_of)

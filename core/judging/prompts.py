@@ -31,7 +31,7 @@ SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
 OWN_PLACES = {"prompt", "first", "second", "candidates", "samples", "key"}
-OWN_PLACES |= {"examples", "columns", "fence", "count", "labels"}
+OWN_PLACES |= {"examples", "columns", "fence", "count", "labels", "criteria"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
 THOUGHTS = "<think>\n{}\n</think>\n\n"
@@ -175,6 +175,7 @@ class Request:
     material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed
         verdict.
     five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
+    criteria : what a reply scores besides the whole.
     own_verdicts : how replies state it, if not as the project's prompts ask for.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material,
         not of the longest reply; two requests with one key are the same request.
@@ -194,6 +195,7 @@ class Request:
     answer_key: str | None = None
     five: bool = False
     show: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
     own_verdicts: OwnVerdicts | None = None
     key: str = field(init=False)
 
@@ -223,6 +225,8 @@ class Request:
             parts.append(sorted(self.judge.parameters))
         if self.own_verdicts is not None:
             parts.append(self.own_verdicts.identity)
+        if self.criteria:
+            parts.append(["criteria", *self.criteria])
         return digest_of(parts)
 
     @property
@@ -253,7 +257,12 @@ class Request:
         """Chat messages, judged texts fenced."""
         shown = [self.item.responses[place] for place in self.order]
         texts: dict[str, Any] = {"prompt": self.item.prompt}
-        words = {"count": str(len(shown)), "labels": ", ".join(LETTERS[: len(shown)])}
+        scores = ", ".join(f'"{name}": a whole number' for name in self.criteria)
+        words = {
+            "count": str(len(shown)),
+            "labels": ", ".join(LETTERS[: len(shown)]),
+            "criteria": f'"scores": {{{scores}}}, ' if scores else "",
+        }
         if self.task == "rank":
             texts["candidates"] = [
                 (f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)
@@ -284,6 +293,7 @@ class Request:
             ties=self.ties,
             candidates=len(self.order),
             high=5 if self.five else 10,
+            criteria=self.criteria,
         )
 
     def parameters(self) -> dict[str, Any]:
@@ -320,7 +330,8 @@ class Request:
             return reader.answer_key(text, **end)
         end["shown"] = self.shown
         if self.task == "score":
-            return reader.direct_score(text, high=5 if self.five else 10, **end)
+            high = 5 if self.five else 10
+            return reader.direct_score(text, high=high, criteria=self.criteria, **end)
         if self.task == "rank":
             return reader.ranking(text, len(self.order), **end)
         if self.own_verdicts is not None:

@@ -89,6 +89,7 @@ def _flags(job: Job) -> set[str]:
         "five": job.five,
         "own": job.own_answer,
         "show": bool(job.show),
+        "criteria": bool(job.criteria),
     }
     return {word for word, holds in words.items() if holds}
 
@@ -138,6 +139,7 @@ def _requests(
             material=material,
             five=job.five,
             show=job.show,
+            criteria=job.criteria,
             own_verdicts=job.own_verdicts,
         )
         for item, run, order, material in places
@@ -160,12 +162,10 @@ def _pairs(job: Job) -> list[Request]:
 
 def _scores(job: Job) -> list[Request]:
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    return _requests(
-        job,
-        load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts),
-        places,
-        task="score",
-    )
+    prompt = load("score", flags=_flags(job) & {"five", "show", "criteria"}, folder=job.prompts)
+    if job.criteria and "criteria" not in prompt.places:
+        raise InvalidOption(f"{prompt.title} asks for no criteria: it lacks {{{{criteria}}}}")
+    return _requests(job, prompt, places, task="score")
 
 
 def _lists(job: Job) -> list[Request]:

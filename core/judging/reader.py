@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -219,15 +219,22 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
 
 
 @_strict
-def direct_score(text: str, *, low: int = 1, high: int = 10, shown: Sequence[str] = ()) -> Parsed:
-    """A whole score from `low` to `high`; those of single criteria under the key `scores`."""
+def direct_score(
+    text: str,
+    *,
+    low: int = 1,
+    high: int = 10,
+    criteria: Collection[str] = (),
+    shown: Sequence[str] = (),
+) -> Parsed:
+    """A whole score from `low` to `high`; those of single criteria under the key `scores`.
+
+    criteria : those that were asked for: all of them are stated, and no other.
+    """
     stated = _Stated(text, score_form(low, high), shown)
-    return Parsed(
-        status="ok",
-        score=stated.value(),
-        criteria=_criteria(stated.entry("scores"), low, high),
-        reason=stated.reason(),
-    )
+    scores = _criteria(stated.entry("scores"), low, high)
+    _need(not criteria or {name for name, _ in scores} == set(criteria))
+    return Parsed(status="ok", score=stated.value(), criteria=scores, reason=stated.reason())
 
 
 @_strict

@@ -18,12 +18,14 @@ TIED = ("C", "A=B")
 
 
 @cache
-def schema_of(task: str, text: str, *, ties: bool, candidates: int, high: int) -> str | None:
+def schema_of(
+    task: str, text: str, *, ties: bool, candidates: int, high: int, criteria: tuple[str, ...] = ()
+) -> str | None:
     """The value of `response_format` for a prompt, as JSON; None where the prompt asks for other
     keys than the project's own do.
 
     task : of the request.  text : what the prompt asks for.  candidates : of a list.  high : best
-        score.
+        score.  criteria : what is scored besides the whole.
     """
     if task == "rank":
         entry = {
@@ -36,17 +38,18 @@ def schema_of(task: str, text: str, *, ties: bool, candidates: int, high: int) -
         return _format(listed) if '{"candidates"' in text else None
     if '{"key"' in text:
         return _format({"key": {"type": "string"}})
-    # Scores of criteria, which an edited prompt names, are in no schema.
-    if '{"reason"' not in text or '"scores"' in text:
+    # Scores of criteria that only an edited prompt names are in no schema.
+    if '{"reason"' not in text or ('"scores"' in text and not criteria):
         return None
     keys: dict[str, Any] = {"own_answer": {"type": "string"}} if '"own_answer"' in text else {}
     keys["reason"] = {"type": "string"}
     if '"confidence"' in text:
         keys["confidence"] = {"type": "number"}
     if task == "score":
-        return (
-            _format({**keys, "score": _one_of(range(1, high + 1))}) if '"score"' in text else None
-        )
+        points = _one_of(range(1, high + 1))
+        if criteria:
+            keys["scores"] = _object(dict.fromkeys(criteria, points))
+        return _format({**keys, "score": points}) if '"score"' in text else None
     verdicts = LEVELS if "A>>B" in text else ("A", "B", "C")
     allowed = [verdict for verdict in verdicts if ties or verdict not in TIED]
     return _format({**keys, "verdict": _one_of(allowed)}) if '"verdict"' in text else None

@@ -507,3 +507,43 @@ def test_several_criteria_in_one_reply_are_one_score_per_metric(store, tmp_path)
         # The same job again asks nothing and changes nothing.
         assert collect(given, store).left == 0
         assert (server.calls, len(store.export(kind="scores"))) == (6, 18)
+
+
+@pytest.mark.parametrize(("left_out", "status"), [((), "ok"), (("clarity",), "unparsed")])
+def test_criteria_are_asked_for_and_all_of_them_are_scored(store, left_out, status):
+    class Rubric(Server):
+        def _said(self, body):
+            scores = {name: 4 for name in ("accuracy", "clarity") if name not in left_out}
+            return json.dumps({"reason": "Good.", "scores": scores, "score": 3}), None
+
+    with Rubric() as server:
+        given = job(server, pairs(2), protocol="score", five=True, criteria=("accuracy", "clarity"))
+        last = collect(given, store)
+        assert (last.state, last.statuses) == ("done", {status: 4}), last.messages
+        asked = server.bodies[0]
+    text = asked["messages"][-1]["content"]
+    assert '"scores": {"accuracy": a whole number, "clarity": a whole number}, "score":' in text
+    schema = asked["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["scores"]["required"] == ["accuracy", "clarity"]
+    assert schema["properties"]["scores"]["properties"]["clarity"]["enum"] == [1, 2, 3, 4, 5]
+    stored = Counter(
+        (row["metric"], row["score"]) for row in store.export(kind="scores").to_pylist()
+    )
+    if status == "ok":
+        assert stored == {("score", 3): 4, ("accuracy", 4): 4, ("clarity", 4): 4}
+    else:
+        assert stored == {("score", None): 4}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"protocol": "pairwise", "criteria": ("style",)}, "goes with"),
+        ({"criteria": ("score",)}, "not 'score'"),
+        ({"criteria": ('a": 1, "b',)}, "a few letters"),
+        ({"criteria": ("style", "style")}, "each name once"),
+    ],
+)
+def test_criteria_that_cannot_be_are_refused(options, words):
+    with Server() as server, pytest.raises(InvalidOption, match=words):
+        job(server, pairs(1), **{"protocol": "score", **options})

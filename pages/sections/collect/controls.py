@@ -65,6 +65,7 @@ OPTIONS = {
     "five": "“Five levels”",
     "own_answer": "“The judge answers first”",
     "show": "“Columns in the prompt”",
+    "criteria": "“Criteria”",
     "perturb": "“Ask with a change”",
 }
 """What this page calls the options that messages of core name."""
@@ -290,6 +291,9 @@ CHANGE_HELP = (
 )
 FIVE_HELP = "Votes: A is much better, better, a tie, and so on. Scores: 1 to 5 in place of 1 to 10."
 SHOW_HELP = "Further columns of the items that the judge reads, separated by commas."
+CRITERIA_HELP = (
+    "Each gets a score of its own beside the whole, and is a metric; separated by commas."
+)
 ORDERS_HELP = (
     "balanced: half of the votes with the responses exchanged; ab: the first response first always."
 )
@@ -341,6 +345,11 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             help=SHOW_HELP,
         )
         found["show"] = tuple(part.strip() for part in columns.split(",") if part.strip())
+    if name == "score":
+        criteria = st.text_input(
+            "Criteria", key="collect-criteria", placeholder="accuracy, clarity", help=CRITERIA_HELP
+        )
+        found["criteria"] = tuple(part.strip() for part in criteria.split(",") if part.strip())
     found["seed"] = st.number_input(
         "Seed of examples and orderings", 0, value=default_of(Job, "seed"), key="collect-seed"
     )

@@ -204,6 +204,7 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     yield "collect-perturb", job.perturb or None
     yield "collect-five", job.five
     yield "collect-show", ", ".join(job.show)
+    yield "collect-criteria", ", ".join(job.criteria)
     yield "collect-seed", job.seed
     yield "collect-prompts", str(job.prompts or "")
     yield "collect-prompt", job.prompt or ""
