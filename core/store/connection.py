@@ -173,8 +173,6 @@ class Database:
         self._watch = None if path is None or read_only else damage.watch(path)
         self._writing = self._watch.writing if self._watch else threading.RLock()
         self._together: Change | None = None
-        self._changes = 0
-        self._version: int | None = None
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, read_only: bool = False) -> Self:
@@ -245,13 +243,7 @@ class Database:
         """Rises with every change, and never repeats for another file at the same path: a key for
         caches.
         """
-        if self._version is not None:
-            return self._version
-        changes, version = self._changes, int(self.setting("version") or 0)
-        # What a change overtook is not kept.
-        if changes == self._changes:
-            self._version = version
-        return version
+        return int(self.setting("version") or 0)
 
     def setting(self, key: str) -> str | None:
         """A row of the table `settings`; None if never set."""
@@ -326,8 +318,6 @@ class Database:
                     "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
                 )
                 cursor.commit()
-                self._changes += 1
-                self._version = None
             except BaseException as error:
                 # A commit that fails has ended the transaction already; what went wrong is the
                 # first error.

@@ -51,7 +51,7 @@ def copied(page: AppTest, word: str, capsys) -> str:
 
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
-    page = opened(app, "position_bias", order="Correcting for order", judge=BIASED)
+    page = opened(app, "position_bias", tab="Correcting for order", judge=BIASED)
     found = position_aware(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
     counts = positions(get_store(), DEMO)[BIASED]
@@ -70,11 +70,7 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
 
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
-        app,
-        "position_bias",
-        order="Correcting for order",
-        judge=BIASED,
-        order_votes="one order each",
+        app, "position_bias", tab="Correcting for order", judge=BIASED, order_votes="one order each"
     )
     counts = one_order(order_counts(get_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
@@ -182,6 +178,6 @@ def test_votes_alone_have_no_likert_scale(
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(new_app(), "votes_to_labels", tab="Likert scales")
     assert any("this data set has no direct scores" in text for text in texts(page))
-    page = opened(new_app(), "position_bias", order="Correcting for order")
+    page = opened(new_app(), "position_bias", tab="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)

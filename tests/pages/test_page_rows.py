@@ -118,7 +118,7 @@ def test_answers_judged_alone_beside_people_are_loaded_unasked(app):
     )  # fmt: skip
     app.run()
     text = all_text(app)
-    assert "judge judge gave 1; gold says 0" in text
+    assert "the judge gave 1; gold says 0" in text
     assert "person annotator_1 gave 5" in text
     app.button(key="load").click().run()
     assert "3 direct scores loaded into passed" in all_text(app)
