@@ -323,7 +323,6 @@ if role is None:
     st.stop()
 page = st.navigation(navigation(role), expanded=True)
 st.session_state.pop(numbers.MENU, None)
-st.session_state.pop(numbers.MENU_SHOWN, None)
 st.session_state.pop(folds.WHOLE, None)
 with parts.anew_if_changed():
     with widgets.errors():

@@ -31,7 +31,7 @@ have them.
 """
 P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
-MENU, MENU_SHOWN = "downloads of the page", "whether their menu is shown"
+MENU = "downloads of the page"
 HELD_OUT = {
     "rule": "rule",
     "n": "n",
@@ -54,15 +54,16 @@ FILES = (
 """Kinds of downloads: a CSV file is safe in a spreadsheet, a Parquet file exact."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Downloads:
     """What a page offers for download, by name: what it is and what makes it; `place` is for its
-    button. `pages` are HTML files.
+    button. `pages` are HTML files. `shown` : whether the menu is; None until the page is drawn.
     """
 
     place: DeltaGenerator
     tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
     pages: dict[str, tuple[str, Callable[[], bytes]]] = field(default_factory=dict)
+    shown: bool | None = None
 
 
 def downloads_in(place: DeltaGenerator) -> None:
@@ -78,8 +79,10 @@ def download_menu() -> None:
     place for it.
     """
     held: Downloads | None = st.session_state.get(MENU)
-    shown = st.session_state[MENU_SHOWN] = held is not None and bool(held.tables)
-    if held is not None and shown:
+    if held is None:
+        return
+    held.shown = bool(held.tables)
+    if held.shown:
         with held.place:
             _menu(held)
 
@@ -94,7 +97,7 @@ def offer_anew() -> None:
 def menu_is_missing() -> bool:
     """Whether the page was drawn without a menu and now offers a table."""
     held: Downloads | None = st.session_state.get(MENU)
-    return held is not None and bool(held.tables) and st.session_state.get(MENU_SHOWN) is False
+    return held is not None and bool(held.tables) and held.shown is False
 
 
 @st.fragment

@@ -27,6 +27,7 @@ from core.checks.overall import (
 from core.interpretation.card import card
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
+from core.wording import enumerated
 
 BESIDE: Any = SimpleNamespace(blind_rule=None, people_rate=None, credit_by_people=None)
 """What the overall verdict asks beside results: nothing against these judges."""
@@ -198,3 +199,8 @@ def test_dummies_count_each_comparison_once() -> None:
 def test_no_dummies_without_gold() -> None:
     assert dummies({"a": votes([0], [NO_GOLD])}, {}) == {}
     assert dummies({}, {}) == {}
+
+
+def test_names_in_a_row_are_parted_by_commas_and_a_last_and() -> None:
+    rows = [["a"], ["a", "b"], ["a", "b", "c"], []]
+    assert [enumerated(row) for row in rows] == ["a", "a and b", "a, b and c", ""]

@@ -180,4 +180,5 @@ def test_votes_alone_have_no_likert_scale(
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(new_app(), "position_bias", tab="Correcting for order")
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
+    assert {"corrected-door-label", "corrected-door-file"} <= {each.key for each in page.button}
     assert not any(HOSTILE in element.value for element in page.markdown)

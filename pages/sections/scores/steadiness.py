@@ -111,10 +111,12 @@ def _dates(state: PageState) -> None:
     code, names = found[column]
     table = shown.evidence.table
     groups = drift(table, group=code, names=names, level=state.options.level)
-    if not groups.groups:
+    worst = groups.worst
+    if worst is None:
         widgets.not_applicable(f"{groups.reason}.")
         return
-    st.text(f"{stands_out(groups, others='periods')}.")
+    shown_by = "" if worst.difference.excludes(0) else ", which may be chance"
+    st.text(f"{stands_out(groups, others='periods')}{shown_by}.")
     known = ~np.isnan(table.judge) & (table.persons > 0)
     marks = {group.group: known & (code == names.index(group.group)) for group in groups.groups}
     fig = plots.groups_figure(groups, theme=state.look, chosen=widgets.in_url("period"))

@@ -66,6 +66,7 @@ def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
 
 
 RESAMPLES = 10_000
+"""Resamples of the items for the intervals of the rules' errors."""
 
 
 def _key(state: PageState, share: float, seed: int, resamples: int) -> tuple[Hashable, ...]:
