@@ -4,6 +4,7 @@ will not do.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -52,16 +53,21 @@ def _body(draw: Callable[[], object], version: str) -> None:
         st.rerun()
 
 
-def give_way() -> None:
-    """End the run where the visitor has asked for another one; slow work calls it before it begins.
+def rests(seconds: float) -> bool:
+    """Whether the visitor asks for nothing else during seconds; slow work waits for that, and is
+    left out otherwise. The part is drawn to its end all the same: what it had not drawn again
+    would be taken off the page, and what was opened there would be closed.
 
     Streamlit ends the run of a whole page by itself, but not that of a part of it.
     """
-    # A whole page ends here.
-    st.session_state.get(folds.WHOLE)
     context = get_script_run_ctx()
-    if context is not None and asked_anew(context.script_requests):
-        st.stop()
+    for _ in range(10):
+        time.sleep(seconds / 10)
+        # The run of a whole page ends here.
+        st.session_state.get(folds.WHOLE)
+        if context is not None and asked_anew(context.script_requests):
+            return False
+    return True
 
 
 def asked_anew(requests: ScriptRequests | None) -> bool:

@@ -69,11 +69,13 @@ def better_side(visitor, *, narrow: bool = False) -> str:
     return "1" if "good" in boxes.nth(0).text_content() else "2"
 
 
-# Texts come first: until the buttons are the next card's, a press is for the one before.
+# Texts come first: until the buttons are the next card's, a press is for the one before. The look
+# at the log beside may leave those of the last card in the page, out of sight.
 NEXT = r"""([before, old]) => {
   const texts = [...document.querySelectorAll('[data-testid=stText]')];
   const asked = texts.find((text) => /^Question \d+\?$/.test(text.textContent));
-  const buttons = document.querySelectorAll('[class*=st-key-label-1-]');
+  const buttons = [...document.querySelectorAll('[class*=st-key-label-1-]')].filter(
+    (button) => button.checkVisibility());
   return asked && asked.textContent !== before && buttons.length === 1
     && buttons[0].className !== old;
 }"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 
 import numpy as np
@@ -19,7 +18,7 @@ from core.records import IntArray
 from pages.sections.votes_to_labels.controls import GREEK, PageState
 from pages.sections.votes_to_labels.labels import decisions_section, labels_sections
 from pages.shared import cached, cards, numbers, widgets
-from pages.shared.parts import give_way
+from pages.shared.parts import rests
 
 SPLITS: int = default_of(AuditOptions, "splits")
 # Seconds without a new slider step after which the resampling starts.
@@ -75,12 +74,10 @@ def _key(state: PageState, share: float, seed: int, resamples: int) -> tuple[Has
 
 def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Evaluation:
     """The rules on the same splits; with resamples only once the sliders rest."""
-
-    def compute() -> Evaluation:
-        for _ in range(10 if resamples else 0):
-            time.sleep(QUIET / 10)
-            give_way()
-        return evaluate(
+    return cached.computed(
+        "aggregation",
+        _key(state, share, seed, resamples),
+        lambda: evaluate(
             state.labelled,
             state.options,
             rng=np.random.default_rng(seed),
@@ -88,9 +85,8 @@ def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Eva
             given=_given(state)[0],
             share=share,
             resamples=resamples,
-        )
-
-    return cached.computed("aggregation", _key(state, share, seed, resamples), compute)
+        ),
+    )
 
 
 @st.fragment
@@ -103,6 +99,8 @@ def _rules(state: PageState) -> None:
     with widgets.errors():
         there = cached.is_computed("aggregation", _key(state, share, seed, RESAMPLES))
         for resamples in (RESAMPLES,) if there else (0, RESAMPLES):
+            if resamples and not there and not rests(QUIET):
+                break
             found = _evaluated(state, share, seed, resamples)
             verdict = recommend(state.judge, found, most_votes=int(state.cells.n.max()))
             with state.answer.container():
