@@ -102,6 +102,7 @@ WHERE = {
     "a prompt of your own names its "
     "columns itself",
     "criteria": "{option} goes with {option:protocol score}",
+    "same_orderings": "{option} goes with {option:protocol listwise}",
 }
 """Where an option has a meaning."""
 CRITERION = re.compile(r"\w[\w -]{0,58}\w|\w")
@@ -353,6 +354,7 @@ class Job:
     own_answer : the judge answers the prompt itself, before its verdict.
     show : further columns of the items that the prompt shows, such as `rubric`.
     criteria : names of what each reply scores besides the whole, one metric each.
+    same_orderings : lists of one length are shown in the same orders, not each in its own.
     prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies
         state their verdict; None: as the project's prompts ask for.
     """
@@ -397,6 +399,10 @@ class Job:
             "what each reply scores besides the whole, one metric each, such as accuracy",
             metavar="NAME",
         ),
+    )
+    same_orderings: bool = field(
+        default=False,
+        metadata=flag("the same orderings for all lists of one length, as ablations by order need"),
     )
     perturb: str = field(
         default="",
@@ -501,6 +507,7 @@ class Job:
             ("own_answer", self.own_answer, pairs and not letter and ours),
             ("show", self.show, (pairs and ours) or score),
             ("criteria", self.criteria, score),
+            ("same_orderings", self.same_orderings, self.rules.kind == "rankings"),
         ):
             if chosen and not fits:
                 raise InvalidOption(WHERE[option], option=option)

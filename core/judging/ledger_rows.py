@@ -166,7 +166,11 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
     rows = []
     for reply in replies:
         item, body = items[reply.item_id, reply.candidate], json.loads(reply.body or "[]")
-        order = orderings(item, reply.run + 1, job.seed)[reply.run] if ranks else (0,)
+        order = (
+            orderings(item, reply.run + 1, job.seed, same=job.same_orderings)[reply.run]
+            if ranks
+            else (0,)
+        )
         entries = (
             {entry["candidate"]: entry for entry in body}
             if ranks

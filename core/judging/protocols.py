@@ -169,19 +169,24 @@ def _scores(job: Job) -> list[Request]:
 
 
 def _lists(job: Job) -> list[Request]:
-    orders = ((item, enumerate(orderings(item, job.n, job.seed))) for item in job.items)
+    orders = (
+        (item, enumerate(orderings(item, job.n, job.seed, same=job.same_orderings)))
+        for item in job.items
+    )
     places = ((item, run, order, ()) for item, each in orders for run, order in each)
     return _requests(job, load("listwise", folder=job.prompts), places, task="rank")
 
 
-def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
+def orderings(item: Item, n: int, seed: int, *, same: bool = False) -> list[tuple[int, ...]]:
     """K orderings of an item's candidates: the canonical one first, then shuffles fixed by item and
-    seed.
+    seed; `same`: by seed and number of candidates alone, so that run k of every item of that length
+    shows the same one.
 
     Orderings do not repeat until all have been used. Source: [PCF] §3 (the draw is ours).
     """
     size = len(item.responses)
-    digest = hashlib.sha256(f"{seed}:{item.item_id}:{size}".encode()).digest()
+    drawn_for = "" if same else item.item_id
+    digest = hashlib.sha256(f"{seed}:{drawn_for}:{size}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
     possible = int(np.prod(np.arange(1.0, min(size, 18) + 1)))
     drawn_orders = [tuple(range(size))]

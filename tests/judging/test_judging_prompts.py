@@ -11,7 +11,7 @@ from shutil import copytree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging_jobs import pairs
+from judging_jobs import lists, pairs
 
 from core.errors import InvalidOption, TooFewLabels, UnreadableFile
 from core.judging.job import Job, Judge
@@ -165,6 +165,18 @@ def test_orderings_start_canonical_and_do_not_repeat_until_they_must():
     assert len(orderings(three, 9, 0)) == 9
     assert orderings(three, 9, 0)[:6] == six
     assert any(orderings(three, 6, seed) != six for seed in range(1, 4))
+
+
+def test_the_same_orderings_for_all_lists_depend_on_seed_and_length_alone():
+    items = lists(6)
+    own = {tuple(orderings(item, 5, 0)) for item in items}
+    shared = {tuple(orderings(item, 5, 0, same=True)) for item in items}
+    assert len(own) == 6
+    assert len(shared) == 1
+    assert shared != {tuple(orderings(items[0], 5, 1, same=True))}
+    asked = first_stage(local(items=items, protocol="listwise", votes=5, same_orderings=True))
+    of_run = {(request.run, request.order) for request in asked}
+    assert of_run == set(enumerate(next(iter(shared))))
 
 
 def test_a_prompt_of_ones_own_shows_further_columns_as_data(tmp_path):

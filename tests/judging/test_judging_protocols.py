@@ -213,14 +213,17 @@ def test_a_failed_score_makes_room_for_its_answer(store):
     assert {row["status"] for row in store.export(kind="scores").to_pylist()} == {"ok"}
 
 
-def test_lists_are_ranked_in_k_orders(server, store):
+@pytest.mark.parametrize("same", [False, True])
+def test_lists_are_ranked_in_k_orders(server, store, same):
+    """What is stored is the slot that was shown, whether lists share their orders or not."""
     items = lists(3)
-    last = collect(job(server, items, protocol="listwise", votes=5), store)
+    given = job(server, items, protocol="listwise", votes=5, same_orderings=same)
+    last = collect(given, store)
     assert last.answered == 15
     rows = store.export(kind="rankings").to_pylist()
     assert len(rows) == 60
     for item in items:
-        orders = orderings(item, 5, 0)
+        orders = orderings(item, 5, 0, same=same)
         for run, order in enumerate(orders):
             found = [row for row in rows if (row["item_id"], row["run"]) == (item.item_id, run)]
             assert {row["candidate"]: row["slot"] for row in found} == {
@@ -539,6 +542,7 @@ def test_criteria_are_asked_for_and_all_of_them_are_scored(store, left_out, stat
     ("options", "words"),
     [
         ({"protocol": "pairwise", "criteria": ("style",)}, "goes with"),
+        ({"protocol": "pairwise", "same_orderings": True}, "same-orderings goes with"),
         ({"criteria": ("score",)}, "not 'score'"),
         ({"criteria": ('a": 1, "b',)}, "a few letters"),
         ({"criteria": ("style", "style")}, "each name once"),

@@ -66,6 +66,7 @@ OPTIONS = {
     "own_answer": "“The judge answers first”",
     "show": "“Columns in the prompt”",
     "criteria": "“Criteria”",
+    "same_orderings": "“Same orderings for all lists”",
     "perturb": "“Ask with a change”",
 }
 """What this page calls the options that messages of core name."""
@@ -294,6 +295,10 @@ SHOW_HELP = "Further columns of the items that the judge reads, separated by com
 CRITERIA_HELP = (
     "Each gets a score of its own beside the whole, and is a metric; separated by commas."
 )
+SAME_HELP = (
+    "Run k shows every list of one length in the same order, so that an order is compared over all "
+    "items, as the ablation of permutation consensus does. Otherwise each list has its own."
+)
 ORDERS_HELP = (
     "balanced: half of the votes with the responses exchanged; ab: the first response first always."
 )
@@ -350,6 +355,13 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             "Criteria", key="collect-criteria", placeholder="accuracy, clarity", help=CRITERIA_HELP
         )
         found["criteria"] = tuple(part.strip() for part in criteria.split(",") if part.strip())
+    if rules.kind == "rankings":
+        found["same_orderings"] = st.toggle(
+            "Same orderings for all lists",
+            default_of(Job, "same_orderings"),
+            key="collect-same-orderings",
+            help=SAME_HELP,
+        )
     found["seed"] = st.number_input(
         "Seed of examples and orderings", 0, value=default_of(Job, "seed"), key="collect-seed"
     )

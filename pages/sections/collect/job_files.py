@@ -205,6 +205,7 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     yield "collect-five", job.five
     yield "collect-show", ", ".join(job.show)
     yield "collect-criteria", ", ".join(job.criteria)
+    yield "collect-same-orderings", job.same_orderings
     yield "collect-seed", job.seed
     yield "collect-prompts", str(job.prompts or "")
     yield "collect-prompt", job.prompt or ""
