@@ -8,7 +8,7 @@ from ..agreement.steadiness import LEAST_ITEMS
 from ..stats.estimate import Estimate
 from ..wording import count, interval, percent
 from .check import Check, Grade, Limits, Unknown, differs, points_span, share_span
-from .evidence import Evidence, people_kappa
+from .evidence import Evidence
 
 ICC_STRONG = 0.90
 """ICC(3,k) of a strong judge (Source: [RAEE] §2)."""
@@ -121,7 +121,7 @@ def _beside_people(evidence: Evidence) -> Estimate | Unknown:
     said = f"it agrees with {other} on {percent(pair.raw.value)} of {count(pair.n, 'comparison')}"
     if pair.kappa is not None and _largest_label(evidence) <= ONE_LABEL:
         said += f", κ {interval(pair.kappa)}"
-    kappa = people_kappa(agreed, evidence.counted.people)
+    kappa = evidence.counted.people_kappa
     if kappa is not None:
         said += f"; people agree with each other at κ {kappa:.2f}"
     return Unknown(f"{said}. Differing from another judge is no fault of either", False)

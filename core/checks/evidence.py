@@ -136,6 +136,16 @@ class Counted:
         """Right and wrong verdicts by confidence."""
         return dict(self._ask(queries.outcomes, rule=self.options.correctness))
 
+    @cached_property
+    def people_kappa(self) -> float | None:
+        """Mean κ of the pairs of people; None without such a pair."""
+        kappas = [
+            pair.kappa.value
+            for pair in self.agreement.pairs
+            if pair.kappa and pair.judge_1 in self.people and pair.judge_2 in self.people
+        ]
+        return sum(kappas) / len(kappas) if kappas else None
+
     def outcomes_of_kind(self, kind: str) -> dict[str, OutcomeCounts]:
         """Right and wrong verdicts by confidence of one kind, for judges that have several."""
         if kind not in self._of_kind:
@@ -644,13 +654,3 @@ def closest_partner(
         (pair.kappa.value, place) for place, pair in enumerate(nearest) if pair.kappa is not None
     )
     return nearest[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(nearest), None)
-
-
-def people_kappa(agreed: AgreementMatrix, people: Collection[str]) -> float | None:
-    """Mean κ of the pairs of humans; None without such a pair."""
-    kappas = [
-        pair.kappa.value
-        for pair in agreed.pairs
-        if pair.kappa and pair.judge_1 in people and pair.judge_2 in people
-    ]
-    return sum(kappas) / len(kappas) if kappas else None
