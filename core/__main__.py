@@ -11,7 +11,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -103,9 +103,7 @@ def main(arguments: Sequence[str] | None = None, *, alone: bool = False) -> int:
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What a command is told: by its flags, else by the options of this folder."""
     words = sys.argv[1:] if arguments is None else arguments
-    # What collecting is made of takes a tenth of the time that a small file takes.
-    collecting = "collect" in words
-    options = _parser(collecting=collecting).parse_args(words)
+    options = _parser(words=words).parse_args(words)
     if getattr(options, "isolated", True):
         return options
     from . import options_file
@@ -114,7 +112,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if folder is None:
         return options
     _complain(folder.sentence)
-    return folder.completed(_parser(folder.defaults, collecting=collecting).parse_args(words))
+    return folder.completed(_parser(folder.defaults, words).parse_args(words))
 
 
 def _unforeseen(error: Exception, arguments: Sequence[str] | None) -> int:
@@ -567,157 +565,150 @@ def _write(path: Path, text: str) -> None:
 
 
 def _parser(
-    folder: Mapping[str, Any] = MappingProxyType({}), *, collecting: bool = True
+    folder: Mapping[str, Any] = MappingProxyType({}), words: Collection[str] | None = None
 ) -> argparse.ArgumentParser:
     """The commands.
 
     folder : values of options that are not the usual ones in this folder.
-    collecting : with the options of `collect`.
+    words : of the command line; commands that are not among them are there without their options,
+        as those take a tenth of the time that a small file takes. None: with all.
     """
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Audit LLM judges from a file of votes."
     )
     parser.add_argument("--version", action="version", version=f"appellate {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (about, command, add_options) in COMMANDS.items():
+        one = commands.add_parser(name, help=about)
+        one.set_defaults(command=command)
+        if words is None or name in words:
+            add_options(one)
+        if name in OF_FOLDER:
+            one.set_defaults(**folder)
+    return parser
 
-    audit = commands.add_parser(
-        "audit", help="audit the judges in one or several files, without a store"
+
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
     )
-    audit.set_defaults(command=_audit)
-    _add_audit_options(audit)
-    audit.add_argument(
+
+
+def _audit_options(parser: argparse.ArgumentParser) -> None:
+    _add_audit_options(parser)
+    parser.add_argument(
         "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
     )
-    audit.add_argument(
+    parser.add_argument(
         "--fail-if",
         metavar="GATE",
         help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail", '
         '"overall=do_not_trust" or, with --against, "accuracy falls"',
         **SEVERAL,
     )
-    audit.add_argument(
+    parser.add_argument(
         "--strict",
         action="store_true",
         help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
     )
-    audit.add_argument(
+    parser.add_argument(
         "--all", action="store_true", help="print every check and table, not the first 60 lines"
     )
-    audit.add_argument("--junit", metavar="OUT", help="write the checks as JUnit XML")
-    audit.add_argument("--markdown", metavar="OUT", help="write a summary for a pull request")
+    parser.add_argument("--junit", metavar="OUT", help="write the checks as JUnit XML")
+    parser.add_argument("--markdown", metavar="OUT", help="write a summary for a pull request")
 
-    report = commands.add_parser("report", help="audit files and write all of it as one HTML file")
-    report.set_defaults(command=_report)
-    _add_audit_options(report)
-    report.add_argument(
+
+def _report_options(parser: argparse.ArgumentParser) -> None:
+    _add_audit_options(parser)
+    parser.add_argument(
         "--html", metavar="OUT", required=True, help="file to write, readable offline"
     )
-    report.add_argument(
+    parser.add_argument(
         "--brief", action="store_true", help="two pages to print: what to do, what fails, errors"
     )
 
-    load = commands.add_parser("import", help="load files into a store, or all of another store")
-    load.set_defaults(command=_import)
-    load.add_argument(
+
+def _import_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store"
     )
-    _add_reading_options(load)
-    _add_labels(load)
-    load.add_argument(
-        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
-    )
-    load.add_argument(
+    _add_reading_options(parser)
+    _add_labels(parser)
+    _add_store(parser)
+    parser.add_argument(
         "--dataset", help="name of the data set (default: the file's column, else its stem)"
     )
-    load.add_argument(
+    parser.add_argument(
         "--on-conflict",
         choices=("keep", "replace"),
         default="keep",
         help="a vote that is stored with other content is kept as stored, or replaced (keep)",
     )
 
-    export = commands.add_parser("export", help="write what a store holds as CSV or Parquet")
-    export.set_defaults(command=_export)
-    export.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
-    export.add_argument(
-        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
-    )
-    export.add_argument("--dataset", help="this data set only (default: all)")
-    export.add_argument(
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
+    _add_store(parser)
+    parser.add_argument("--dataset", help="this data set only (default: all)")
+    parser.add_argument(
         "--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)"
     )
 
-    label = commands.add_parser(
-        "label", help="write items in random order, blind, as a sheet for a person to label"
-    )
-    label.set_defaults(command=_label)
-    label.add_argument("files", nargs="*", metavar="FILE", help="files of votes or scores")
-    label.add_argument("--store", metavar="PATH", help="a store, in place of files")
-    label.add_argument("--dataset", help="the data set, where there are several")
-    label.add_argument(
+
+def _label_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files of votes or scores")
+    parser.add_argument("--store", metavar="PATH", help="a store, in place of files")
+    parser.add_argument("--dataset", help="the data set, where there are several")
+    parser.add_argument(
         "--sheet",
         metavar="OUT",
         default="label.csv",
         help="the sheet to write (label.csv); OUT.json: tasks for Label Studio",
     )
-    label.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
-    label.add_argument(
+    parser.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
+    parser.add_argument(
         "--labels-from", metavar="SHEET", help="a filled sheet, whose labels go to --store"
     )
-    label.add_argument("--seed", type=int, help="of the order (drawn)")
-    _add_reading_options(label)
+    parser.add_argument("--seed", type=int, help="of the order (drawn)")
+    _add_reading_options(parser)
 
-    simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
-    simulate.set_defaults(command=_simulate)
-    simulate.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
-    simulate.add_argument(
+
+def _simulate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
+    parser.add_argument(
         "--what",
         choices=("votes", "answers", "scores", "rankings"),
         default="votes",
         help="kind of judgement (votes); answers are judged singly, with people's labels",
     )
-    simulate.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
-    simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
+    parser.add_argument("--items", type=int, help="prompts (default: the demo's)")
 
-    app = commands.add_parser("app", help="serve the dashboard to this machine")
-    app.set_defaults(command=_app)
-    app.add_argument("--port", type=int, help="(8501)")
-    app.add_argument("--address", help="to listen at (localhost); another one needs sign-in")
-    app.add_argument(
-        "--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)"
-    )
+
+def _app_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, help="(8501)")
+    parser.add_argument("--address", help="to listen at (localhost); another one needs sign-in")
+    _add_store(parser)
     more = "further settings of Streamlit, such as -- --server.allowedHosts judges.example.org"
-    app.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
+    parser.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
 
-    gather = commands.add_parser("collect", help="collect votes from models into a store")
-    gather.set_defaults(command=_collect)
-    if collecting:
-        from .judging.cli import add_arguments
 
-        add_arguments(gather)
+def _collect_options(parser: argparse.ArgumentParser) -> None:
+    from .judging.cli import add_arguments
 
-    shown = commands.add_parser("demo", help="audit simulated votes with planted biases")
-    shown.set_defaults(command=demo)
+    add_arguments(parser)
 
-    plant = commands.add_parser(
-        "validate", help="plant faults in simulated judges and show how many an audit finds"
-    )
-    plant.set_defaults(command=validate)
-    plant.add_argument(
+
+def _validate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--draws", type=int, default=DRAWS, help=f"files that are simulated ({DRAWS})"
     )
-    plant.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
 
-    look = commands.add_parser(
-        "doctor", help="say what is in a file, how it would be read and what checks would lack"
-    )
-    look.set_defaults(command=doctor)
-    look.add_argument("file", metavar="FILE", help="of votes, gold, scores or rankings")
-    _add_reading_options(look)
 
-    for command in (audit, report, load, look):
-        command.set_defaults(**folder)
-    return parser
+def _doctor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="of votes, gold, scores or rankings")
+    _add_reading_options(parser)
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
@@ -770,6 +761,42 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take no options from appellate.toml or pyproject.toml of this folder",
     )
+
+
+def _no_options(_: argparse.ArgumentParser) -> None:
+    pass
+
+
+COMMANDS: dict[
+    str, tuple[str, Callable[[argparse.Namespace], int], Callable[[argparse.ArgumentParser], None]]
+] = {
+    "audit": ("audit the judges in one or several files, without a store", _audit, _audit_options),
+    "report": ("audit files and write all of it as one HTML file", _report, _report_options),
+    "import": ("load files into a store, or all of another store", _import, _import_options),
+    "export": ("write what a store holds as CSV or Parquet", _export, _export_options),
+    "label": (
+        "write items in random order, blind, as a sheet for a person to label",
+        _label,
+        _label_options,
+    ),
+    "simulate": ("write simulated votes with known parameters", _simulate, _simulate_options),
+    "app": ("serve the dashboard to this machine", _app, _app_options),
+    "collect": ("collect votes from models into a store", _collect, _collect_options),
+    "demo": ("audit simulated votes with planted biases", demo, _no_options),
+    "validate": (
+        "plant faults in simulated judges and show how many an audit finds",
+        validate,
+        _validate_options,
+    ),
+    "doctor": (
+        "say what is in a file, how it would be read and what checks would lack",
+        doctor,
+        _doctor_options,
+    ),
+}
+"""What each is for, what it does, and what adds its options."""
+OF_FOLDER = ("audit", "report", "import", "doctor")
+"""Commands whose options may be given for a folder."""
 
 
 def console() -> int:
