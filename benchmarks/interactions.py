@@ -164,10 +164,9 @@ def rows(*, repeats: int = 5) -> Iterator[Row | Skipped]:
         ours = stack.enter_context(served("app.py", REPOSITORY, store))
         theirs = stack.enter_context(served(str(script), Path(folder), store))
         browser = stack.enter_context(chromium())
-        bare = _opened(browser, theirs)
         for one in INTERACTIONS:
             instead = link(("Two", "One")) if one.page else slider("Bins")
-            page = _opened(browser, f"{ours}/{one.path}")
+            page, bare = _opened(browser, f"{ours}/{one.path}"), _opened(browser, theirs)
             mine, other = [], []
             try:
                 for turn in range(2 + repeats):
@@ -178,6 +177,7 @@ def rows(*, repeats: int = 5) -> Iterator[Row | Skipped]:
                 continue
             finally:
                 page.close()
+                bare.close()
             yield Row(
                 what=f"first new figure: {one.what}",
                 ours=Timing(runs=tuple(mine[2:])),

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from patience import LONG
 from places import REPOSITORY
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
 
@@ -104,16 +105,28 @@ class Session:
     def __exit__(self, *raised: Any) -> None:
         self._connecting.__exit__(*raised)
 
-    def run(self, page: str = "", query: str = "") -> str:
+    def run(
+        self,
+        page: str = "",
+        query: str = "",
+        *,
+        controls: Iterable[WidgetState] = (),
+        part: str = "",
+    ) -> str:
+        """What is sent of a page, or of a part of it alone, with these values of controls."""
         asked = BackMsg()
         asked.rerun_script.page_name = page
         asked.rerun_script.query_string = query
+        asked.rerun_script.fragment_id = part
+        asked.rerun_script.widget_states.widgets.extend(controls)
         self.socket.send(asked.SerializeToString())
         texts: list[str] = []
+        self.sent: list[ForwardMsg] = []
         while True:
             message = ForwardMsg()
             message.ParseFromString(self.socket.recv(timeout=LONG))
             texts.append(str(message))
+            self.sent.append(message)
             self.id = self.id or message.new_session.initialize.session_id
             if message.WhichOneof("type") != "script_finished":
                 continue

@@ -56,7 +56,7 @@ def read_controls() -> PageState:
     """Draw the controls; refuse a judge without gold."""
     selection = widgets.current_selection()
     of_judge = cached.vote_counts(selection)
-    answer = st.empty()
+    answer = st.container()
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     right = cached.computed(
         "majority errors",

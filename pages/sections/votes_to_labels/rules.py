@@ -95,7 +95,7 @@ def _rules(state: PageState) -> None:
     controls = st.container(horizontal=True)
     share = widgets.share_slider(controls, "share", "stretch")
     seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
-    shown = st.empty()
+    said, shown = state.answer.empty(), st.empty()
     with widgets.errors():
         there = cached.is_computed("aggregation", _key(state, share, seed, RESAMPLES))
         for resamples in (RESAMPLES,) if there else (0, RESAMPLES):
@@ -103,7 +103,7 @@ def _rules(state: PageState) -> None:
                 break
             found = _evaluated(state, share, seed, resamples)
             verdict = recommend(state.judge, found, most_votes=int(state.cells.n.max()))
-            with state.answer.container():
+            with said.container():
                 widgets.answer(labels_answer(state.judge, found), part=f"-{resamples}")
             with shown.container():
                 _table(state, found, done=bool(resamples))
