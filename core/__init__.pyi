@@ -18,6 +18,7 @@ from .agreement.reliability import icc, inter_rater_reliability
 from .agreement.repeats import effective_votes
 from .audit_results import AuditOptions
 from .bias.balance import order_balance
+from .bias.forced_prompts import forced_choice
 from .bias.order import position_bias
 from .bias.preference import verbosity
 from .confidence.calibration_error import (
@@ -157,7 +158,7 @@ __all__ += [
 ]
 __all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts", "judge_jury"]
 # Experiments
-__all__ += ["compare_settings", "given_in_cells", "label_sweep", "learn_budget"]
+__all__ += ["compare_settings", "forced_choice", "given_in_cells", "label_sweep", "learn_budget"]
 __all__ += ["parameter_grid", "plan_budget"]
 __all__ += [
     "task_distances",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .agreement.reliability import Repeatability
     from .agreement.repeats import EffectiveVotes
     from .bias.changes import Change
+    from .bias.forced_prompts import ForcedChoice
     from .bias.order import PositionBias
     from .bias.preference import OwnFamily, Verbosity
     from .checks.check import CheckResult
@@ -164,6 +165,13 @@ class AuditOptions:
         default=(),
         metadata=flag("with --grid: also with so many votes per comparison", metavar="N"),
     )
+    forced_choice: tuple[str, ...] = field(
+        default=(),
+        metadata=flag(
+            "two names of judges: the prompt that forces a choice, and the one that allows ties",
+            metavar="JUDGE",
+        ),
+    )
     jury: bool = field(
         default=False,
         metadata=flag("voting rules over the judges, and fusers, against the best judge alone"),
@@ -267,6 +275,11 @@ class AuditOptions:
             (
                 self.grid or not self.grid_votes,
                 f"grid votes {self.grid_votes}: they are of the grid; ask for it with --grid.",
+            ),
+            (
+                len(self.forced_choice) in (0, 2),
+                f"forced choice {', '.join(self.forced_choice)}: name two judges, the one that is "
+                "forced to choose first.",
             ),
             (
                 self.pool is None or self.pool > 0,
@@ -428,10 +441,11 @@ class ListwiseAudit:
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
     anchor, which `anchors` sums up; `scores` of judges of single answers, one for each metric;
-    `rankings` of judges of lists; `grid` of rules by task and judge, `jury`, `board_checks` and
-    `outside`, a published board beside the first one, if they were asked for; `notes` say what
-    could not be computed and why; `against` what moved since another audit, and `series` over older
-    files, if that was asked for. `checks` and `overall` are those of votes.
+    `rankings` of judges of lists; `grid` of rules by task and judge, `forced` choice against ties
+    allowed, `jury`, `board_checks` and `outside`, a published board beside the first one, if they
+    were asked for; `notes` say what could not be computed and why; `against` what moved since
+    another audit, and `series` over older files, if that was asked for. `checks` and `overall` are
+    those of votes.
     """
 
     selection: Selection
@@ -451,6 +465,7 @@ class Audit:
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
     grid: Grid | None = None
+    forced: ForcedChoice | None = None
     anchors: AnchorSummary | None = None
     jury: Jury | None = None
     board_checks: BoardChecks | None = None

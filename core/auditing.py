@@ -21,6 +21,7 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
 from .agreement.kappa import agreement_matrix
 from .audit_results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
+from .bias.forced_prompts import ForcedChoice, forced_choice
 from .bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from .checks import CHECKS
 from .checks.check import CheckResult
@@ -122,6 +123,7 @@ def audit(
         scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         grid = _grid(counted, notes) if options.grid else None
+        forced = _forced(counted, notes) if options.forced_choice else None
         jury = _jury(counted, queries.costs(moment, within), notes) if options.jury else None
         boards = judged_boards(pairs, of_anchor, scores_of, level=options.level, pool=options.pool)
         checked = None
@@ -176,6 +178,7 @@ def audit(
         scores=scores,
         rankings=lists,
         grid=grid,
+        forced=forced,
         anchors=summed_up,
         jury=jury,
         board_checks=checked,
@@ -218,6 +221,27 @@ def _grid(counted: Counted, notes: list[str]) -> Grid | None:
         reasons[reason] = reasons.get(reason, 0) + 1
     notes += [f"Grid: {count(n, 'cell')} left out. {why}" for why, n in reasons.items()]
     return grid
+
+
+def _forced(counted: Counted, notes: list[str]) -> ForcedChoice | None:
+    """Two prompts side by side; `notes` take why they are not."""
+    options = counted.options
+    forced, free = options.forced_choice
+    try:
+        return forced_choice(
+            counted.votes,
+            counted.positions,
+            forced,
+            free,
+            BTDOptions(alpha=options.alpha, kappa=options.kappa),
+            rng=np.random.default_rng(options.seed),
+            n_splits=options.splits or default_of(AuditOptions, "splits"),
+            share=options.calibration_share,
+            level=options.level,
+        )
+    except NoUsableVotes as error:
+        notes.append(f"Forced choice against ties allowed: {error}")
+        return None
 
 
 def _jury(counted: Counted, costs: Mapping[str, float | None], notes: list[str]) -> Jury | None:

@@ -362,6 +362,9 @@ class PositionCounts(_Rows):
                 "PositionCounts: more flips than pairs, or more hard flips than flips"
             )
 
+    def rows(self, keep: BoolArray | IntArray) -> PositionCounts:
+        return replace(self, **kept_rows(self, keep))
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderCounts(_Rows):

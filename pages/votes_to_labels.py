@@ -2,6 +2,7 @@
 
 from pages.sections.votes_to_labels.confidence import confidence_tab
 from pages.sections.votes_to_labels.controls import read_controls
+from pages.sections.votes_to_labels.forced import forced_tab
 from pages.sections.votes_to_labels.grid import grid_tab
 from pages.sections.votes_to_labels.likert import likert_tab
 from pages.sections.votes_to_labels.rules import rules_tab
@@ -16,6 +17,7 @@ parts.body(
             "Confidence weights": lambda: confidence_tab(read_controls()),
             "Likert scales": likert_tab,
             "Tasks and judges": lambda: grid_tab(read_controls()),
+            "Forced choice": lambda: forced_tab(read_controls()),
             "Shrinkage": lambda: shrinkage_tab(read_controls()),
         }
     )

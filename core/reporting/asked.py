@@ -1,5 +1,5 @@
-"""What is in an audit only if it was asked for, in every output: the jury, checks of leaderboards
-and an outside board, as JSON, as lines of text, as a section of the report.
+"""What is in an audit only if it was asked for, in every output: forced choice, the jury, checks of
+leaderboards and an outside board, as JSON, as lines of text, as a section of the report.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from dataclasses import asdict
 from typing import Any
 
 from ..audit_results import Audit
+from ..bias.forced_prompts import ForcedChoice
 from ..consensus.ensembles import EnsembleScore
 from ..consensus.jury import Jury
 from ..interpretation import leaderboard_checks as sentences
 from ..interpretation.direct_scores import PAIRS, STATISTICS, scores_abstained
+from ..interpretation.forced_prompts import LABELS, PROMPTS, forced_answer, not_forced
 from ..interpretation.juries import fusers_alone, jury_answer, rules_departures, score_columns
 from ..interpretation.leaderboard import triangles_add_up
+from ..interpretation.tables import field_of
 from ..interpretation.votes_to_labels import grid_answer
 from ..leaderboard.board_checks import BoardChecks
 from ..leaderboard.standings import OutsideComparison
@@ -36,6 +39,10 @@ def lines(audit: Audit) -> list[str]:
     if audit.grid is not None:
         answer = grid_answer(audit.grid)
         said += ["", f"Tasks and judges: {answer.headline}", f"  {answer.figures}"]
+    if audit.forced is not None:
+        answer = forced_answer(audit.forced)
+        said += ["", f"Forced choice: {answer.headline}", f"  {answer.figures}"]
+        said += [f"  {said_of}"] if (said_of := not_forced(audit.forced)) else []
     if audit.jury is not None:
         answer = jury_answer(audit.jury.table)
         said += ["", f"Juries: {answer.headline}", f"  {answer.figures}"]
@@ -62,7 +69,13 @@ def _sentences(checks: BoardChecks) -> list[str]:
 
 
 def section(audit: Audit) -> Iterator[Part]:
-    """Parts of the HTML report: jury, checks of boards, outside board."""
+    """Parts of the HTML report: forced choice, jury, checks of boards, outside board."""
+    if audit.forced is not None:
+        answer = forced_answer(audit.forced)
+        yield "words", "h3", answer.headline
+        yield "words", "p", f"{answer.figures} {not_forced(audit.forced)}".strip()
+        yield "table", "Both prompts by kind of gold", PROMPTS, audit.forced.rows
+        yield "table", "Errors of their labels", LABELS, audit.forced.labels
     if audit.jury is not None:
         table = audit.jury.table
         answer = jury_answer(table)
@@ -91,6 +104,8 @@ def section(audit: Audit) -> Iterator[Part]:
 def documents(audit: Audit, written: Written) -> dict[str, Any]:
     """Parts of the JSON that were asked for; `written` is the form of an estimate there."""
     parts: dict[str, Any] = {}
+    if audit.forced is not None:
+        parts["forced_choice"] = _forced(audit.forced, written)
     if audit.jury is not None:
         parts["jury"] = _jury(audit.jury, written)
     if audit.board_checks is not None:
@@ -98,6 +113,35 @@ def documents(audit: Audit, written: Written) -> dict[str, Any]:
     if audit.outside is not None:
         parts["outside"] = _outside(audit.outside, written)
     return parts
+
+
+def _forced(found: ForcedChoice, written: Written) -> dict[str, Any]:
+    return {
+        "forced": found.forced,
+        "free": found.free,
+        "n": found.n,
+        "gold_ties": found.near,
+        "bias_change": written(found.bias),
+        "bias_change_gold_ties": written(found.bias_near),
+        "rows": [
+            {
+                **{name: getattr(row, name) for name in ("judge", "where", "n", "n_votes")},
+                **{name: written(getattr(row, name)) for name in ("ties", "right", "bias")},
+                "bias_decided": field_of(row, "position.bias_decided.value"),
+                "bias_all": field_of(row, "position.bias_all.value"),
+            }
+            for row in found.rows
+        ],
+        "labels": [
+            {
+                **{name: getattr(one, name) for name in ("rule", "n", "mae", "mae_baseline")},
+                "delta": written(one.delta),
+                "pa_delta": written(one.pa_delta),
+                "reason": one.reason,
+            }
+            for one in found.labels
+        ],
+    }
 
 
 def _jury(jury: Jury, written: Written) -> dict[str, Any]:

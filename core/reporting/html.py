@@ -89,7 +89,7 @@ def report(audit: Audit) -> str:
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
         ("anchors", "Which anchor", _anchors),
-        ("checked", "Juries, and leaderboards checked", asked.section),
+        ("checked", "Prompts, juries, and leaderboards checked", asked.section),
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]

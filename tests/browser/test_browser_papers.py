@@ -17,6 +17,7 @@ from core.store import Store
 DEMO = "dataset=demo+(simulated)"
 VIEWS = {
     "grid": f"/votes_to_labels?tab=Tasks+and+judges&cell=Math+·+sim-judge-boaster&{DEMO}",
+    "forced": f"/votes_to_labels?tab=Forced+choice&prompt=sim-judge-careful+·+gold+ties&{DEMO}",
     "jury": "/juries?dataset=fused&departing=fuser(steady)",
     "jury-share": f"/juries?jury-by=share&{DEMO}",
     "board": f"/leaderboard?tab=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
@@ -25,7 +26,7 @@ VIEWS = {
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
     "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&{DEMO}",
 }
-LEADS_TO_VOTES = {"grid", "jury", "board"}
+LEADS_TO_VOTES = {"grid", "forced", "jury", "board"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
 
 
