@@ -299,12 +299,21 @@ def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[s
             shutil.copy(folder / "before.duckdb", store)
         elif "--dataset" in arguments:
             return
-        done = attempt(partial(command, [verb, *arguments, *outputs[verb]]))
-        unchanged = verb != "import" or aside(partial(kept, store))
+        act = partial(command, [verb, *arguments, *outputs[verb]])
+        done = attempt(act if verb != "import" else partial(imported, act, store))
+        # What was ended from outside did not look.
+        unchanged = verb != "import" or not done["status"] or aside(partial(kept, store))
         done["said"] = str(done["said"])[:2000]
         print(json.dumps({"name": name, "command": verb, **done, "kept": unchanged}), flush=True)
         if verb == "audit" and done["code"] != 0:
             return
+
+
+def imported(act: Callable[[], tuple[int, str]], store: Path) -> tuple[int, str]:
+    """An import, and a look at the store in the process that has made it."""
+    done = act()
+    kept(store)
+    return done
 
 
 def kept(store: Path) -> None:
@@ -330,8 +339,11 @@ def try_all(folder: Path, chosen: Sequence[str]) -> None:
     load_what_loads(partial(command, ["report", "--isolated", *given]))
     for name, make, commands in inputs():
         path = folder / name.replace("/", "-")
-        # Made in a child too: what it takes to make a large file must not be inherited.
-        assert aside(lambda path=path, make=make: path.write_bytes(make()))
+        if name in LARGE or name in wide_files.WIDE:
+            # Made in a child too: what it takes to make a large file must not be inherited.
+            assert aside(lambda path=path, make=make: path.write_bytes(make()))
+        else:
+            path.write_bytes(make())
         attempts(name, [str(path)], folder, [verb for verb in commands if verb in chosen])
         path.unlink()
     for name, arguments in special(folder):
