@@ -23,7 +23,8 @@ def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -
       its place among them, else association, or AUROC where people say pass or fail of levels;
     - *cannot say*: the check of likeness (of pass/fail TPR or TNR) is unknown, or its interval
       reaches below the failure limit;
-    - *trust*: it is ok, of pass/fail both rates shown above .60, and nothing warns or fails;
+    - *trust*: it is ok, of pass/fail both rates shown above .60, nothing warns or fails, and no
+      rate is shown to be low that one person's noise may explain;
     - else *trust with limits*.
 
     Leniency, spread, length, drift and repeatability never cause *do not trust*.
@@ -44,6 +45,7 @@ def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -
         name for worst in ("fail", "warn") for name, r in of_check.items() if r.grade == worst
     ]
     doubts += [name for name in merit if of_check[name].grade not in ("ok", "fail", "warn")]
+    doubts += [name for name in ("tnr", "tpr") if name not in merit and _shown_low(of_check[name])]
     return verdict("trust_with_limits", doubts) if doubts else verdict("trust", merit)
 
 
@@ -52,6 +54,13 @@ def _shown_above_failure(result: CheckResult) -> bool:
     if result.grade == "unknown" or interval_ is None or limits is None or limits.failure is None:
         return False
     return interval_.low > limits.failure
+
+
+def _shown_low(result: CheckResult) -> bool:
+    """A rate beyond caution for which nobody in particular can be blamed."""
+    rate, limits = result.interval, result.limits
+    unclear = result.grade == "unclear" and rate is not None and limits is not None
+    return unclear and rate.high < limits.caution
 
 
 def headline(evidence: ScoreEvidence, overall: Overall, results: Sequence[CheckResult]) -> str:

@@ -6,14 +6,19 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from ..scores.drift import Drift
+from ..scores.table import UNDECIDED
 from ..stats.estimate import Estimate
+from ..stats.intervals import mean_interval
 from ..wording import count, interval, number, percent
 from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span, worse
 from .score_evidence import ScoreEvidence
 
 LEAST_LEANING = 0.02
-"""A leniency whose interval touches this share of the scale is too small to warn of."""
+"""A leniency whose interval touches this share of the scale is too small to warn of; so is, of
+scores that are cut, a difference in the share that passes."""
 
 
 def _why(evidence: ScoreEvidence, name: str) -> Unknown:
@@ -327,10 +332,10 @@ def _rate_sentence(evidence: ScoreEvidence, rate: Estimate, side: Side) -> str:
 def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResult:
     """The rate itself, or with several people what it gains on a left-out person.
 
-    Where a score is cut, a better cut repairs it: such a judge is warned of at most. Where the
-    judge itself says pass or fail, fewer answers than it takes to be *ok* may show that it is not:
-    at 4 to 9 answers the interval lies below a limit that is the truth in 2.5 % of draws at most,
-    counted out over the binomial.
+    Where a score is cut, a better cut repairs it: such a judge is warned of at most, and beside one
+    person only where `_noise_of_one` is no reason. Where the judge itself says pass or fail,
+    fewer answers than it takes to be *ok* may show that it is not: at 4 to 9 answers the interval
+    lies below a limit that is the truth in 2.5 % of draws at most, counted out over the binomial.
     """
     rate = check.estimate(evidence)
     if isinstance(rate, Unknown):
@@ -351,9 +356,35 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
         )
         limits = check.limits_of(evidence, f"{side}_gain")
         result = check.graded(evidence, gain, figures=figures, limits=limits)
-    if result.grade == "fail" and not evidence.table.says_pass:
-        result = replace(result, grade="warn")
+    if result.grade in ("warn", "fail") and not evidence.table.says_pass:
+        noise = None if gain is not None else _noise_of_one(evidence, side)
+        if noise is None:
+            return replace(result, grade="warn")
+        sentence = f"{check.sentence(evidence, rate)}; {noise}."
+        result = replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
     return result
+
+
+def _noise_of_one(evidence: ScoreEvidence, side: Side) -> str | None:
+    """That one person's noise may be why scores, cut, have a low TPR or TNR; None if it is not.
+
+    A judge as noisy as a noisy person has low ones. Noise makes neither another share of passes
+    than the person's, nor scores that are shown not to follow.
+    """
+    table = evidence.table
+    both = (table.people_verdict != UNDECIDED) & ~np.isnan(table.passed)
+    judge, person = table.passed[both], table.people_verdict[both]
+    more = mean_interval(table.unit[both], judge - person, ends=(-1.0, 1.0), level=evidence.level)
+    follows = (AUROC if evidence.likeness == "auroc" else ASSOCIATION).result(evidence)
+    if more.beyond(LEAST_LEANING) or follows.grade in ("warn", "fail"):
+        return None
+    own, theirs = (float(said.mean()) for said in (judge, person))
+    if side == "tnr":
+        own, theirs = 1 - own, 1 - theirs
+    return (
+        f"it {VERBS[side][0]} about as many answers as the person, {percent(own)} beside "
+        f"{percent(theirs)}, so that noise of either may be all of it"
+    )
 
 
 def _rate_check(side: Side, title: str, what: str) -> Check:

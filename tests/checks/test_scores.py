@@ -139,6 +139,26 @@ def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
         assert verdict_of(levels_cut)[1]["tnr"].grade == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("missed", "failed_besides", "grade", "verdict"),
+    [(45, 45, "unclear", "trust_with_limits"), (45, 0, "warn", "trust_with_limits")],
+)
+def test_the_noise_of_one_person_may_be_all_of_a_low_rate_of_scores(
+    missed, failed_besides, grade, verdict
+):
+    """Of 80 that the person fails 35 get 2, the others and the passes 4 or 5 alike."""
+    person = np.repeat([1.0, 2.0, 4.0, 5.0], [20, 60, 200, 320])
+    judge = person.copy()
+    judge[20 : 20 + missed] = 4
+    judge[80 : 80 + failed_besides] = 2
+    overall, of = verdict_of(evidence_of(judge, person, low=1, high=5, passing=3))
+    assert of["association"].grade == "ok"
+    assert (of["tnr"].grade, overall.verdict) == (grade, verdict)
+    assert "tnr" in overall.because
+    same = "it fails about as many answers as the person, 13 % beside 13 %"
+    assert (same in of["tnr"].sentence) == (grade == "unclear")
+
+
 @pytest.mark.parametrize("failed", range(2, 10))
 def test_few_answers_seldom_condemn_a_judge_at_a_limit(failed):
     """Counted over all outcomes: at a true rate of the limit, a bad grade is said in .025 at most."""
