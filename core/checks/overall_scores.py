@@ -59,8 +59,9 @@ def _shown_above_failure(result: CheckResult) -> bool:
 def _shown_low(result: CheckResult) -> bool:
     """A rate beyond caution for which nobody in particular can be blamed."""
     rate, limits = result.interval, result.limits
-    unclear = result.grade == "unclear" and rate is not None and limits is not None
-    return unclear and rate.high < limits.caution
+    if result.grade != "unclear" or rate is None or limits is None:
+        return False
+    return rate.high < limits.caution
 
 
 def headline(evidence: ScoreEvidence, overall: Overall, results: Sequence[CheckResult]) -> str:

@@ -17,7 +17,7 @@ from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..schema import ImportResult
 from . import pandalm
-from .answer_pairs import with_votes
+from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
 from .gather import Given, gather
 from .layouts import (
@@ -73,6 +73,7 @@ __all__ = (
     "formats",
     "inspect",
     "mostly_rejected",
+    "paired_metrics",
     "read",
     "read_arrow",
     "read_back",

@@ -58,6 +58,18 @@ def with_votes(readings: Sequence[ImportResult], options: ReadOptions) -> list[I
     return made
 
 
+def paired_metrics(readings: Sequence[ImportResult]) -> list[str]:
+    """Metrics of which votes can be made: one judge scored two models on one item in one run."""
+    found: set[str] = set()
+    for reading in readings:
+        if reading.kind == "scores":
+            key = ["metric", *_OF_ITEM]
+            models = reading.votes.select([*key, "model"]).group_by(key)
+            counted = models.aggregate([("model", "count_distinct")]).to_pylist()
+            found |= {row["metric"] for row in counted if row["model_count_distinct"] > 1}
+    return sorted(found)
+
+
 def _metrics(reading: ImportResult) -> list[str]:
     return reading.votes["metric"].unique().to_pylist() if reading.kind == "scores" else []
 

@@ -318,6 +318,26 @@ def test_two_scores_with_a_tie_margin(app):
     assert exported(store_path(app), "scores")["vote"].tolist() == [1, 0, -1]
 
 
+def test_scores_of_two_models_become_votes_where_that_is_chosen(app):
+    rows = "".join(
+        f"{item},{model},j,{score}\n"
+        for item, scores in enumerate([(4, 2), (3, 3.5), (1, 5)])
+        for model, score in zip("xy", scores, strict=True)
+    )
+    drop(app, ("answers.csv", "item_id,model,judge,score\n" + rows))
+    box = widget(app, "selectbox", "Make votes of the scores on")
+    assert box.value is None
+    assert not [each for each in app.number_input if each.label == "Tie margin"]
+    calm(box.set_value("score").run())
+    calm(widget(app, "number_input", "Tie margin").set_value(0.5).run())
+    code = "".join(each.value for each in app.code)
+    assert "votes_of='score'" in code
+    assert "tie_margin=0.5" in code
+    load(app)
+    assert "6 direct scores loaded into answers." in all_text(app)
+    assert exported(store_path(app), "answers")["vote"].tolist() == [1, 0, -1]
+
+
 def test_the_scale_of_confidence_can_be_corrected(app):
     drop(app, ("scale.csv", "item_id,judge,vote,confidence\n1,j,1,1\n2,j,-1,0.5\n"))
     assert "with confidence 100%" in all_text(app)

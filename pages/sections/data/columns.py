@@ -87,6 +87,7 @@ OPTIONS = {
     "label_refers": "“The labels name”",
     "confidence_scale": "“Confidence is”",
     "tie_margin": "“Tie margin”",
+    "votes_of": "“Make votes of the scores on”",
     "rater_type": "“Raters are”",
     "metrics": "“Columns of metrics”",
     "key": "“Column that names the answers”",

@@ -11,7 +11,16 @@ import streamlit as st
 
 from core.errors import AppellateError, render
 from core.files import part_of
-from core.importers import Inspection, ReadOptions, formats, mostly_rejected, read, read_back
+from core.importers import (
+    Inspection,
+    ReadOptions,
+    formats,
+    mostly_rejected,
+    paired_metrics,
+    read,
+    read_back,
+    with_votes,
+)
 from core.importers.join import join_labels
 from core.importers.sheet import ANSWERS
 from core.schema import FORMS, ImportResult
@@ -209,10 +218,11 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             st.text(render(outcome, OPTIONS))
             return None
         dataset = _dataset(outcome.reading, row[3], key)
+        options, votes = _votes_of_scores(outcome, options, key)
         labels = _labels(outcome, options, key)
         if labels is None:
             return None
-        outcome = replace(outcome, more=(*outcome.more, *labels))
+        outcome = replace(outcome, more=(*outcome.more, *votes, *labels))
         for number, each in enumerate(outcome.all):
             _show(each, f"{key}-{number}" if number else key)
         if problem := mostly_rejected(outcome.reading):
@@ -223,6 +233,48 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         _copy_as_python(file.name, options, dataset)
         has_votes = any(each.reading.votes.num_rows for each in outcome.all)
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
+
+
+def _votes_of_scores(
+    outcome: Outcome, options: ReadOptions, key: str
+) -> tuple[ReadOptions, tuple[Outcome, ...]]:
+    """Votes that scores of two models come to, with the options that make them; none unasked."""
+    readings = [each.reading for each in outcome.all]
+    metrics = cached.kept(key, "paired metrics", options, lambda: paired_metrics(readings))
+    if not metrics:
+        return options, ()
+    left, right = st.columns(2)
+    metric = left.selectbox(
+        "Make votes of the scores on",
+        metrics,
+        None,
+        placeholder="no metric: scores alone",
+        help="One judge scored two models on one item: the higher score is its vote, too",
+        key=f"{key}-votes-of",
+    )
+    if metric is None:
+        return options, ()
+    margin = right.number_input(
+        "Tie margin",
+        min_value=0.0,
+        value=options.tie_margin,
+        help="Scores that differ by no more are a tie",
+        key=f"{key}-votes-tie",
+    )
+    asked = replace(options, votes_of=metric, tie_margin=float(margin))
+
+    def made() -> tuple[Outcome, ...] | AppellateError:
+        try:
+            every = with_votes(readings, asked)
+        except AppellateError as error:
+            return error
+        return tuple(Outcome.of(reading) for reading in every if reading not in readings)
+
+    votes = cached.kept(key, "votes of scores", asked, made)
+    if isinstance(votes, AppellateError):
+        st.text(render(votes, OPTIONS))
+        return options, ()
+    return asked, votes
 
 
 def _rest_is_wanted(outcome: Outcome, key: str) -> bool:
