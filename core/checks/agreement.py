@@ -81,7 +81,7 @@ def _coin_sentence(_: Evidence, coin: Estimate) -> str:
 COIN_SHARE = Check(
     name="coin_share",
     title="coin",
-    subject="On how many comparisons it tosses a coin",
+    subject="The share of comparisons on which it tosses a coin",
     question="Are there comparisons on which it tosses a coin?",
     page="agreement",
     limits=Limits(

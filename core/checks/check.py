@@ -146,7 +146,7 @@ class Unknown:
 class Check:
     """One question that is asked of every judge; everything about it stands together.
 
-    name : in JSON, gates and `--limit`.  title : heads a column.  subject : how sentences call it.
+    name : in JSON, gates and `--limit`.  title : heads a column.  subject : how sentences call it, from their start.
     question : what it answers.
     page : the page that explains it.  kind : of judges of pairs, or of single answers.
     limits : by default; `more_limits` are those of its parts, by the name that `--limit` takes.
@@ -181,6 +181,11 @@ class Check:
     against_gold: bool = False
     decisive: bool = False
     kind: Kind = "votes"
+
+    @property
+    def words(self) -> str:
+        """What it is about, within a sentence: "leniency over time"."""
+        return self.subject[0].lower() + self.subject[1:]
 
     def result(self, evidence: AnyEvidence) -> CheckResult:
         """What it says of one judge."""

@@ -69,7 +69,7 @@ def _outputs(check: Check, evidence: Evidence) -> CheckResult:
 DATA = Check(
     name="data",
     title="data",
-    subject="What the data lack",
+    subject="Completeness of the data",
     question="Does every output have a verdict, and was every row read?",
     page="data",
     limits=Limits("at_most", 0.02, 0.10, "Outputs without a verdict are not missing at random."),

@@ -227,8 +227,8 @@ def missing(results: Sequence[CheckResult]) -> tuple[str, ...]:
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
         who = f" for {raters} raters" if raters > 1 else ""
-        named = enumerated(check.replace("_", " ") for check in checks).capitalize()
-        sentences.append(f"{named}{who}: add {need}.")
+        named = enumerated(BY_NAME[check].words for check in checks)
+        sentences.append(f"{named[0].upper()}{named[1:]}{who}: add {need}.")
     return tuple(sentences)
 
 
@@ -270,7 +270,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
     else:
         grades = {result.check: result.grade for result in results}
         decided_by = ", ".join(
-            f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
+            f"{BY_NAME[check].words} {GRADE_WORDS[grades.get(check, 'unknown')]}"
             for check in overall.because
         )
         words = OVERALL_WORDS[overall.verdict]
@@ -279,7 +279,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
         sentence = f"{judge} {words} ({checks_made(results)})"
         sentence += f": {decided_by}." if decided_by else "."
     if overall.unchecked:
-        named = ", ".join(check.replace("_", " ") for check in overall.unchecked)
+        named = ", ".join(BY_NAME[check].words for check in overall.unchecked)
         sentence += f" Not checked: {named}."
     return sentence
 

@@ -45,7 +45,7 @@ def _or_noisy(_: ScoreEvidence, __: Estimate, grade: str) -> str:
 ASSOCIATION = Check(
     name="association",
     title="follows",
-    subject="Whether its scores follow a person's",
+    subject="Correlation with a person's scores",
     question="Do its scores rise and fall with a person's?",
     page="scores",
     kind="scores",
@@ -159,7 +159,7 @@ def _auroc_sentence(_: ScoreEvidence, area: Estimate) -> str:
 AUROC = Check(
     name="auroc",
     title="tells apart",
-    subject="Whether it tells passes from fails",
+    subject="Telling passes from fails (AUROC)",
     question="Do answers that people pass get higher scores?",
     page="scores",
     kind="scores",
@@ -191,7 +191,7 @@ def _peoples_kappa(evidence: ScoreEvidence, limits: Limits) -> Limits:
 KAPPA = Check(
     name="kappa_weighted",
     title="κ weighted",
-    subject="Agreement in size",
+    subject="Agreement in size (weighted κ)",
     question="Does it give the scores that people give?",
     page="scores",
     kind="scores",
@@ -387,12 +387,12 @@ def _noise_of_one(evidence: ScoreEvidence, side: Side) -> str | None:
     )
 
 
-def _rate_check(side: Side, title: str, what: str) -> Check:
+def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
     does, did = VERBS[side]
     return Check(
         name=side,
         title=title,
-        subject=f"How much of what people {did} it {does}",
+        subject=f"The rate at which {of} are found ({side.upper()})",
         question=f"Does it {does[:-2] if does == 'passes' else 'fail'} what people {did}?",
         page="scores",
         kind="scores",
@@ -412,8 +412,8 @@ def _rate_check(side: Side, title: str, what: str) -> Check:
     )
 
 
-TPR = _rate_check("tpr", "passes", "what is good enough")
-TNR = _rate_check("tnr", "fails", "a fault")
+TPR = _rate_check("tpr", "passes", "passes", "what is good enough")
+TNR = _rate_check("tnr", "fails", "failures", "a fault")
 
 
 def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
@@ -624,7 +624,7 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
 SCORE_DATA = Check(
     name="score_data",
     title="data",
-    subject="What the data lack",
+    subject="Completeness of the data",
     question="Does every output have a score, and was every row read?",
     page="data",
     kind="scores",

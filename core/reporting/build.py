@@ -393,7 +393,7 @@ def _matrix(
 
 
 def _finding(result: CheckResult) -> str:
-    check = result.check.replace("_", " ")
+    check = BY_NAME[result.check].words
     who = _escaped(result.whose)
     return f"- {SIGNS[result.grade]} **{who}**, {check}: {_escaped(result.sentence)}"
 

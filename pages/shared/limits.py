@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.audit_results import AuditOptions, named_families
-from core.checks import LIMITS, limits_with
+from core.checks import BY_NAME, LIMITS, limits_with
 from core.checks.check import Limits
 from core.errors import InvalidOption
 from pages.shared.folds import draw_whole_page, folded
@@ -79,7 +79,9 @@ def _input(check: str, limits: Limits, end: str, place: DeltaGenerator) -> None:
         return
     # Seeded and not given as a value: a form that is sent keeps what was typed.
     st.session_state.setdefault(_key(check, end), round(_scale(limits) * value, 6))
-    name = NAMES.get(check, check.replace("_", " ").capitalize())
+    name = NAMES.get(check) or (
+        BY_NAME[check].subject if check in BY_NAME else check.replace("_", " ").capitalize()
+    )
     side = BEYOND.get(limits.shape, "above")
     if end == "failure" and limits.failing_side == "above":
         side = "above"

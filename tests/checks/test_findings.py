@@ -79,7 +79,8 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = answer(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c should not be trusted (14 of 15 checks made): position fails. Not checked: length. "
+        "c should not be trusted (14 of 15 checks made): position bias fails. Not checked: "
+        "preference for length. "
         "position of c."
     )
     said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
@@ -123,7 +124,7 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
     one = BY_NAME["position"].graded(evidence_of(), Estimate(0.1, n=1))
     assert missing([few, one]) == (
         "Calibration: add 2 more items with a confidence and gold labels.",
-        "Position: add 9 more items asked in both orders.",
+        "Position bias: add 9 more items asked in both orders.",
     )
     unclear = BY_NAME["accuracy"].graded(evidence_of(), Estimate(0.8, 0.65, 0.9, n=100))
     assert unclear.needed_items is not None
@@ -141,7 +142,8 @@ def test_a_judge_that_passes_is_said_to_pass_what_could_be_checked() -> None:
     found = checks("c", length="unknown", agreement="unknown")
     verdict = overall_verdict(BESIDE, found)
     assert because("c", verdict, found) == (
-        "c passes the 13 checks that could be made; 2 could not. Not checked: agreement, length."
+        "c passes the 13 checks that could be made; 2 could not. Not checked: agreement, "
+        "preference for length."
     )
     every = checks("c")
     assert because("c", overall_verdict(BESIDE, every), every) == (
