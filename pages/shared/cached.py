@@ -428,6 +428,11 @@ def kept(file: str, kind: str, key: Hashable, compute: Callable[[], Result]) -> 
     return cast(Result, held[kind][1])
 
 
+def forget(file: str) -> None:
+    """Forget what was kept of an uploaded file."""
+    st.session_state.get(KEPT, {}).pop(file, None)
+
+
 def keep_only(files: Iterable[str]) -> None:
     """Forget what was kept of every other uploaded file."""
     held = st.session_state.get(KEPT, {})

@@ -29,6 +29,7 @@ from core.store.load import LoadReport
 from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, numbers, widgets
+from pages.shared.tidy import give_back
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -87,9 +88,12 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Result:
+    """What came of loading a file.  empty : what is said of its rows without a verdict."""
+
     dropped: Dropped
     report: LoadReport | AppellateError
     more: tuple[LoadReport, ...] = ()
+    empty: str = ""
 
 
 def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
@@ -118,11 +122,37 @@ def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
             opened = opened or next(iter(report.datasets), None)
         except AppellateError as error:
             report, more = error, []
-        _results()[dropped.file.file_id] = _Result(dropped, report, tuple(more))
+        _results()[dropped.file.file_id] = _result(dropped, report, more)
         progress.progress(done / len(ready), "Loading")
+    give_back()
     if opened:
         widgets.open_dataset(opened)
     st.rerun()
+
+
+def _result(
+    dropped: Dropped, report: LoadReport | AppellateError, more: Sequence[LoadReport]
+) -> _Result:
+    """What came of a file; what was read of it is let go of once it is stored as it is."""
+    if isinstance(report, AppellateError):
+        return _Result(dropped, report)
+    reading, empty = dropped.outcome.reading, ""
+    if report.loaded and not reading.gold_only and (number := without_result(reading)):
+        holds, is_ = ("holds", "is") if number == 1 else ("hold", "are")
+        empty = (
+            f"{number:,} of the {reading.units:,} {FORMS[reading.kind].units} read {holds} no "
+            f"{SAID[reading.kind]} (a failed call or an empty cell) and {is_} counted nowhere else."
+        )
+    if not _differs(report):
+        cached.forget(dropped.file.file_id)
+        stored = replace(reading, votes=reading.votes.schema.empty_table())
+        dropped = replace(dropped, outcome=replace(dropped.outcome, reading=stored, more=()))
+    return _Result(dropped, report, tuple(more), empty)
+
+
+def _differs(report: LoadReport) -> bool:
+    """Whether something of the file is stored with other content."""
+    return report.conflicts > report.replaced
 
 
 def count_loaded(files: Sequence[UploadedFile]) -> int:
@@ -145,16 +175,11 @@ def _results() -> dict[str, _Result]:
     return results
 
 
-def _show_result(dropped: Dropped, report: LoadReport) -> None:
+def _show_result(dropped: Dropped, report: LoadReport, empty: str) -> None:
     st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
-    reading = dropped.outcome.reading
-    if report.loaded and not reading.gold_only and (empty := without_result(reading)):
-        holds, is_ = ("holds", "is") if empty == 1 else ("hold", "are")
-        st.text(
-            f"{empty:,} of the {reading.units:,} {FORMS[reading.kind].units} read {holds} no "
-            f"{SAID[reading.kind]} (a failed call or an empty cell) and {is_} counted nowhere else."
-        )
-    if report.conflicts > report.replaced:
+    if empty:
+        st.text(empty)
+    if _differs(report):
         what = "votes or gold labels" if report.kind == "votes" else FORMS[report.kind].units
         st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
         if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
@@ -181,7 +206,7 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             # Deleted or renamed since: the file can be loaded again.
             result = _results().pop(key) and None
         if result and isinstance(result.report, LoadReport):
-            _show_result(result.dropped, result.report)
+            _show_result(result.dropped, result.report, result.empty)
             for other in result.more:
                 st.text(other.sentence[:1].upper() + other.sentence[1:] + ".")
             return None
