@@ -146,7 +146,8 @@ class Unknown:
 class Check:
     """One question that is asked of every judge; everything about it stands together.
 
-    name : in JSON, gates and `--limit`.  title : heads a column.  subject : how sentences call it, from their start.
+    name : in JSON, gates and `--limit`.  title : heads a column.
+    subject : how sentences call it, from their start.
     question : what it answers.
     page : the page that explains it.  kind : of judges of pairs, or of single answers.
     limits : by default; `more_limits` are those of its parts, by the name that `--limit` takes.
