@@ -78,6 +78,8 @@ JUDGE = re.compile(
 _NAMES_WHO = re.compile(r"annotator|reviewer|labell?er|rater|assessor|participant|worker|crowd")
 """Columns that rather hold names of people, if they are numbered by nothing."""
 _HALF = 0.5
+MOST_CLASSES = 24
+"""Distinct texts of a column without a number up to which they are labels of classes."""
 MOST_REPEATED = 50_000_000
 """Cells of other columns that are repeated for each rater of a row."""
 
@@ -577,7 +579,17 @@ def _reader(cells: Cells) -> Callable[[str], float]:
         not _is_number(label) or _parse_number(label) in (0, 0.5, 1) for label in labels
     ):
         return parse_grade
+    if 1 < len(labels) <= MOST_CLASSES and not words and not any(map(_is_number, labels)):
+        return _refuse_class
     return parse_score
+
+
+def _refuse_class(_: str) -> float:
+    """Labels such as billing, refund and other have no order in which one is a better score."""
+    raise BadCell(
+        "no number, and labels have no order; make a row per answer and label instead, the label "
+        "as metric, with score and gold 1 where it was given and 0 where not"
+    )
 
 
 def parse_grade(text: str) -> float:

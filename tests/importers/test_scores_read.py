@@ -416,3 +416,18 @@ def test_real_files_have_the_figures_of_their_source(shared_data):
     answers = bench.groupby("judge")[["item_id", "model"]].apply(lambda x: len(x.drop_duplicates()))
     assert answers.to_dict() == {"claude-haiku-4.5 [base]": 7045, "gpt-5.4-mini [base]": 6920}
     assert set(bench["scale_high"]) == {10}
+
+
+def test_labels_without_an_order_are_refused_with_what_to_do_and_that_is_read():
+    rows = [(item, ("billing", "refund", "other")[item % 3]) for item in range(9)]
+    table = "item_id,judge,metric,score\n" + "".join(f"{i},j,topic,{label}\n" for i, label in rows)
+    (refused,) = read([("topics.csv", table.encode())])
+    assert set(refused.rejects["column"].to_pylist()) == {"score"}
+    assert "the label as metric" in refused.rejects["reason"][0].as_py()
+    apart = "item_id,judge,metric,score,gold\n" + "".join(
+        f"{i},j,{label},{int(label == own)},{int(label == own)}\n"
+        for i, own in rows
+        for label in ("billing", "refund", "other")
+    )
+    (found,) = read([("topics.csv", apart.encode())])
+    assert (found.n_read, found.n_rejected) == (27, 0)
