@@ -140,6 +140,23 @@ def score_abstention(
     )
 
 
+def dropped_responses(
+    judged: Mapping[str, DirectScores], found: ScoreAbstention
+) -> dict[str, IntArray]:
+    """Model → codes of the items on which some judge drops its response, in `score_abstention` at
+    its threshold.
+    """
+    models = next(iter(judged.values())).models
+    dropped: dict[str, set[int]] = {}
+    for one in (_repeated(scores) for scores in judged.values()):
+        if one is None:
+            continue
+        unsure = ~_keep(one, found.threshold * found.scale)
+        for code, item in zip(one.model[unsure].tolist(), one.item[unsure].tolist(), strict=True):
+            dropped.setdefault(models[code], set()).add(item)
+    return {model: np.array(sorted(items)) for model, items in sorted(dropped.items())}
+
+
 def _repeated(scores: DirectScores) -> _Responses | None:
     if not len(scores):
         return None

@@ -56,17 +56,21 @@ LOOKS = {
     "btd_shrunk": ("diamond", "dash"),
     "threshold": ("square", "dash"),
     "majority": ("triangle-up-open", "dot"),
+    "soft_sc_min": ("triangle-down", "dashdot"),
+    "soft_sc_mean": ("pentagon", "dashdot"),
+    "soft_sc_product": ("x", "dashdot"),
+    "ci_sc": ("star", "longdash"),
 }
 MOST_GROUPS = 40
 """Groups that the figure of parameters draws; the table has them all."""
 
 
-def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
+def sweep_figure(found: Sweep, *, chosen: str | None = None, theme: Theme = "light") -> Figure:
     """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over
     draws.
 
     The dotted line is BTD fitted on every label. Rules are drawn a little apart to be
-    distinguished.
+    distinguished. A click on a mark gives the name of its rule; the marks of `chosen` are larger.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -90,9 +94,9 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
             for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
         )
-        curve = trace(
-            place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said)
-        )
+        name = RULES[key].name
+        about = {"customdata": [[name]] * len(place), **hover(said), **undimmed(1)}
+        curve = trace(place, by_item.value, label(name), colour, dash=dash, **about)
         spread = {
             "type": "scatter",
             "x": place,
@@ -105,7 +109,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         }
         marks = {
             "mode": "lines+markers",
-            "marker": {"symbol": symbol, "size": 10, "color": colour},
+            "marker": {"symbol": symbol, "size": 15 if name == chosen else 10, "color": colour},
             "error_y": error_bars(by_item, colour, width=4, thickness=1.2),
         }
         traces += [curve | marks, spread]

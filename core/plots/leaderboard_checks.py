@@ -220,11 +220,13 @@ def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
 
 
 def score_changes_figure(found: ScoreAbstention, **looks: Unpack[Look]) -> Figure:
-    """Change of each model's mean score by abstention, most changed first."""
+    """Change of each model's mean score by abstention, most changed first; the key of a mark is the
+    model.
+    """
     models = {one.model: one for one in found.changed[:MOST_CHANGED]}
     kept = "{0.kept:,} of {0.n:,} scored responses kept"
     return forest(
-        [series("change", models, "delta", kept, key=None)],
+        [series("change", models, "delta", kept)],
         "change of mean score, points",
         reference=0,
         **looks,

@@ -626,6 +626,23 @@ def _choose_two(n: IntArray) -> IntArray:
 
 
 @at_one_moment
+def board_metrics(store: Snapshot, selection: Selection) -> tuple[str, ...]:
+    """Metrics of which more is better and whose scores name models, the one with most rows first,
+    by name among equals.
+    """
+    selected = scope(store, selection, "scores")
+    ranked = store.rows(
+        selected.sql(
+            """select k.name from {usable} v join metrics k on k.id = v.metric
+               where v.model is not null and coalesce(v.lower_is_better, 0) = 0
+               group by k.name order by count(*) desc, k.name"""
+        ),
+        selected.params,
+    )
+    return tuple(name for (name,) in ranked)
+
+
+@at_one_moment
 def direct_scores(
     store: Snapshot, selection: Selection, *, metric: str | None = None
 ) -> dict[str, DirectScores]:
@@ -641,15 +658,7 @@ def direct_scores(
     the store does not have, or a column that scores do not have.
     """
     selected = scope(store, selection, "scores")
-    ranked = store.rows(
-        selected.sql(
-            """select k.name from {usable} v join metrics k on k.id = v.metric
-               where v.model is not null and coalesce(v.lower_is_better, 0) = 0
-               group by k.name order by count(*) desc, k.name"""
-        ),
-        selected.params,
-    )
-    names = [name for (name,) in ranked]
+    names = board_metrics(store, selection)
     if not names:
         ((n,),) = store.rows(selected.sql("select count(*) from {usable} v"), selected.params)
         if not n:
@@ -666,6 +675,15 @@ def direct_scores(
         from {usable} v join models m on m.id = v.model left join categories c on c.id = v.category
         order by v.judge, v.item, m.name, v.run"""
     return fetch(store, about, listed, DirectScores, kind="scores")
+
+
+@at_one_moment
+def scored_items(store: Snapshot, selection: Selection, metric: str) -> IntArray:
+    """Numbers in the store of the items that `direct_scores` of a metric codes, by code."""
+    about = replace(selection, where=(*selection.where, ("metric", metric)))
+    selected = scope(store, about, "scores")
+    listed = "select distinct v.item from {usable} v order by v.item"
+    return ints(store.query(selected.sql(listed), selected.params), "item")
 
 
 UNKNOWN = {"rank": 0, "calibrated_uncertainty": -1, "major_error": -1, "unsupported": -1}

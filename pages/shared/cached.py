@@ -23,7 +23,7 @@ import streamlit as st
 from core.errors import AppellateError
 from core.plots.base import Style, Theme, rater_styles
 from core.schema import Selection
-from core.store import DatasetInfo, Store, default_path
+from core.store import DatasetInfo, Store, default_path, score_queries
 from core.store import vote_queries as queries
 from pages.shared import people
 
@@ -268,6 +268,9 @@ pair_doubts = _asked(queries.pair_doubts)
 ratings = _asked(queries.ratings)
 rows_read = _asked(queries.rows_read)
 direct_scores = _asked(queries.direct_scores)
+board_metrics = _asked(queries.board_metrics)
+scored_items = _asked(queries.scored_items)
+said_of_answers = _asked(score_queries.said_of_answers, _texts)
 list_rankings = _asked(queries.list_rankings)
 ranked_items = _asked(queries.ranked_items)
 values = _asked(queries.values)

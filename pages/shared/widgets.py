@@ -463,7 +463,8 @@ def figure(
     if into or not marks:
         return None
     # Several figures of a page have one: a screen reader tells them apart by their names.
-    label = f"{prompt}: {alt[0].lower()}{alt[1:]}" if prompt == VOTES_BEHIND else prompt
+    named = alt if alt.startswith(("MAE", "Elo")) else f"{alt[0].lower()}{alt[1:]}"
+    label = f"{prompt}: {named}" if prompt == VOTES_BEHIND else prompt
     chosen = select(label, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None
 

@@ -22,11 +22,11 @@ VIEWS = {
     "jury-share": f"/juries?jury-by=share&{DEMO}",
     "board": f"/leaderboard?tab=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
     "abstention": f"/leaderboard?tab=Abstention&{DEMO}",
-    "direct": f"/leaderboard?tab=Direct+scores&{DEMO}",
+    "direct": f"/leaderboard?tab=Direct+scores&scores-abstained=sim-elm&{DEMO}",
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
-    "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&{DEMO}",
+    "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&votes-sweep=Majority+(SC)&{DEMO}",
 }
-LEADS_TO_VOTES = {"grid", "forced", "jury", "board"}
+LEADS_TO_VOTES = {"grid", "forced", "jury", "board", "votes"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
 
 

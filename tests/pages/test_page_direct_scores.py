@@ -5,8 +5,10 @@ only.
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from apps import new_app, opened, texts
+from places import REPOSITORY
 
 from core.importers import read
 from core.interpretation import direct_scores as score_sentences
@@ -101,3 +103,25 @@ def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, native):
     )
     assert "on 6 items; 17 % " in said
     assert said.endswith("A single model cannot be compared: score another one on the same items.")
+
+
+def test_a_mark_of_the_changes_leads_to_the_dropped_responses(app):
+    """Own calculation from the file: responses whose runs differ by over a tenth of the scale."""
+    model = "sim-elm"
+    given = pd.read_csv(REPOSITORY / "data" / "demo_scores.csv.gz")
+    given = given[given["status"] == "ok"] if "status" in given else given
+    scale = given["score"].max() - given["score"].min()
+    apart = given.groupby(["judge", "model", "item_id"])["score"].std().reset_index()
+    unsure = apart[(apart["score"] > 0.1 * scale + 1e-9) & (apart["model"] == model)]
+    page = opened(
+        app, "leaderboard", tab="Direct scores", scores_abstain="0.1", **{"scores-abstained": model}
+    )
+    frames = [each.value for each in page.dataframe if "item_id" in each.value]
+    (shown,) = [frame for frame in frames if "score" in frame]
+    assert set(shown["model"]) == {model}
+    assert set(shown["item_id"]) <= set(unsure["item_id"])
+    assert len(shown) > 10
+    n = unsure["item_id"].nunique()
+    assert n > 0
+    said = [each.value for each in page.caption]
+    assert any(text.startswith(f"{n:,} responses of this model") for text in said)

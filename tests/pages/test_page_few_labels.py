@@ -80,6 +80,10 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
 def test_too_few_labels_are_said(app: AppTest) -> None:
     opened(app, "leaderboard", anchor=ANCHOR, tab="Debiased", debiased_labels="5")
     assert any("needs gold on at least 10 items" in text for text in texts(app))
+    assert {"debiased-door-label", "debiased-door-file"} <= {each.key for each in app.button}
+    app.button(key="debiased-door-label").click().run()
+    assert not app.exception
+    assert [title.value for title in app.title] == ["Label"]
 
 
 @pytest.mark.parametrize("sureness", ["share", "stated", "btd"])

@@ -57,6 +57,17 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+def test_a_mark_of_the_sweep_leads_to_what_its_rule_labels_wrongly(app: AppTest) -> None:
+    judge = "sim-judge-careful"
+    page = opened(
+        app, "planning", tab="How many votes", judges=judge, **{"votes-sweep": "Majority (SC)"}
+    )
+    votes = vote_counts(get_store(), DEMO)[judge].labelled()
+    wrong = votes.rows(votes.label != votes.gold)
+    assert len(wrong) > 0
+    assert any(each.value.startswith(f"{wrong.n_votes:,} vote") for each in page.caption)
+
+
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", tab="How many labels")
     judge = judge_of(page)

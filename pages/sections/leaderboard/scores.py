@@ -17,16 +17,19 @@ from core.interpretation import tables
 from core.leaderboard.anchored import Board, board, met
 from core.leaderboard.judge_dispersion import Dispersion, dispersion
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
-from core.leaderboard.score_spread import THRESHOLD, THRESHOLDS, score_abstention
+from core.leaderboard.score_spread import THRESHOLD, THRESHOLDS, dropped_responses, score_abstention
 from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
 from core.plots.leaderboard_checks import score_changes_figure
-from core.records import DirectScores
+from core.records import DirectScores, IntArray
 from core.schema import Selection
+from core.wording import count
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
 from pages.shared import cached, numbers, widgets
 
 SHOWN = 10
+MOST_DROPPED = 500
+"""Responses whose scores one mark leads to."""
 
 
 def scores_tab(state: PageState) -> None:
@@ -271,11 +274,21 @@ def _abstention(judged: dict[str, DirectScores]) -> None:
         widgets.not_applicable(f"{error}.")
         return
     st.text(sentences.scores_abstained(found))
+    dropped, drawn_models = dropped_responses(judged, found), {one.model for one in found.changed}
+    chosen = None
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if found.changed:
-            fig = score_changes_figure(found, theme=widgets.current_look())
-            widgets.figure(fig, "scores-abstained", alt="Change of each model's mean score")
+            fig = score_changes_figure(
+                found, theme=widgets.current_look(), chosen=widgets.in_url("scores-abstained")
+            )
+            chosen = widgets.figure(
+                fig,
+                "scores-abstained",
+                alt="Change of each model's mean score",
+                marks={model: model for model in dropped if model in drawn_models},
+                prompt="Responses dropped of",
+            )
         widgets.how_to_read(
             "Each judge drops the responses on which its own runs differ too much; a model's score "
             "is the mean of judges. A row is a model: how far its mean score moves, with a 95 % "
@@ -293,11 +306,33 @@ def _abstention(judged: dict[str, DirectScores]) -> None:
         )
         if found.n_unknown:
             st.caption(f"{found.n_unknown:,} responses that were scored once are left out.")
+    if chosen is not None:
+        _dropped(chosen, dropped[chosen])
     widgets.copy_as_python(
         f"""scores = queries.direct_scores(store, selection)
 scores = {{name: scores[name] for name in {tuple(judged)!r}}}
 print(score_abstention(scores, threshold={threshold!r}).to_frame().to_string())"""
     )
+
+
+def _dropped(model: str, items: IntArray) -> None:
+    """What everybody said of the responses of a model on which some judge was unsure."""
+    selection = widgets.current_selection()
+    metric = cached.board_metrics(selection)[0]
+    stored = cached.scored_items(selection, metric)[items[:MOST_DROPPED]]
+    answers = [(item, model) for item in stored.tolist()]
+    said = cached.said_of_answers(selection, metric, answers).to_pandas()
+    st.caption(
+        f"{count(len(items), 'response')} of this model on which a judge contradicts itself"
+        + (f"; the first {MOST_DROPPED:,} are here" if len(items) > MOST_DROPPED else "")
+    )
+    shown = said.drop(columns=["item", "status", "human"], errors="ignore")
+    st.dataframe(
+        shown.dropna(axis=1, how="all").head(200),
+        hide_index=True,
+        alt="Scores of the dropped responses",
+    )
+    numbers.downloads(shown, "dropped-responses")
 
 
 def _code(

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from core.aggregation.btd import fit
+from core.aggregation.rules import RULES, rule_labels
 from core.agreement.repeats import effective_votes
 from core.errors import NoUsableVotes
-from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
+from core.experiments.sweeps import Sweep, label_sweep, vote_sweep, votes_source
 from core.interpretation.planning import (
     EFFECTIVE,
     labels_answer,
@@ -24,7 +26,8 @@ from core.interpretation.tables import frame
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, VoteCounts
-from pages.shared import cached, numbers, widgets
+from core.store.vote_queries import Mark
+from pages.shared import cached, cards, numbers, widgets
 
 COLUMNS = {
     "votes": "votes",
@@ -132,8 +135,20 @@ def votes_tab(state: PageState) -> None:
     if worth is not None:
         st.text(worth_of_votes(state.judge, worth))
     widgets.in_full(votes_answer(state.judge, found), part="votes")
-    fig = sweep_figure(found, theme=state.look)
-    widgets.figure(fig, "votes-sweep", alt="MAE of each rule by the number of votes")
+    fig = sweep_figure(found, chosen=widgets.in_url("votes-sweep"), theme=state.look)
+    marks = cached.computed(
+        "wrong under", (*state.key, found.methods), lambda: _wrong(state, found)
+    )
+    behind = widgets.figure(
+        fig,
+        "votes-sweep",
+        alt="MAE of each rule by the number of votes",
+        marks=marks,
+        prompt="Comparisons labelled wrongly by",
+    )
+    if behind is not None:
+        st.caption("With all votes, by the rule calibrated on every label.")
+    cards.votes_behind(behind, name="votes-sweep")
     order = "half from each order shown" if found.balanced else "whatever the order shown"
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
@@ -163,6 +178,21 @@ def votes_tab(state: PageState) -> None:
         code = f"""stated = queries.confidence_counts(store, selection)[{state.judge!r}]
 print(vote_sweep(counts, rng=default_rng(0), confidences=stated).to_frame().to_string())"""
     widgets.copy_as_python(f"counts = queries.{source}(store, selection)[{state.judge!r}]\n{code}")
+
+
+def _wrong(state: PageState, found: Sweep) -> dict[str, Mark]:
+    """Rule → the votes on comparisons that it labels wrongly, with all votes and every label; rules
+    that weigh confidence are on *Votes to labels*.
+    """
+    labelled = state.labelled()
+    fitted = fit(labelled.cells()[0])
+    labels = {key: rule_labels(key, labelled, fitted) for key in found.methods}
+    wrong = {
+        RULES[key].name: labelled.comparison[label != labelled.gold]
+        for key, label in labels.items()
+        if label is not None
+    }
+    return {name: cards.mark_of(codes, state.judge) for name, codes in wrong.items() if len(codes)}
 
 
 def labels_tab(state: PageState) -> None:

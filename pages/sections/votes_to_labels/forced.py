@@ -58,7 +58,7 @@ def forced_tab(state: PageState) -> None:
     with slots:
         fig = forest(
             [series("slot", rows, "bias", "{0.n:,} comparisons")],
-            "slot vote within pairs of orders",
+            "slot vote within pairs, points",
             reference=0.0,
             missing="no pair of both orders",
             unit="points",
