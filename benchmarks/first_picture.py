@@ -40,9 +40,13 @@ def rows(loads: Mapping[str, Path], *, repeats: int = 5) -> Iterator[Row | Skipp
             opened = stack.enter_context(browser.chromium())
             for name, path in PAGES.items():
                 mine, other = [], []
-                for _ in range(1 + repeats):
-                    mine.append(browser.first_picture(opened, f"{ours}/{path}"))
-                    other.append(browser.first_picture(opened, f"{theirs}/{path}"))
+                try:
+                    for _ in range(1 + repeats):
+                        mine.append(browser.first_picture(opened, f"{ours}/{path}"))
+                        other.append(browser.first_picture(opened, f"{theirs}/{path}"))
+                except TimeoutError as error:
+                    yield Skipped(what=f"first picture of {name}, {load}", reason=str(error))
+                    continue
                 yield Row(
                     what=f"first picture of {name}, {load}",
                     ours=Timing(runs=tuple(mine[1:])),
