@@ -35,6 +35,7 @@ from core.warehouse import Warehouse
 ENGINES = ("parquet", "postgresql", "clickhouse", "spark")
 JUDGES = 4
 SPARK = {
+    "spark.master": "local-cluster[2,1,1024]",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "true",

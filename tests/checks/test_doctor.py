@@ -72,7 +72,7 @@ def test_what_checks_lack_is_what_the_file_lacks(
     bare = file.with_name("bare.csv")
     bare.write_text("item_id,judge,vote\nq1,j,1\nq2,j,0\nq3,j,-1\n", encoding="utf-8")
     _, text = said(capsys, bare.name)
-    assert "Position and stability: add votes in both orders (column position)." in text
+    assert "Position bias and stability: add votes in both orders (column position)." in text
     assert "gold labels" in text
 
 

@@ -251,7 +251,7 @@ def _clickhouse(tables: Path) -> Iterator[Running]:
 # Small data: what Java would compile is used once, so that it is not compiled.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SPARK = {
-    "spark.master": "local-cluster[2,1,1024]",
+    "spark.master": "local-cluster[1,1,1024]",
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": _JAVA,
     "spark.executor.extraJavaOptions": _JAVA,
@@ -268,7 +268,7 @@ _SPARK = {
 
 @contextmanager
 def _spark(tables: Path, settings: Mapping[str, str] | None = None) -> Iterator[Running]:
-    """Spark Connect in front of a master and two executors, each a process of its own.
+    """Spark Connect in front of a master and an executor, each a process of its own.
 
     settings : besides and instead of those for small data.
     """
