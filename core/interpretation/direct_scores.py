@@ -18,9 +18,10 @@ from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..records import DirectScores
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_factor, bonferroni_interval
-from ..wording import percent, signed
+from ..wording import count, percent, signed
+from .answer import Answer, difference, line, longest, measured, share
 from .leaderboard import ENDS, of_pairs, percent_span
-from .leaderboard_checks import order_ends
+from .leaderboard_checks import beyond_chance, order_ends, without_doubtful
 from .tables import Column
 
 Kind = Literal["finding", "warning"]
@@ -132,6 +133,41 @@ def scores_abstained(found: ScoreAbstention) -> str:
     return said
 
 
+def scores_abstained_answer(found: ScoreAbstention) -> Answer:
+    """Whether any mean score moves by more than chance without doubtful responses, and the
+    order.
+    """
+    row = next(row for row in found.rows if row.threshold == found.threshold)
+    moved = beyond_chance({one.model: one.delta for one in found.changed})
+    return Answer(
+        headline=without_doubtful("responses", row.coverage, moved, row.kendall),
+        figures=line(
+            [
+                f"{percent(row.coverage)} of {found.n:,} scored responses stay",
+                found.changed
+                and row.n
+                and f"{found.changed[0].model} "
+                + difference(found.changed[0].delta, scale=1, digits=2, unit=" of the mean score"),
+                row.kendall is not None and f"τ {row.kendall:.2f} with all responses",
+            ]
+        ),
+        good=bool(row.n) and not moved,
+    )
+
+
+def alone_answer(found: DirectStatistics) -> Answer:
+    """That nothing can be compared, and the mean scores that there are."""
+    listed = [row for row in found.rows if row.model is not None]
+    models = sorted({row.model for row in listed if row.model is not None})
+    headline = (
+        f"Only {models[0]} was scored, so it can be compared with no other model."
+        if len(models) == 1
+        else "No judge scored two models, so nothing can be compared."
+    )
+    means = [f"{row.judge} on {row.model} {measured(row.mean)}" for row in listed[:3]]
+    return Answer(headline=headline, figures=line(means), good=False)
+
+
 def alone(found: DirectStatistics) -> str:
     """What scores of one model, or of models that no judge scored together, can and cannot say."""
     models = {row.model for row in found.rows if row.model is not None}
@@ -144,6 +180,39 @@ def alone(found: DirectStatistics) -> str:
         else "No judge scored two models, so nothing can be compared."
     )
     return f"{given}{more} {why}"
+
+
+def scores_answer(boards: ScoreBoards, statistics: DirectStatistics, beside: Dispersion) -> Answer:
+    """Which model leads by direct scores, whether that is settled, and whether votes rank alike."""
+    found, best, tau = boards.mean, boards.mean.rows[0], beside.kendall
+    lead = found.lead if found.lead is not None and found.lead.has_interval else None
+    if best.p.high < 0.5:
+        first = f"By direct scores no model beats {found.anchor}; {best.model} comes nearest"
+    elif not beats_anchor(found):
+        first = f"By direct scores {best.model} is first, but not shown to beat {found.anchor}"
+    elif lead is None:
+        first = f"By direct scores {best.model} beats {found.anchor}"
+    elif lead.low > 0:
+        first = f"By direct scores {best.model} leads alone"
+    else:
+        first = f"By direct scores {best.model} is first, though its lead may be chance"
+    ways = [first]
+    if tau is not None:
+        votes = "rank models the same" if tau.value > 1 - 1e-9 else "order models differently"
+        ways.insert(0, f"{first}; votes {votes}")
+    return Answer(
+        headline=f"{longest(ways, [row.model for row in found.rows] + [found.anchor])}.",
+        figures=line(
+            [
+                f"{best.model} {share(best.p)} against {found.anchor}",
+                lead and f"lead over {found.rows[1].model} {difference(lead, unit=' points')}",
+                tau and f"τ {measured(tau)} with votes",
+                count(best.n, "item"),
+                count(best.n_judges, "judge"),
+            ]
+        ),
+        good=scores_kind(boards, statistics) == "finding",
+    )
 
 
 def leader(found: ScoreBoard) -> str:

@@ -21,6 +21,7 @@ from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import elo_ends, number, percent, points, points_ends, signed_elo
+from .answer import Answer, difference, in_words, line
 from .leaderboard import ENDS
 from .tables import Column
 
@@ -394,6 +395,58 @@ def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> 
     error, before = row.se_elo or 0.0, found.rows[0].se_elo or 0.0
     parts.append(f"The mean standard error goes from {before:.0f} to {error:.0f} Elo.")
     return " ".join(parts)
+
+
+def abstained_answer(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> Answer:
+    """Whether any model moves by more than chance without doubtful prompts, and the order."""
+    moved = beyond_chance({one.model: one.delta for one in changed})
+    return Answer(
+        headline=without_doubtful("prompts", row.coverage, moved, row.kendall),
+        figures=line(
+            [
+                f"{percent(row.coverage)} of {found.n:,} judged prompts stay",
+                changed
+                and row.n
+                and f"{changed[0].model} {difference(changed[0].delta, unit=' points')}",
+                row.kendall is not None and f"τ {row.kendall:.2f} with all prompts",
+                row.se_elo is not None
+                and f"SE {found.rows[0].se_elo or 0.0:.0f} Elo with all, {row.se_elo:.0f} without",
+            ]
+        ),
+        good=bool(row.n) and not moved,
+    )
+
+
+def beyond_chance(changes: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The changes whose interval, widened for their number, lies on one side of 0."""
+    return {
+        name: delta
+        for name, delta in changes.items()
+        if bonferroni_interval(delta, len(changes)).excludes(0)
+    }
+
+
+def without_doubtful(
+    what: str, coverage: float, moved: Mapping[str, Estimate], kendall: float | None
+) -> str:
+    """The headline of abstention: which model moves by more than chance, most first, and whether
+    models keep their order.
+
+    what : is dropped, prompts or responses.  kendall : τ of the order with that of all.
+    """
+    if coverage == 0:
+        return f"Nothing is left at this threshold: judges doubt all their {what}."
+    if coverage == 1:
+        return f"No judge doubts any of its {what} at this threshold, so nothing changes."
+    order = ""
+    if kendall is not None:
+        order = "; the order of models " + ("stays" if kendall > 1 - 1e-9 else "changes")
+    if not moved:
+        return f"Without doubtful {what} no model is shown to score differently{order}."
+    model, delta = next(iter(moved.items()))
+    how = "higher" if delta.value > 0 else "lower"
+    others = f" and {in_words(len(moved) - 1)} more change" if len(moved) > 1 else ""
+    return f"Without doubtful {what} {model} scores {how}{others}, beyond chance{order}."
 
 
 def subsampled(found: SubsampleErrors) -> str:

@@ -140,6 +140,27 @@ def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
     )
 
 
+def enough_answer(judge: str, found: Sweep, rule: str = "btd") -> Answer:
+    """Whether more labels to calibrate on would change little."""
+    column, name = found.methods.index(rule), RULES[rule].name
+    enough, last = enough_labels(found, rule), int(found.sizes[-1])
+    headline = (
+        f"Even {last:,} labels are too few to calibrate {name} for {judge}."
+        if enough is None
+        else f"{enough:,} labels calibrate {name} for {judge} nearly as well as all {found.n:,}."
+    )
+    place = len(found.sizes) - 1 if enough is None else found.sizes.tolist().index(enough)
+    parts = [
+        f"error {measured(found.mae_item[place, column], 3)} with {int(found.sizes[place]):,}",
+        f"{float(found.mae_all_labels[-1]):.3f} with all",
+    ]
+    if "majority" in found.methods:
+        majority = float(found.mae.value[0, found.methods.index("majority")])
+        parts.append(f"majority {majority:.3f}")
+    parts.append(f"{found.n:,} labelled comparisons")
+    return Answer(headline=headline, figures=line(parts), good=enough is not None)
+
+
 def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     """How many labels calibration needs before more of them change little."""
     column, name = found.methods.index(rule), RULES[rule].name

@@ -183,7 +183,8 @@ def forest(
         showgrid=False,
         ticks="",
     )
-    fig.update_xaxes(range=x_range, nticks=7)
+    # On a phone seven labels of shares would not fit, and be turned on their side.
+    fig.update_xaxes(range=x_range, nticks=6)
     if unit == "%":
         fig.update_xaxes(tickformat=SHARE_TICKS)
     elif unit == "points":

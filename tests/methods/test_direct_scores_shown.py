@@ -5,9 +5,11 @@ import pytest
 from test_direct_scores import drawn, scored
 
 from core.interpretation import direct_scores as score_sentences
+from core.interpretation.answer import MOST_WORDS, words
 from core.leaderboard.anchored import Board, board
 from core.leaderboard.judge_dispersion import MEASURES, dispersion
 from core.leaderboard.score_board import score_boards
+from core.leaderboard.score_spread import score_abstention
 from core.leaderboard.scores import direct_statistics
 from core.plots.base import rater_styles
 from core.plots.leaderboard import scores_figure
@@ -150,6 +152,69 @@ def test_the_best_of_equal_models_rarely_leads():
         led += "leads" in said
         assert ("as the best of 10" in said) == (found.rows[0].p.low > 0.5 and "leads" not in said)
     assert led <= 6
+
+
+def test_headlines_follow_from_the_board():
+    rng = np.random.default_rng(2)
+
+    def said(beta, anchor="m0", votes=None, items=150):
+        judged = {"judge": drawn(rng, items=items, beta=beta)}
+        boards = score_boards(judged, anchor)
+        beside = dispersion(boards, votes or {}, anchor, rng=np.random.default_rng(0))
+        told = score_sentences.scores_answer(boards, direct_statistics(judged), beside)
+        assert words(told.headline) <= MOST_WORDS
+        return told, boards.mean
+
+    votes = votes_of({"judge": {"m1": 0.9, "m2": 0.6}})
+    told, found = said((0.0, 2.0, 0.5), votes=votes)
+    assert told.headline == "By direct scores m1 leads alone; votes rank models the same."
+    best, lead = found.rows[0].p, found.lead
+    assert told.figures.startswith(
+        f"m1 {100 * best.value:.0f} % ({100 * best.low:.0f}–{100 * best.high:.0f}) against m0 · "
+        f"lead over m2 +{100 * lead.value:.1f} points ({100 * lead.low:.1f}–{100 * lead.high:.1f})"
+    )
+    assert told.figures.endswith("150 items · 1 judge")
+    assert told.good
+    turned, _ = said((0.0, 2.0, 0.5), votes=votes_of({"judge": {"m1": 0.6, "m2": 0.9}}))
+    assert turned.headline == "By direct scores m1 leads alone; votes order models differently."
+    assert said((0.0, 2.0, 0.5))[0].headline == "By direct scores m1 leads alone."
+    close, found = said((0.0, 2.0, 2.0))
+    assert found.lead.low <= 0
+    assert close.headline.endswith("is first, though its lead may be chance.")
+    below, _ = said((0.0, 2.0, 0.5), anchor="m1")
+    assert below.headline == "By direct scores no model beats m1; m2 comes nearest."
+    equal, _ = said((0.0, 0.0, 0.0), items=40)
+    assert "is first, but not shown to beat m0" in equal.headline
+    assert not equal.good
+    assert said((0.0, 2.0))[0].headline == "By direct scores m1 beats m0."
+    lone = score_sentences.alone_answer(
+        direct_statistics({"one": scored(np.array([[[3.0]], [[5.0]]]), models=("m0",))})
+    )
+    assert lone.headline == "Only m0 was scored, so it can be compared with no other model."
+    assert lone.figures.startswith("one on m0 4.00")
+
+
+def test_headlines_of_abstention_follow_from_its_numbers():
+    rng = np.random.default_rng(7)
+    # A judge whose runs differ where a response of m1 is bad: without those m1 looks better.
+    bad = rng.random((200, 2)) < 0.5
+    bad[:, 0] = False
+    runs = np.where(bad[..., None], [2.0, 6.0], [8.0, 8.0])
+    found = score_abstention({"judge": scored(runs)}, threshold=0.2)
+    told = score_sentences.scores_abstained_answer(found)
+    assert told.headline.startswith("Without doubtful responses m1 scores higher, beyond chance")
+    assert words(told.headline) <= MOST_WORDS
+    share = 1 - bad.mean()
+    change = 8 - runs[:, 1].mean()
+    assert told.figures.startswith(
+        f"{100 * share:.0f} % of 400 scored responses stay · m1 +{change:.2f}"
+    )
+    assert not told.good
+    mild = score_sentences.scores_abstained_answer(
+        score_abstention({"judge": scored(runs)}, threshold=0.5)
+    )
+    assert mild.headline.startswith("No judge doubts any of its responses")
+    assert mild.good
 
 
 def test_a_crowded_top_is_said():

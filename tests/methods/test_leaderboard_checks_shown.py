@@ -9,6 +9,7 @@ from test_page_leaderboard import HOSTILE, scored
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
+from core.interpretation.answer import MOST_WORDS, words
 from core.leaderboard.anchored import board, subsample_errors
 from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges, pooling, screening
@@ -30,6 +31,7 @@ from core.plots.leaderboard_checks import (
 )
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
+from core.stats.estimate import Estimate
 from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
 
@@ -161,12 +163,39 @@ def test_abstention_in_words(demo_votes):
     assert "which may be chance" in said.abstained(
         found, row, (one, *changes(doubts, ANCHOR, threshold=0.2))
     )
+    told = said.abstained_answer(found, row, changes(doubts, ANCHOR, threshold=0.2))
+    assert told.headline.startswith("Without doubtful prompts sim-maple scores lower")
+    order = "stays" if row.kendall == 1 else "changes"
+    assert told.headline.endswith(f"beyond chance; the order of models {order}.")
+    assert words(told.headline) <= MOST_WORDS
+    assert told.figures.startswith(
+        "78 % of 1,960 judged prompts stay · sim-maple −4.5 points (−7.1"
+    )
+    assert f"τ {row.kendall:.2f} with all prompts" in told.figures
+    assert not told.good
+    several = (one, *changes(doubts, ANCHOR, threshold=0.2)[1:])
+    wide = [dataclasses.replace(one, delta=dataclasses.replace(one.delta, low=-9, high=9))
+            for one in several]  # fmt: skip
+    open_ = said.abstained_answer(found, row, wide)
+    assert open_.headline.startswith("Without doubtful prompts no model is shown to score")
+    assert open_.good
+    raised = [dataclasses.replace(one, delta=Estimate(0.2, 0.19, 0.21)) for one in several]
+    both = said.abstained_answer(found, dataclasses.replace(row, kendall=1.0), raised).headline
+    assert f"{raised[0].model} scores higher and" in both
+    assert both.endswith("more change, beyond chance; the order of models stays.")
+    assert words(both) <= MOST_WORDS
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
                      cv=None, kendall=None)  # fmt: skip
     empty = Abstention(rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0)
     assert said.abstained(empty, none, ()).startswith(
         "Nothing is left without prompts of which a judge is less"
     )
+    nothing = said.abstained_answer(empty, none, ())
+    assert nothing.headline.startswith("Nothing is left at this threshold")
+    assert nothing.figures == "0 % of 5 judged prompts stay"
+    assert not nothing.good
+    every = dataclasses.replace(row, coverage=1.0)
+    assert said.abstained_answer(found, every, ()).headline.startswith("No judge doubts any")
 
 
 def test_subsamples_in_words(demo_pairs):

@@ -11,8 +11,10 @@ from core.aggregation.btd import decision_map
 from core.experiments.comparison import compare, parameter_grid
 from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
 from core.experiments.sweeps import label_sweep, vote_sweep
+from core.interpretation.answer import MOST_WORDS, words
 from core.interpretation.planning import (
     comparison_answer,
+    enough_answer,
     enough_labels,
     enough_votes,
     labels_answer,
@@ -113,6 +115,15 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
         said = labels_answer("j", found)
         start = f"{expected} labelled comparisons bring BTD within 0.01" if expected else "even 200"
         assert said.startswith(f"j: {start}")
+        short = enough_answer("j", found)
+        assert words(short.headline) <= MOST_WORDS
+        start = f"{expected} labels calibrate BTD" if expected else "Even 200 labels are too few"
+        assert short.headline.startswith(start)
+        assert short.good == (expected is not None)
+        size = expected or 200
+        error = mae[found.sizes.tolist().index(size), column]
+        assert short.figures.startswith(f"error {error:.3f} (")
+        assert f" with {size} · {everything:.3f} with all" in short.figures
         assert "ajority, which needs no labels" in said
         assert ("With 20 it errs" in said) == (expected != 20)
         assert "never less" not in said

@@ -207,6 +207,23 @@ def test_every_protocol_has_an_estimate(page, server, label):
     assert " to 127.0.0.1" in page.text[0].value
 
 
+def test_the_same_orderings_are_asked_of_lists_alone_and_planned(page, server, capsys):
+    fill(page, server.url)
+    page.number_input(key="collect-first").set_value(3)
+    assert "collect-same-orderings" not in {each.key for each in page.toggle}
+    page.selectbox(key="collect-protocol").set_value("listwise orders").run()
+    switch = page.toggle(key="collect-same-orderings")
+    assert switch.label == "Same orderings for all lists"
+    assert not switch.value
+    assert not any("same_orderings" in code.value for code in page.code)
+    switch.set_value(True).run()
+    assert not page.exception
+    assert any("same_orderings=True" in code.value for code in page.code)
+    page.selectbox(key="collect-protocol").set_value("greedy pair").run()
+    assert not page.exception
+    assert not any("same_orderings" in code.value for code in page.code)
+
+
 @pytest.mark.parametrize(
     "label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"]
 )

@@ -15,6 +15,8 @@ from core.interpretation import direct_scores as score_sentences
 from core.leaderboard.anchored import board
 from core.leaderboard.judge_dispersion import dispersion
 from core.leaderboard.score_board import score_boards
+from core.leaderboard.score_spread import score_abstention
+from core.leaderboard.scores import direct_statistics
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -38,6 +40,10 @@ def test_the_tab_says_what_core_says(app, store_path):
     beside = dispersion(boards, votes, anchor, rng=np.random.default_rng(0))
     expected = f"{score_sentences.leader(boards.mean)} {score_sentences.beside_votes(beside)}"
     assert expected in texts(page)
+    short = score_sentences.scores_answer(boards, direct_statistics(judged), beside)
+    assert {short.headline, short.figures} <= set(texts(page))
+    left = score_sentences.scores_abstained_answer(score_abstention(judged))
+    assert {left.headline, left.figures} <= set(texts(page))
     assert expected.startswith("By direct scores sim-hazel leads")
     table = next(frame.value for frame in page.dataframe if "beats %" in frame.value)
     assert list(table["beats %"]) == pytest.approx([100 * row.p.value for row in boards.mean.rows])

@@ -81,6 +81,8 @@ def test_abstention_on_the_page(app, demo_votes, demo_pairs):
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
     assert said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2)) in texts(app)
+    short = said.abstained_answer(found, row, changes(doubts, ANCHOR, threshold=0.2))
+    assert {short.headline, short.figures} <= set(texts(app))
     assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
     errors = subsample_errors(demo_pairs[None], ANCHOR, sizes=(18, 35, 52), rng=seeded())
     assert said.subsampled(errors) in texts(app)

@@ -4,6 +4,7 @@ core's.
 
 import dataclasses
 
+import numpy as np
 import pytest
 from apps import judge_of, opened, texts
 from draws import seeded
@@ -15,6 +16,7 @@ from core.experiments.parameter_transfer import task_distances, transfer, transf
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
 from core.interpretation.planning import (
     comparison_answer,
+    enough_answer,
     labels_answer,
     parameters_answer,
     plan_answer,
@@ -25,7 +27,7 @@ from core.interpretation.planning import (
 from core.plots.experiments import transfer_key
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
-from core.store.vote_queries import order_counts, vote_counts, vote_counts_by
+from core.store.vote_queries import confidence_counts, order_counts, vote_counts, vote_counts_by
 from pages.shared.cached import get_store
 
 MAIN = REPOSITORY / "pages" / "main.py"
@@ -57,21 +59,46 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_a_mark_of_the_sweep_leads_to_what_its_rule_labels_wrongly(app: AppTest) -> None:
+@pytest.mark.parametrize("over", ["votes", "labels"])
+def test_a_mark_of_a_sweep_leads_to_what_its_rule_labels_wrongly(app: AppTest, over) -> None:
     judge = "sim-judge-careful"
-    page = opened(
-        app, "planning", tab="How many votes", judges=judge, **{"votes-sweep": "Majority (SC)"}
-    )
+    chosen = {f"{over}-sweep": "Majority (SC)"}
+    page = opened(app, "planning", tab=f"How many {over}", judges=judge, **chosen)
     votes = vote_counts(get_store(), DEMO)[judge].labelled()
     wrong = votes.rows(votes.label != votes.gold)
     assert len(wrong) > 0
     assert any(each.value.startswith(f"{wrong.n_votes:,} vote") for each in page.caption)
 
 
+def test_a_mark_of_ci_sc_leads_to_what_its_sums_of_confidence_label_wrongly(app: AppTest) -> None:
+    """Own calculation: the label with the largest sum of confidences, 0 between equal ones."""
+    judge = "sim-judge-boaster"
+    page = opened(
+        app, "planning", tab="How many votes", judges=judge, weigh_confidence="true",
+        **{"votes-sweep": "CI-SC", "weigh-confidence": "true"},
+    )  # fmt: skip
+    votes = vote_counts(get_store(), DEMO)[judge].labelled()
+    stated = confidence_counts(get_store(), DEMO)[judge]
+    wrong = []
+    for comparison, gold in zip(votes.comparison.tolist(), votes.gold.tolist(), strict=True):
+        own = stated.comparison == comparison
+        sums = [
+            float((stated.confidence * stated.n)[own & (stated.vote == vote)].sum())
+            for vote in (-1, 0, 1)
+        ]
+        best = [vote - 1 for vote in range(3) if sums[vote] > max(sums) - 1e-12]
+        wrong.append((best[0] if len(best) == 1 else 0) != gold)
+    n = votes.rows(np.array(wrong)).n_votes
+    assert n > 0
+    assert any(each.value.startswith(f"{n:,} vote") for each in page.caption)
+
+
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", tab="How many labels")
     judge = judge_of(page)
     found = label_sweep(vote_counts(get_store(), DEMO)[judge], rng=seeded())
+    said = enough_answer(judge, found)
+    assert texts(page)[:2] == [said.headline, said.figures]
     assert labels_answer(judge, found) in texts(page)
     assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
 

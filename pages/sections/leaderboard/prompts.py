@@ -78,7 +78,8 @@ def _abstention(state: PageState) -> None:
         lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold),
     )
     row = next(row for row in found.rows if row.threshold == threshold)
-    st.text(sentences.abstained(found, row, changed))
+    widgets.answer(sentences.abstained_answer(found, row, changed), part="-abstained")
+    widgets.in_full(sentences.abstained(found, row, changed), part="-abstained")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if changed:

@@ -107,7 +107,8 @@ def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> str:
 def _only_statistics(judged: dict[str, DirectScores], place: DeltaGenerator | None = None) -> None:
     found = _statistics(judged)
     with place or st.container():
-        widgets.answer(sentences.alone(found), "warning", part="-scores")
+        widgets.answer(sentences.alone_answer(found), part="-scores")
+        widgets.in_full(sentences.alone(found), part="-scores")
     _statistics_tables(found)
     widgets.copy_as_python(_code(judged))
     _abstention(judged)
@@ -137,12 +138,11 @@ def _compared(
         (*key, tuple(votes), prior),
         lambda: dispersion(found, votes, anchor, rng=widgets.seeded()),
     )
-    answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
-    if place is None:
-        st.text(answer)
-    else:
-        with place:
-            widgets.answer(answer, sentences.scores_kind(found, statistics), part="-scores")
+    with place or st.container():
+        widgets.answer(sentences.scores_answer(found, statistics, beside), part="-scores")
+        widgets.in_full(
+            f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}", part="-scores"
+        )
     _board(found, shown_votes)
     _notes(found, statistics)
     _dispersion_table(beside)
@@ -273,7 +273,8 @@ def _abstention(judged: dict[str, DirectScores]) -> None:
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
-    st.text(sentences.scores_abstained(found))
+    widgets.answer(sentences.scores_abstained_answer(found), part="-scores-abstained")
+    widgets.in_full(sentences.scores_abstained(found), part="-scores-abstained")
     dropped, drawn_models = dropped_responses(judged, found), {one.model for one in found.changed}
     chosen = None
     drawn, measured = st.columns([3, 2], gap="medium")

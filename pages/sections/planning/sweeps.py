@@ -14,9 +14,16 @@ from core.aggregation.btd import fit
 from core.aggregation.rules import RULES, rule_labels
 from core.agreement.repeats import effective_votes
 from core.errors import NoUsableVotes
-from core.experiments.sweeps import Sweep, label_sweep, vote_sweep, votes_source
+from core.experiments.sweeps import (
+    Sweep,
+    label_sweep,
+    labels_by_confidence,
+    vote_sweep,
+    votes_source,
+)
 from core.interpretation.planning import (
     EFFECTIVE,
+    enough_answer,
     labels_answer,
     plan_answer,
     votes_answer,
@@ -25,7 +32,7 @@ from core.interpretation.planning import (
 from core.interpretation.tables import frame
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
-from core.records import NO_GOLD, VoteCounts
+from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, numbers, widgets
 
@@ -135,20 +142,7 @@ def votes_tab(state: PageState) -> None:
     if worth is not None:
         st.text(worth_of_votes(state.judge, worth))
     widgets.in_full(votes_answer(state.judge, found), part="votes")
-    fig = sweep_figure(found, chosen=widgets.in_url("votes-sweep"), theme=state.look)
-    marks = cached.computed(
-        "wrong under", (*state.key, found.methods), lambda: _wrong(state, found)
-    )
-    behind = widgets.figure(
-        fig,
-        "votes-sweep",
-        alt="MAE of each rule by the number of votes",
-        marks=marks,
-        prompt="Comparisons labelled wrongly by",
-    )
-    if behind is not None:
-        st.caption("With all votes, by the rule calibrated on every label.")
-    cards.votes_behind(behind, name="votes-sweep")
+    _drawn(state, found, weighed)
     order = "half from each order shown" if found.balanced else "whatever the order shown"
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
@@ -180,13 +174,35 @@ print(vote_sweep(counts, rng=default_rng(0), confidences=stated).to_frame().to_s
     widgets.copy_as_python(f"counts = queries.{source}(store, selection)[{state.judge!r}]\n{code}")
 
 
-def _wrong(state: PageState, found: Sweep) -> dict[str, Mark]:
-    """Rule → the votes on comparisons that it labels wrongly, with all votes and every label; rules
-    that weigh confidence are on *Votes to labels*.
+def _drawn(state: PageState, found: Sweep, stated: ConfidenceCounts | None = None) -> None:
+    """The figure of a sweep; a mark leads to what its rule labels wrongly."""
+    name = f"{found.over}-sweep"
+    marks = cached.computed(
+        "wrong under", (*state.key, found.methods), lambda: _wrong(state, found, stated)
+    )
+    behind = widgets.figure(
+        sweep_figure(found, chosen=widgets.in_url(name), theme=state.look),
+        name,
+        alt=f"MAE of each rule by the number of {found.over}",
+        marks=marks,
+        prompt="Comparisons labelled wrongly by",
+    )
+    if behind is not None:
+        st.caption("With all votes, by the rule calibrated on every label.")
+    cards.votes_behind(behind, name=name)
+
+
+def _wrong(state: PageState, found: Sweep, stated: ConfidenceCounts | None) -> dict[str, Mark]:
+    """Rule → the votes on comparisons that it labels wrongly, with all votes and every label.
+
+    stated : confidences of all votes, where rules that weigh them are swept.
     """
     labelled = state.labelled()
     fitted = fit(labelled.cells()[0])
     labels = {key: rule_labels(key, labelled, fitted) for key in found.methods}
+    if stated is not None:
+        # Of all votes nothing is drawn, so these are the labels whatever the generator.
+        labels |= labels_by_confidence(labelled, stated, rng=widgets.seeded())
     wrong = {
         RULES[key].name: labelled.comparison[label != labelled.gold]
         for key, label in labels.items()
@@ -201,9 +217,9 @@ def labels_tab(state: PageState) -> None:
     found = cached.computed(
         "label sweep", state.key, lambda: label_sweep(labelled, rng=widgets.seeded())
     )
-    widgets.answer(labels_answer(state.judge, found), part="labels")
-    fig = sweep_figure(found, theme=state.look)
-    widgets.figure(fig, "labels-sweep", alt="MAE of each rule by the number of labels")
+    widgets.answer(enough_answer(state.judge, found), part="labels")
+    widgets.in_full(labels_answer(state.judge, found), part="labels")
+    _drawn(state, found)
     st.caption(
         f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on "
         "what lies "
