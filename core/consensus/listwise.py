@@ -177,10 +177,20 @@ class Improvements:
         return rows_frame(Improvement, (*self.by_category, self.overall))
 
 
+def in_top_set(rankings: ListRankings) -> BoolArray:
+    """Whether each row's candidate is in its run's top set: those with the highest score; without
+    scores, those that the run chose.
+    """
+    if not len(rankings) or np.isnan(rankings.score).any():
+        return np.asarray(rankings.chosen == 1)
+    run = dense_codes(rankings.item * (rankings.run.max() + 1) + rankings.run)
+    highest = np.full(int(run.max()) + 1, -np.inf)
+    np.maximum.at(highest, run, rankings.score)
+    return np.asarray(rankings.score >= highest[run])
+
+
 def blocks(rankings: ListRankings) -> Blocks:
     """Lay rankings out for the methods below.
-
-    A run's top set is its candidates with the highest score; without scores, those that it chose.
 
     Raises NoUsableVotes if nothing is there, InvalidCounts if the runs of an item show different
     candidates.
@@ -208,13 +218,9 @@ def blocks(rankings: ListRankings) -> Blocks:
         raise InvalidCounts("ListRankings: the runs of an item show different candidates.")
 
     score, rank, slot = (getattr(rankings, name)[order] for name in ("score", "rank", "slot"))
-    chosen, cautious = rankings.chosen[order], rankings.calibrated_uncertainty[order]
+    cautious = rankings.calibrated_uncertainty[order]
     scored = not np.isnan(score).any()
-    first = (
-        score >= np.maximum.reduceat(score, np.flatnonzero(new_list))[list_of]
-        if scored
-        else chosen == 1
-    )
+    first = in_top_set(rankings)[order]
     in_top = np.bincount(list_of, weights=first)
     if (in_top == 0).any():
         raise InvalidCounts("ListRankings: a run that puts no candidate first.")

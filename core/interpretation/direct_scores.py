@@ -147,7 +147,7 @@ def scores_abstained_answer(found: ScoreAbstention) -> Answer:
                 found.changed
                 and row.n
                 and f"{found.changed[0].model} "
-                + difference(found.changed[0].delta, scale=1, digits=2, unit=" of the mean score"),
+                + difference(found.changed[0].delta, scale=1, digits=2, unit=" points"),
                 row.kendall is not None and f"τ {row.kendall:.2f} with all responses",
             ]
         ),
@@ -198,7 +198,11 @@ def scores_answer(boards: ScoreBoards, statistics: DirectStatistics, beside: Dis
         first = f"By direct scores {best.model} is first, though its lead may be chance"
     ways = [first]
     if tau is not None:
-        votes = "rank models the same" if tau.value > 1 - 1e-9 else "order models differently"
+        votes = "are not shown to order models differently"
+        if tau.value > 1 - 1e-9:
+            votes = "rank models the same"
+        elif tau.has_interval and tau.high < 1 - 1e-9:
+            votes = "order models differently"
         ways.insert(0, f"{first}; votes {votes}")
     return Answer(
         headline=f"{longest(ways, [row.model for row in found.rows] + [found.anchor])}.",

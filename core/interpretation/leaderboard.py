@@ -201,6 +201,25 @@ ANCHOR_CHOICES = (
 """A row per anchor (`AnchorChoice`)."""
 
 
+def anchor_answer(found: AnchorSummary) -> Answer:
+    """The anchor to take, or that none will do."""
+    best = found.anchors[0]
+    headline = f"No anchor ranks models as all others do; {best.anchor} measures most of them."
+    if best.serves:
+        headline = f"Take {best.anchor} as the anchor: every other one ranks models alike."
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                f"{percent(best.coverage)} of the models have a p in .2 to .8",
+                best.tau is not None and f"least τ with another anchor {best.tau:.2f}",
+                count(len(found.anchors), "anchor"),
+            ]
+        ),
+        good=best.serves,
+    )
+
+
 def which_anchor(found: AnchorSummary) -> str:
     """The anchor to take, or that none will do."""
     if len(found.anchors) < 2:

@@ -445,7 +445,9 @@ def without_doubtful(
         return f"Without doubtful {what} no model is shown to score differently{order}."
     model, delta = next(iter(moved.items()))
     how = "higher" if delta.value > 0 else "lower"
-    others = f" and {in_words(len(moved) - 1)} more change" if len(moved) > 1 else ""
+    others = {1: "", 2: " and one other changes"}.get(
+        len(moved), f" and {in_words(len(moved) - 1)} others change"
+    )
     return f"Without doubtful {what} {model} scores {how}{others}, beyond chance{order}."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..consensus.listwise import Improvement, Improvements
-from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
+from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..consensus.slots import SlotCorrected
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
@@ -290,16 +290,64 @@ def enough(found: OrderSweep) -> str:
     )
 
 
+def slots_answer(judge: str, found: OrderSensitivity, corrected: SlotCorrected) -> Answer:
+    """Whether a slot has an effect of its own, and whether winners without it are right more
+    often.
+    """
+    most = _most_pulling(found)
+    if most is None:
+        return Answer(headline=f"No candidate changed its slot, so slots of {judge} are unknown.")
+    apart = decides(found)
+    change = corrected.change if corrected.slots.any() else None
+    if not apart:
+        effect = f"No slot is shown to sway {judge}"
+    else:
+        more = "more often" if most.pull.value > 0 else "less often"
+        effect = f"{judge} picks slot {most.slot + 1} {more} than the same candidates elsewhere"
+    mended = ""
+    if change is not None and change.excludes(0):
+        mended = "; without the slots' pull it is right " + (
+            "more often" if change.value > 0 else "less often"
+        )
+    return Answer(
+        headline=f"{effect}{mended}.",
+        figures=line(
+            [
+                f"slot {most.slot + 1} first in {share(most.win, 1)}",
+                f"{difference(most.pull, unit=' points')} from the same candidates elsewhere",
+                change
+                and corrected.right
+                and corrected.plurality
+                and f"right {percent(corrected.right.value, 1)} without slots, by most picks "
+                f"{percent(corrected.plurality.value, 1)}, {difference(change, unit=' points')}",
+                count(most.win.n, "run"),
+            ]
+        ),
+        good=not apart,
+    )
+
+
+def decides(found: OrderSensitivity) -> bool:
+    """Whether the slot that departs most does so beyond chance, as the worst of several."""
+    most = _most_pulling(found)
+    used = sum(row.pull.n > 0 for row in found.slots)
+    return most is not None and bonferroni_interval(most.pull, used).excludes(0)
+
+
+def _most_pulling(found: OrderSensitivity) -> Slot | None:
+    used = [row for row in found.slots if row.pull.n]
+    return max(used, key=lambda row: abs(row.pull.value)) if used else None
+
+
 def slots(found: OrderSensitivity) -> str:
     """The slot that departs most from what its candidates get in other slots.
 
     It is the worst of several, so its interval is widened for their number (`bonferroni_interval`)
     before it counts as deciding.
     """
-    used = [row for row in found.slots if row.pull.n]
-    if not used:
+    most = _most_pulling(found)
+    if most is None:
         return "No candidate was shown in two slots, so nothing is known of slots."
-    most = max(used, key=lambda row: abs(row.pull.value))
     win, pull = most.win, most.pull
     sentence = (
         f"Slot {most.slot + 1} comes first in {percent(win.value, 1)} of its {win.n:,} runs "
@@ -307,7 +355,7 @@ def slots(found: OrderSensitivity) -> str:
         "same "
         "candidates get in other slots."
     )
-    if bonferroni_interval(pull, len(used)).excludes(0):
+    if decides(found):
         return f"{sentence} The slot has an effect of its own."
     return f"{sentence} That is within chance: no slot effect is shown."
 

@@ -12,7 +12,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.juries import without_rows
 from ..stats.estimate import Estimates
-from .base import COLOURS, SHARE_TICKS, Style, error_bars, figure, hover, label, trace
+from .base import COLOURS, SHARE_TICKS, Style, error_bars, figure, hover, label, trace, undimmed
 from .forest import Look, forest, row_names, series
 
 if TYPE_CHECKING:
@@ -191,9 +191,16 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
     )
 
 
-def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light") -> Figure:
+def slot_key(slot: int) -> str:
+    """Key of the marks of a slot, counted from 0; also what a select box shows."""
+    return f"slot {slot + 1}"
+
+
+def slots_figure(
+    found: Sequence[Slot], *, style: Style, theme: Theme = "light", chosen: str | None = None
+) -> Figure:
     """How often each slot comes first, beside chance and what the quality of its candidates would
-    give.
+    give; key of a mark `slot_key`.
     """
     fig = figure("slot, in the order shown", "share of runs first", theme=theme, height=380)
     place = [row.slot + 1 for row in found]
@@ -210,9 +217,14 @@ def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light")
             y=known.value,
             name=name,
             mode="markers",
-            marker={"color": style.colour, "symbol": symbol, "size": size},
+            marker={
+                "color": style.colour,
+                "symbol": symbol,
+                "size": [size + 5 if slot_key(row.slot) == chosen else size for row in found],
+            },
             error_y=error_bars(known, style.colour),
-            customdata=[[f"slot {slot}"] for slot in place],
+            customdata=[[slot_key(row.slot)] for row in found],
+            **undimmed(1),
             **hover(
                 f"slot {slot}: {verb}{rate.value:.3f} of {rate.n:,} runs"
                 for slot, rate in zip(place, rates, strict=True)

@@ -183,8 +183,8 @@ def forest(
         showgrid=False,
         ticks="",
     )
-    # On a phone seven labels of shares would not fit, and be turned on their side.
-    fig.update_xaxes(range=x_range, nticks=6)
+    # On a phone more labels of shares would be turned on their side.
+    fig.update_xaxes(range=x_range, nticks=5)
     if unit == "%":
         fig.update_xaxes(tickformat=SHARE_TICKS)
     elif unit == "points":

@@ -9,7 +9,8 @@ from places import REPOSITORY
 
 from core.__main__ import main
 from core.agreement.reliability import Repeatability
-from core.interpretation.leaderboard import which_anchor
+from core.interpretation.answer import MOST_WORDS, words
+from core.interpretation.leaderboard import anchor_answer, which_anchor
 from core.leaderboard.anchors import anchor_swap
 from core.leaderboard.by_anchor import anchor_summary
 from core.leaderboard.panels import judged_boards, panels
@@ -102,6 +103,10 @@ def test_the_anchor_that_measures_most_models_is_taken_if_all_rank_alike(judged)
     assert coverage[found.recommended] == max(coverage.values()) > coverage["e"]
     assert found.recommended in ("b", "c", "d")
     assert which_anchor(found).startswith(f"Take {found.recommended} as the anchor: ")
+    said = anchor_answer(found)
+    assert said.headline.startswith(f"Take {found.recommended} as the anchor: ")
+    assert words(said.headline) <= MOST_WORDS
+    assert f"least τ with another anchor {found.anchors[0].tau:.2f}" in said.figures
 
 
 def test_a_circle_leaves_no_anchor_that_will_do():
@@ -110,6 +115,9 @@ def test_a_circle_leaves_no_anchor_that_will_do():
     found, _ = summary({"one": alike})
     assert found.recommended is None
     assert which_anchor(found).startswith("None will do: ")
+    said = anchor_answer(found)
+    assert said.headline.startswith("No anchor ranks models as all others do; ")
+    assert not said.good
 
 
 def test_the_command_and_the_page_have_it(tmp_path, app):

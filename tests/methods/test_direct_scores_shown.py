@@ -1,5 +1,7 @@
 """Boards of direct scores in figures and sentences."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from test_direct_scores import drawn, scored
@@ -13,6 +15,7 @@ from core.leaderboard.score_spread import score_abstention
 from core.leaderboard.scores import direct_statistics
 from core.plots.base import rater_styles
 from core.plots.leaderboard import scores_figure
+from core.stats.estimate import Estimate
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -165,6 +168,8 @@ def test_headlines_follow_from_the_board():
         assert words(told.headline) <= MOST_WORDS
         return told, boards.mean
 
+    steady = {"judge": drawn(np.random.default_rng(2), items=150, beta=(0.0, 2.0, 0.5))}
+    boards, statistics = score_boards(steady, "m0"), direct_statistics(steady)
     votes = votes_of({"judge": {"m1": 0.9, "m2": 0.6}})
     told, found = said((0.0, 2.0, 0.5), votes=votes)
     assert told.headline == "By direct scores m1 leads alone; votes rank models the same."
@@ -176,7 +181,15 @@ def test_headlines_follow_from_the_board():
     assert told.figures.endswith("150 items · 1 judge")
     assert told.good
     turned, _ = said((0.0, 2.0, 0.5), votes=votes_of({"judge": {"m1": 0.6, "m2": 0.9}}))
-    assert turned.headline == "By direct scores m1 leads alone; votes order models differently."
+    assert turned.headline == (
+        "By direct scores m1 leads alone; votes are not shown to order models differently."
+    )
+    apart = dataclasses.replace(
+        dispersion(boards, {}, "m0", rng=np.random.default_rng(0)), kendall=Estimate(0.2, -0.2, 0.6)
+    )
+    assert score_sentences.scores_answer(boards, statistics, apart).headline == (
+        "By direct scores m1 leads alone; votes order models differently."
+    )
     assert said((0.0, 2.0, 0.5))[0].headline == "By direct scores m1 leads alone."
     close, found = said((0.0, 2.0, 2.0))
     assert found.lead.low <= 0

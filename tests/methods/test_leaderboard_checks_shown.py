@@ -165,6 +165,7 @@ def test_abstention_in_words(demo_votes):
     )
     told = said.abstained_answer(found, row, changes(doubts, ANCHOR, threshold=0.2))
     assert told.headline.startswith("Without doubtful prompts sim-maple scores lower")
+    assert "and one other changes, beyond chance" in told.headline
     order = "stays" if row.kendall == 1 else "changes"
     assert told.headline.endswith(f"beyond chance; the order of models {order}.")
     assert words(told.headline) <= MOST_WORDS
@@ -182,7 +183,7 @@ def test_abstention_in_words(demo_votes):
     raised = [dataclasses.replace(one, delta=Estimate(0.2, 0.19, 0.21)) for one in several]
     both = said.abstained_answer(found, dataclasses.replace(row, kendall=1.0), raised).headline
     assert f"{raised[0].model} scores higher and" in both
-    assert both.endswith("more change, beyond chance; the order of models stays.")
+    assert both.endswith("others change, beyond chance; the order of models stays.")
     assert words(both) <= MOST_WORDS
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
                      cv=None, kendall=None)  # fmt: skip

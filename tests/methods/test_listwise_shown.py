@@ -1,11 +1,15 @@
 """Listwise rankings in figures and sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 from test_listwise import planted
 
 from core.consensus.listwise import improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
+from core.consensus.slots import slot_corrected
 from core.interpretation import listwise as list_sentences
+from core.interpretation.answer import MOST_WORDS, words
 from core.plots.base import rater_styles
 from core.plots.consensus import (
     improvements_figure,
@@ -13,6 +17,7 @@ from core.plots.consensus import (
     slots_figure,
     sweep_figure,
 )
+from core.stats.estimate import Estimate
 from core.wording import percent
 
 STYLE = rater_styles(["judge"])["judge"]
@@ -40,6 +45,42 @@ def test_figures_plot_what_was_found():
         for x in trace.x or ()
     ]
     assert {found.overall.direct.value, found.overall.consensus.value} <= set(marks)
+
+
+def test_headlines_of_slots_follow_from_pull_and_change():
+    table = planted(np.random.default_rng(0), items=120, runs=7, q=0.6)
+    plain, corrected = order_sensitivity(table), slot_corrected(table)
+    said = list_sentences.slots_answer("judge", plain, corrected)
+    assert said.headline == "No slot is shown to sway judge."
+    assert said.good
+    most = max(plain.slots, key=lambda row: abs(row.pull.value))
+    assert said.figures.startswith(f"slot {most.slot + 1} first in {percent(most.win.value, 1)} (")
+    pulled = replace(most, pull=replace(most.pull, value=0.2, low=0.15, high=0.25))
+    others = tuple(pulled if row is most else row for row in plain.slots)
+    change = Estimate(0.05, 0.02, 0.08, n=120)
+    mended = replace(
+        corrected,
+        slots=np.array([0.3, -0.1, -0.1, -0.1]),
+        change=change,
+        right=Estimate(0.75, 0.7, 0.8, n=120),
+        plurality=Estimate(0.7, 0.65, 0.75, n=120),
+    )
+    swayed = list_sentences.slots_answer("judge", replace(plain, slots=others), mended)
+    assert swayed.headline == (
+        f"judge picks slot {most.slot + 1} more often than the same candidates elsewhere; "
+        "without the slots' pull it is right more often."
+    )
+    assert words(swayed.headline) <= MOST_WORDS
+    assert "+20.0 points (15.0–25.0) from the same candidates elsewhere" in swayed.figures
+    assert "right 75.0 % without slots, by most picks 70.0 %, +5.0 points" in swayed.figures
+    assert not swayed.good
+    still = replace(mended, change=replace(change, low=-0.01))
+    assert list_sentences.slots_answer("judge", replace(plain, slots=others), still).headline == (
+        f"judge picks slot {most.slot + 1} more often than the same candidates elsewhere."
+    )
+    unmoved = tuple(replace(row, pull=replace(row.pull, n=0)) for row in plain.slots)
+    unknown = list_sentences.slots_answer("judge", replace(plain, slots=unmoved), corrected)
+    assert unknown.headline.startswith("No candidate changed its slot")
 
 
 def test_words_follow_from_numbers():

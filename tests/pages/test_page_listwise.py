@@ -1,11 +1,15 @@
 """The Listwise page: its numbers are core's, on the demo and on choices alone."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 from apps import judge_of, opened
 from streamlit.testing.v1 import AppTest
 
 from core.consensus.listwise import Weights, improvement
 from core.consensus.listwise_orders import order_sensitivity
+from core.consensus.slots import slot_corrected
 from core.interpretation import listwise as list_sentences
 from core.schema import Selection
 from core.store import Store
@@ -52,6 +56,32 @@ def test_every_tab_opens(page, tab):
     page.run()
     assert not page.exception
     assert page.dataframe
+
+
+def test_a_mark_of_a_slot_leads_to_its_first_places(app, store_path):
+    page = opened(app, "listwise", tab="Slots", slots="slot 3")
+    judge = judge_of(page)
+    with Store.open(store_path) as store:
+        selection = Selection(datasets=(page.selectbox(key="dataset").value,))
+        rankings = queries.list_rankings(store, selection)[judge]
+        behind = replace(selection, judges=(judge,))
+        stored = store.export(behind, kind="rankings").to_pandas()
+    found, corrected = order_sensitivity(rankings), slot_corrected(rankings)
+    said = list_sentences.slots_answer(judge, found, corrected)
+    assert {said.headline, said.figures} <= {text.value for text in page.text}
+    (shown,) = [frame.value for frame in page.dataframe if "candidate" in frame.value]
+    first = {
+        (item, run): rows[rows["score"] == rows["score"].max()]
+        for (item, run), rows in stored.groupby(["item_id", "run"])
+    }
+    expected = pd.concat(first.values())
+    expected = expected[expected["slot"] == 2]
+    assert len(shown) == len(expected) > 0
+    keys = ["item", "run", "candidate"]
+    own = expected.rename(columns={"item_id": "item"})[keys]
+    assert sorted(shown[keys].itertuples(index=False)) == sorted(own.itertuples(index=False))
+    said = f"{len(shown)} first places in slot 3"
+    assert said in [caption.value for caption in page.caption]
 
 
 def test_tables_are_headed_in_words_and_count_slots_from_one(page):

@@ -103,7 +103,7 @@ def _gaps(state: controls.PageState) -> Mark | None:
     drawn = series("stated − right", shown, "gap", f"{{0.n:,}} {state.noun}, {{0.items:,}} items")
     fig = forest(
         [drawn],
-        "mean confidence − share right, points",
+        "confidence − share right, points",
         styles=state.styles,
         reference=0,
         unit="points",

@@ -190,11 +190,14 @@ def _swapped(state: PageState, found: Standings) -> None:
             "both "
             "boards, allowing for the number of pairs and anchors."
         )
-    with measured:
-        alt = "Other anchors"
-        numbers.show(
-            sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt
-        )
+    # Beside the figure its last columns would be cut.
+    numbers.show(
+        sentences.OTHER_ANCHORS,
+        found.others,
+        "other-anchors",
+        found.to_frame(),
+        alt="Other anchors",
+    )
     cards.votes_behind(behind, name="swapped")
 
 
@@ -202,9 +205,11 @@ def _by_anchor(state: PageState) -> None:
     """Which anchor to take, and every model against every anchor."""
     key = (state.selection, state.prior, state.compared)
     summary = cached.computed("by anchor", key, lambda: _summary(state))
-    st.text(sentences.which_anchor(summary))
     if len(summary.anchors) < 2:
+        st.text(sentences.which_anchor(summary))
         return
+    widgets.answer(sentences.anchor_answer(summary), part="-by-anchor")
+    widgets.in_full(sentences.which_anchor(summary), part="-by-anchor")
     numbers.table(
         frame(sentences.ANCHOR_CHOICES, summary.anchors), "anchors", alt="How each anchor serves"
     )

@@ -80,7 +80,7 @@ def _abstention(state: PageState) -> None:
     row = next(row for row in found.rows if row.threshold == threshold)
     widgets.answer(sentences.abstained_answer(found, row, changed), part="-abstained")
     widgets.in_full(sentences.abstained(found, row, changed), part="-abstained")
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([1, 1], gap="medium")
     with drawn:
         if changed:
             fig = plots.changes_figure(
@@ -142,7 +142,7 @@ def _subsamples(state: PageState) -> None:
     st.text(sentences.subsampled(found))
     if not len(found.n):
         return
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([5, 4], gap="medium")
     with drawn:
         fig = plots.subsample_figure(found, theme=state.look)
         widgets.figure(

@@ -152,7 +152,7 @@ def _compared(
 
 
 def _board(found: ScoreBoards, votes: Board | None) -> None:
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([4, 5], gap="medium")
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     few = replace(found, judges=dict(list(found.judges.items())[:MOST_MARKED]))
     with drawn:
@@ -277,7 +277,7 @@ def _abstention(judged: dict[str, DirectScores]) -> None:
     widgets.in_full(sentences.scores_abstained(found), part="-scores-abstained")
     dropped, drawn_models = dropped_responses(judged, found), {one.model for one in found.changed}
     chosen = None
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([4, 5], gap="medium")
     with drawn:
         if found.changed:
             fig = score_changes_figure(

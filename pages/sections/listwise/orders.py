@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from core.consensus.listwise import Consensus, Improvements, consensus
+from core.consensus.listwise import Consensus, Improvements, consensus, in_top_set
 from core.consensus.listwise_orders import OrderSensitivity, order_sweep
 from core.errors import NoUsableVotes
 from core.interpretation import listwise as sentences
@@ -17,12 +18,16 @@ from core.interpretation import tables
 from core.plots.consensus import (
     improvements_figure,
     sensitivities_figure,
+    slot_key,
     slots_figure,
     sweep_figure,
 )
+from core.wording import count
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without_slots
 from pages.shared import cached, many, numbers, widgets
 
+MOST_SHOWN = 200
+"""Rows on the page; the downloads have all."""
 DECIMALS = [
     sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")
 ]
@@ -157,14 +162,19 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         widgets.not_applicable("no item was judged in two orders.")
         return
     corrected = without_slots(state)
-    st.text(f"{sentences.slots(found)} {sentences.without_slots(corrected)}")
+    widgets.answer(sentences.slots_answer(state.judge, found, corrected), part="-slots")
+    widgets.in_full(f"{sentences.slots(found)} {sentences.without_slots(corrected)}", part="-slots")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(
-            slots_figure(found.slots, style=style, theme=state.look),
+        chosen = widgets.figure(
+            slots_figure(
+                found.slots, style=style, theme=state.look, chosen=widgets.in_url("slots")
+            ),
             "slots",
             alt="First places by slot",
+            marks={slot_key(row.slot): row.slot for row in found.slots},
+            prompt="Judgements that put first",
         )
         widgets.how_to_read(
             "Filled marks: share of runs in which the candidate of that slot comes first, with a "
@@ -187,6 +197,29 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         ]
         st.caption("Winners of all items without the slots' pull")
         numbers.downloads(winners, "slot-corrected")
+    if chosen is not None:
+        _put_first(state, chosen)
+
+
+def _put_first(state: PageState, slot: int) -> None:
+    """The first places of the chosen judge that stood in a slot; tied ones are all first."""
+    rankings = state.shown
+    rows = np.flatnonzero(in_top_set(rankings) & (rankings.slot == slot))
+    items = np.array(cached.ranked_items(state.selection), dtype=object)
+    table = pd.DataFrame(
+        {
+            "item": items[rankings.item[rows]],
+            "run": rankings.run[rows],
+            "candidate": np.array(rankings.candidates, dtype=object)[rankings.candidate[rows]],
+            "score": rankings.score[rows],
+            "is the best": pd.Series(rankings.best[rows])
+            .map({0: False, 1: True})
+            .astype("boolean"),
+        }
+    ).dropna(axis=1, how="all")
+    st.caption(f"{count(len(rows), 'first place')} in slot {slot + 1}")
+    st.dataframe(table.head(MOST_SHOWN), hide_index=True, alt="First places in the chosen slot")
+    numbers.downloads(table, "first-in-slot")
 
 
 def judges_tab(
