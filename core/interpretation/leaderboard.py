@@ -19,7 +19,7 @@ from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_rev
 from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
 from ..wording import count, elo_ends, percent, signed_elo
-from .answer import Answer, in_words, line, longest, share
+from .answer import Answer, in_words, line, longest, share, size
 from .tables import TEXT, Column
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def anchor_answer(found: AnchorSummary) -> Answer:
         figures=line(
             [
                 f"{percent(best.coverage)} of the models have a p in .2 to .8",
-                best.tau is not None and f"least τ with another anchor {best.tau:.2f}",
+                best.tau is not None and f"least τ with another anchor {size(best.tau, 2)}",
                 count(len(found.anchors), "anchor"),
             ]
         ),

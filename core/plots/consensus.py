@@ -221,6 +221,9 @@ def slots_figure(
                 "color": style.colour,
                 "symbol": symbol,
                 "size": [size + 5 if slot_key(row.slot) == chosen else size for row in found],
+                # Marks of several sizes would be pale, and have a border of their own.
+                "opacity": 1,
+                "line": {"color": style.colour, "width": 1},
             },
             error_y=error_bars(known, style.colour),
             customdata=[[slot_key(row.slot)] for row in found],
