@@ -17,17 +17,17 @@ run: .venv/.run
 
 # A file's tests share what they build, so one worker has them all.
 test: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not thorough"
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not thorough"
 
 # With simulations, kills, other engines and hostile processes: what the build server runs.
 test-all: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not thorough"
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not thorough"
 
 format: .venv/.dev
 	$(BIN)/ruff format .

@@ -42,6 +42,14 @@ DEMO = [
 ]
 
 
+LONGEST = ("test_warehouse.py", "test_hostile_inputs.py", "test_wide_files.py", "test_sessions.py")
+"""Files that take minutes each; begun last, one of them would be waited for alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """A run without thorough tests draws fewer examples where a law does not say how many."""
     if config.option.markexpr == "not thorough":
