@@ -65,6 +65,7 @@ def test_browser_a_file_of_scores_is_loaded_with_two_choices_at_most(
         says(visitor, f"loaded into {shape}.")
         visitor.open("/scores")
         raters = visitor.page.locator(".st-key-pair-figure .point")
+        raters.first.wait_for(state="attached")
         assert raters.count() == {"annotators": 6}.get(shape, 1)
 
 
