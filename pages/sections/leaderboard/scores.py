@@ -329,9 +329,7 @@ def _dropped(model: str, items: IntArray) -> None:
     )
     shown = said.drop(columns=["item", "status", "human"], errors="ignore")
     st.dataframe(
-        shown.dropna(axis=1, how="all").head(200),
-        hide_index=True,
-        alt="Scores of the dropped responses",
+        shown.dropna(axis=1, how="all"), hide_index=True, alt="Scores of the dropped responses"
     )
     numbers.downloads(shown, "dropped-responses")
 

@@ -217,7 +217,10 @@ def _put_first(state: PageState, slot: int) -> None:
             .astype("boolean"),
         }
     ).dropna(axis=1, how="all")
-    st.caption(f"{count(len(rows), 'first place')} in slot {slot + 1}")
+    st.caption(
+        f"{count(len(rows), 'first place')} in slot {slot + 1}"
+        + (f"; the first {MOST_SHOWN:,} are here" if len(rows) > MOST_SHOWN else "")
+    )
     st.dataframe(table.head(MOST_SHOWN), hide_index=True, alt="First places in the chosen slot")
     numbers.downloads(table, "first-in-slot")
 

@@ -9,8 +9,6 @@ from core.errors import NoUsableVotes
 from core.interpretation.forced_prompts import LABELS, PROMPTS, forced_answer, not_forced
 from core.interpretation.tables import frame
 from core.plots.forest import forest, series
-from core.records import IntArray
-from core.store.vote_queries import Mark
 from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, cards, numbers, widgets
 
@@ -53,7 +51,7 @@ def forced_tab(state: PageState) -> None:
     if said := not_forced(found):
         st.text(said)
     rows = {_name(row): row for row in found.rows}
-    marks = {name: _behind(row.comparison, row.judge) for name, row in rows.items()}
+    marks = {name: cards.mark_of(row.comparison, row.judge) for name, row in rows.items()}
     slots, ties = st.columns(2, gap="medium")
     with slots:
         fig = forest(
@@ -99,7 +97,3 @@ print(found.bias, found.bias_near, [(one.rule, one.delta) for one in found.label
 
 def _name(row: PromptRow) -> str:
     return f"{row.judge} · {row.where}"
-
-
-def _behind(codes: IntArray, judge: str) -> Mark:
-    return cards.mark_of(codes, judge)
