@@ -87,9 +87,8 @@ def decision_figure(
             for key, row in zip(keys, own, strict=True)
         ]
         said = (
-            f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
-            f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} "
-            "comparisons"
+            f"<b>{key}</b><br>{_probabilities(p) if by == 'calibrated' else ''}"
+            f"calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
             for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
         )
         squares = pattern_squares(
@@ -106,6 +105,11 @@ def decision_figure(
             legend_square(vote, theme),
         ]
     return pattern_figure(traces, drawn.n, theme=theme, height=height)
+
+
+def _probabilities(p: Sequence[float]) -> str:
+    """Those of BTD, which majority does not have: its map stays as it is while a slider moves."""
+    return f"p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}<br>"
 
 
 def pattern_squares(

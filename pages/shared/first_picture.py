@@ -3,7 +3,8 @@
 The code that draws figures takes a browser longer to load than most answers take to compute, and
 whatever is there once it has loaded is drawn in one step. So it is fetched with the page
 (`HEADERS`) and loaded while the server computes (`prepare`), and what follows the first figure is
-sent when that one can be drawn (`rest_follows`).
+sent when that one can be drawn (`rest_follows`). After a control a browser would draw all figures
+of a page in one step too: there the first one has a moment of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from base64 import b64decode
 from pathlib import Path
 from secrets import token_urlsafe
 from threading import Event
+from time import sleep
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -23,6 +25,9 @@ from core.plots.base import figure
 
 PATIENCE = 1.5
 """Seconds after which the rest is sent to a browser that says nothing."""
+ALONE = 0.12
+"""Seconds that a browser has for the first figure after a control, before it is sent more."""
+BEFORE_FIRST = "no figure was sent since the control"
 LOADED = "figures-can-be-drawn"
 VISIT = "visit, and whether its browser can draw figures"
 PIXEL = b64decode("R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
@@ -55,14 +60,24 @@ def prepare() -> None:
         st.plotly_chart(fig, key="ahead-figure", theme=None, config={"staticPlot": True})
 
 
+def begins() -> None:
+    """The next figure is the first that a control draws anew."""
+    st.session_state[BEFORE_FIRST] = True
+
+
 def rest_follows() -> None:
-    """Go on when the browser can draw what was sent so far; at once but in the first run of a
-    visit.
+    """Go on when the browser can draw what was sent so far, in the first run of a visit; later ones
+    give the first figure its moment.
     """
-    if VISIT in st.session_state:
-        event = st.session_state[VISIT][1]
+    first = st.session_state.pop(BEFORE_FIRST, False)
+    if VISIT not in st.session_state:
+        return
+    event = st.session_state[VISIT][1]
+    if not event.is_set():
         event.wait(PATIENCE)
         event.set()
+    elif first:
+        sleep(ALONE)
 
 
 def _loaded(request: Request) -> Response:

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
 
-from pages.shared import cached, folds, numbers, widgets
+from pages.shared import cached, first_picture, folds, numbers, widgets
 
 TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 
@@ -47,6 +47,7 @@ def _body(draw: Callable[[], object], version: str) -> None:
     if st.session_state.pop(folds.WHOLE, False) or cached.version() != version:
         st.rerun()
     numbers.offer_anew()
+    first_picture.begins()
     with anew_if_changed(), widgets.errors():
         draw()
     if numbers.menu_is_missing():

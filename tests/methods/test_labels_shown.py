@@ -241,7 +241,8 @@ def test_maps_show_what_core_decides() -> None:
         for plus, tie, minus, label, p in rows:
             name, key, hover, width = shown[int(plus), int(tie), int(minus)]
             assert name == words[int(label)]
-            assert f"p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}" in hover
+            said = f"p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
+            assert (said in hover) == (by == "calibrated")
             known = (int(plus), int(tie), int(minus)) in seen
             assert key == (pattern_key(plus, tie, minus) if known else None)
             assert (width == 4) == (key == pattern_key(3, 1, 1))

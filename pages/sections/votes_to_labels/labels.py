@@ -50,15 +50,14 @@ def _maps(state: PageState, n: int) -> None:
     drawn = decision_map(state.fitted, n)
     calibrated, plain = st.columns(2, gap="medium")
     ring = widgets.in_url("cell")
-    with plain:
-        fig = decision_figure(drawn, by="majority", seen=seen, theme=state.look, chosen=ring)
-        st.caption("Majority")
-        widgets.figure(fig, "majority", alt="What majority decides", marks=marks, into="cell")
     with calibrated:
         fig = decision_figure(drawn, by="calibrated", seen=seen, theme=state.look, chosen=ring)
         st.caption(f"Calibrated (BTD), fitted on {state.fitted.n_items:,} labels")
         cell = widgets.figure(fig, "cell", alt="What calibrated aggregation decides", marks=marks)
     with plain:
+        fig = decision_figure(drawn, by="majority", seen=seen, theme=state.look, chosen=ring)
+        st.caption("Majority")
+        widgets.figure(fig, "majority", alt="What majority decides", marks=marks, into="cell")
         widgets.how_to_read(
             f"A square is one way in which {n} votes can fall: votes for A across, for B up, the "
             "rest are "
