@@ -5,13 +5,12 @@ what pooling orders gains out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .audit_results import AuditOptions, ListwiseAudit
-from .bias.order import sign_test
 from .bounds import MOST_JUDGES
 from .consensus.listwise import blocks, improvement
 from .consensus.listwise_orders import order_sensitivity, order_sweep
@@ -72,20 +71,6 @@ def audit_lists(judge: str, rankings: ListRankings, options: AuditOptions) -> Li
         headline=sentences.headline(judge, improved, sensitivity),
         figures=sentences.figures(improved, sensitivity, corrected),
     )
-
-
-def pooled_test(audits: Iterable[ListwiseAudit]) -> tuple[int, int, float] | None:
-    """Items that the consensus sets right and sets wrong, over judges, and the exact sign test of
-    them.
-
-    Judges of the same items are not independent, so the p-value is the paper's figure and no more;
-    None without any. Source: [PCF] Table 1, its pooled row.
-    """
-    overall = [audit.improvements.overall for audit in audits if audit.improvements]
-    if not overall:
-        return None
-    improved, regressed = sum(o.improved for o in overall), sum(o.regressed for o in overall)
-    return improved, regressed, sign_test(improved, regressed)
 
 
 def _place(audit: ListwiseAudit) -> tuple[float, str]:

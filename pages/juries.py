@@ -29,7 +29,7 @@ with head:
 widgets.tabs(
     {
         "Rules": lambda: rules_tab(state, found),
-        "Without one judge": lambda: without_tab(state, found),
+        "Without one judge": lambda: without_tab(state, jury, found),
     }
 )
 for key, reason in found.not_applicable.items():

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.interpretation import listwise as sentences
+from pages.sections.listwise.ablation import parts_tab
 from pages.sections.listwise.controls import improvements, read_controls, sensitivities
 from pages.sections.listwise.orders import consensus_tab, judges_tab, orders_tab, slots_tab
 from pages.shared import widgets
@@ -20,6 +21,7 @@ widgets.tabs(
     {
         "Consensus": lambda: consensus_tab(state, found),
         "How many orders": lambda: orders_tab(state),
+        "Parts": lambda: parts_tab(state, labelled=state.judge in found),
         "Slots": lambda: slots_tab(state, sensitive.get(state.judge)),
         "Judges": lambda: judges_tab(state, found, sensitive),
     }

@@ -8,6 +8,7 @@ Source: [PCF] §3.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -165,16 +166,32 @@ class Improvement:
 class Improvements:
     """`overall`, each category, and the unweighted mean over categories of direct and consensus
     accuracy.
+
+    changed : codes of the items that are improved or regressed.
     """
 
     overall: Improvement
     by_category: tuple[Improvement, ...]
     macro_direct: float
     macro_consensus: float
+    changed: IntArray
 
     def to_frame(self) -> DataFrame:
         """One row per category, then all of them."""
         return rows_frame(Improvement, (*self.by_category, self.overall))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """Items that the consensus sets right and sets wrong against the first order, summed over
+    judges, and the exact two-sided sign test of them. Judges of the same items are not independent,
+    so the p-value is the paper's figure and no more.
+    """
+
+    judges: int
+    improved: int
+    regressed: int
+    p_value: float
 
 
 def in_top_set(rankings: ListRankings) -> BoolArray:
@@ -406,6 +423,22 @@ def improvement(
         by_category=parts if len(parts) > 1 else (),
         macro_direct=sum(part.direct.value for part in parts) / len(parts),
         macro_consensus=sum(part.consensus.value for part in parts) / len(parts),
+        changed=laid.item[laid.start][known & (np.abs(value[:, 1] - value[:, 0]) > TOLERANCE)],
+    )
+
+
+def pooled(found: Iterable[Improvements]) -> Pooled | None:
+    """The row over all judges; None with fewer than two. Source: [PCF] Table 1, its pooled row."""
+    judges = [each.overall for each in found]
+    if len(judges) < 2:
+        return None
+    improved = sum(each.improved for each in judges)
+    regressed = sum(each.regressed for each in judges)
+    return Pooled(
+        judges=len(judges),
+        improved=improved,
+        regressed=regressed,
+        p_value=sign_test(improved, regressed),
     )
 
 

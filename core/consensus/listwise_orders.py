@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import BoolArray, FloatArray, ListRankings
+from ..records import BoolArray, FloatArray, IntArray, ListRankings
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import clustered_share, design_effect, mean_interval, wilson
 from .listwise import TOLERANCE, Blocks, Weights, blocks, mean_worth, scores_of, winners, worth
@@ -45,12 +45,14 @@ class OrderSweep:
     runs.
 
     q : how often one order alone puts the best first.  left_out : items with fewer runs.
+    missed : of each row the codes of the items whose consensus is not right in every subset.
     """
 
     rows: tuple[Orders, ...]
     q: float
     n: int
     left_out: int
+    missed: tuple[IntArray, ...]
 
     def to_frame(self) -> DataFrame:
         """One row per number of orders."""
@@ -86,10 +88,12 @@ class OrderSensitivity:
     on order.
 
     pairs : mean over those items of the share of pairs of orders that put other candidates first.
+    decided : codes of the items whose first place depends on order.
     """
 
     changed: Estimate
     pairs: float
+    decided: IntArray
     slots: tuple[Slot, ...]
 
     def to_frame(self) -> DataFrame:
@@ -136,6 +140,7 @@ def order_sweep(
     q = float(right.mean())
     items = np.arange(len(right))
     found: list[Orders] = []
+    missed = []
     for k in range(1, orders + 1):
         chosen = _subsets(orders, k, max_subsets, rng)
         wide = np.zeros((len(chosen), laid.shown.shape[1]))
@@ -146,6 +151,7 @@ def order_sweep(
             ].mean(axis=1)
         if k == 1:
             one = value
+        missed.append(laid.item[laid.start][rows][value < 1 - TOLERANCE])
         gain = mean_interval(items, value - one, ends=(-1.0, 1.0), level=level)
         found.append(
             Orders(
@@ -160,7 +166,11 @@ def order_sweep(
             )
         )
     return OrderSweep(
-        rows=tuple(found), q=q, n=int(rows.sum()), left_out=int((known & ~rows).sum())
+        rows=tuple(found),
+        q=q,
+        n=int(rows.sum()),
+        left_out=int((known & ~rows).sum()),
+        missed=tuple(missed),
     )
 
 
@@ -191,6 +201,7 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
     return OrderSensitivity(
         changed=clustered_share(np.flatnonzero(several), differ[several] > 0, level=level),
         pairs=float((differ[several] / both[several]).mean()),
+        decided=laid.item[laid.start][several & (differ > 0)],
         slots=_slots(laid, level),
     )
 

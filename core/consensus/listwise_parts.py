@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import BoolArray, FloatArray, ListRankings
+from ..records import BoolArray, FloatArray, IntArray, ListRankings
 from ..stats.estimate import Estimate
 from ..stats.intervals import mean_interval
 from .listwise import (
@@ -29,13 +29,15 @@ class PartAlone:
 
     right : worth, by item.  change : `right` minus that of all parts, paired by item; no interval
         for all.
-    winners : mean number of winners of an item.
+    winners : mean number of winners of an item.  differs : codes of the items on which it is not as
+        right as all parts.
     """
 
     part: str
     right: Estimate
     change: Estimate
     winners: float
+    differs: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -88,6 +90,7 @@ def parts_alone(
             if part == "all"
             else mean_interval(items, value - right["all"], ends=(-1.0, 1.0), level=level),
             winners=float(np.add.reduceat(win[part][:, 0], laid.start, dtype=float)[known].mean()),
+            differs=laid.item[laid.start][known][np.abs(value - right["all"]) > TOLERANCE],
         )
         for part, value in right.items()
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
+from ..consensus.ensembles import RULES, Difference, EnsembleScore, EnsembleTable
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from ..wording import percent, percent_span, points, points_ends
-from .answer import Answer, difference, line
+from ..wording import count, percent, percent_span, points, points_ends
+from .answer import Answer, difference, line, named
 from .tables import Column
 
 FEW = 30
@@ -160,34 +160,37 @@ def without_rows(found: EnsembleTable, rule: str) -> dict[str, Difference]:
     return {name: gap for name, gap in gaps if gap is not None}
 
 
-def without(found: EnsembleTable, rule: str) -> str:
+def without_answer(found: EnsembleTable, rule: str) -> Answer:
     """The member that a rule needs most, and the members without which it is right more often.
 
-    Intervals are those of the figure and table. The members are several, so one is named only if
-    its interval leaves out 0 when widened for their number too.
+    Intervals in the figures are those of the figure and table. The members are several, so one is
+    named in the headline only if its interval leaves out 0 when widened for their number too.
     """
-    gaps = without_rows(found, rule)
+    gaps, name = without_rows(found, rule), RULES[rule].name
     if not gaps:
-        return "This rule cannot be made without any one member."
-    wide = {name: widened(gap, len(gaps)) for name, gap in gaps.items()}
-    needed = min(gaps, key=lambda name: gaps[name].value)
-    gap = gaps[needed]
-    changes, among = _measured(gap, counted=True), _among(len(gaps), "judges")
-    if wide[needed].high < 0:
-        sentence = (
-            f"Without {needed} the share right changes most for the worse: by {changes}{among}"
-        )
+        return Answer(headline=f"{name} cannot be made without any one member.")
+    wide = {member: widened(gap, len(gaps)) for member, gap in gaps.items()}
+    needed = min(gaps, key=lambda member: gaps[member].value)
+    better = [member for member, one in wide.items() if one.low > 0]
+    if 1 < gaps[needed].items < FEW:
+        headline = f"{count(gaps[needed].items, 'item')} are too few to tell whom {name} needs."
+    elif wide[needed].high < 0:
+        headline = f"{name} is right less often without {needed}"
+        headline += f", more often without {named(better)}." if better else "."
+    elif better:
+        headline = f"{name} is right more often without {named(better)}."
     else:
-        if gap.high < 0:
-            changes += f", within chance for the worst of {len(gaps)}"
-        elif 1 < gap.items < FEW:
-            changes = f"{points(gap.value)} points; {gap.items} items are too few to tell"
-        sentence = (
-            f"No judge is shown to be needed: without {needed} the accuracy changes by {changes}"
-        )
-    better = [name for name, one in wide.items() if one.low > 0]
-    return sentence + (
-        f". It is right more often without {' or '.join(better)}." if better else "."
+        headline = f"{name} is not shown to need any one judge."
+    shown = dict.fromkeys([needed, *better])
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                *(f"without {one} {difference(gaps[one], unit=' points')}" for one in shown),
+                f"{gaps[needed].n:,} comparisons",
+            ]
+        ),
+        good=not better,
     )
 
 

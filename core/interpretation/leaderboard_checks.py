@@ -20,7 +20,7 @@ from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Change
 from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from ..wording import elo_ends, number, percent, points, points_ends, signed_elo
+from ..wording import count, elo_ends, number, percent, points, points_ends, signed_elo
 from .answer import Answer, difference, in_words, line
 from .leaderboard import ENDS
 from .tables import Column
@@ -503,20 +503,29 @@ def tasks(found: BetweenTasks) -> str:
     )
 
 
-def over_judges_said(rows: Sequence[OverJudges]) -> str:
+def over_judges_answer(rows: Sequence[OverJudges]) -> Answer:
     """On which model judges differ most, and least."""
     several = [row for row in rows if row.judges > 1]
     if not several:
-        return "No model has a board of two judges, so how far they differ is unknown."
+        return Answer(
+            headline="No model has a board of two judges, so how far they differ is unknown."
+        )
     widest = max(several, key=lambda row: row.most - row.least)
     narrow = min(several, key=lambda row: row.most - row.least)
-    said = (
-        f"Judges differ most on {widest.model}: from {signed_elo(widest.least)} to "
-        f"{signed_elo(widest.most)} Elo among {widest.judges}"
+    least = "" if narrow is widest else f" and least on {narrow.model}"
+    return Answer(
+        headline=f"Judges differ most on {widest.model}{least}.",
+        figures=line(
+            [
+                *(
+                    f"{row.model} {signed_elo(row.least)} to {signed_elo(row.most)} Elo among "
+                    f"{count(row.judges, 'judge')}"
+                    for row in ([widest] if narrow is widest else [widest, narrow])
+                ),
+                count(len(several), "model"),
+            ]
+        ),
     )
-    if narrow is widest:
-        return f"{said}."
-    return f"{said}; least on {narrow.model}, by {narrow.most - narrow.least:.0f}."
 
 
 def outside(found: OutsideComparison) -> str:

@@ -4,17 +4,18 @@ help?
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..consensus.listwise import Improvement, Improvements
+from ..consensus.listwise import Improvement, Improvements, Pooled
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
+from ..consensus.listwise_parts import FlaggedWinner, PartAlone
 from ..consensus.slots import SlotCorrected
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import count, p_value, percent, percent_span, points, points_ends
-from .answer import Answer, difference, line, share
-from .tables import Column
+from .answer import Answer, difference, in_words, line, named, share
+from .tables import TEXT, Column
 
 SIGNIFICANT = 0.05
 SAME_SLOT = 0.8
@@ -70,36 +71,82 @@ SLOTS = (
 )
 
 
-def judge_columns(
-    found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]
-) -> tuple[Column, ...]:
-    """Order sensitivity and accuracy by judge; a row is the name of one."""
+PART_NAMES = {
+    "score": "scores",
+    "borda": "ranks",
+    "top": "first places",
+    "uncertainty": "calibrated uncertainty",
+    "all": "all parts",
+}
+"""What each part of the consensus score is called."""
+PARTS = (
+    Column("part", lambda part: PART_NAMES[part.part], TEXT),
+    Column("right", "right", ends=("low", "high")),
+    Column("minus all parts", "change", ends=("minus low", "minus high")),
+    Column("winners per item", "winners"),
+)
+FLAGGED = (
+    Column("fault", lambda flag: flag.fault.replace("_", " "), TEXT),
+    Column("winners of all orders", "consensus", ends=("consensus low", "consensus high")),
+    Column("winners of the first order", "direct", ends=("direct low", "direct high")),
+    Column("difference", "change", ends=("difference low", "difference high")),
+    Column("all candidates", "all"),
+)
+ALL_JUDGES = "all judges together"
 
-    def changed(judge: str) -> Estimate | None:
-        return sensitive[judge].changed if judge in sensitive else None
 
-    def overall(field: str) -> Callable[[str], Any]:
-        return lambda judge: getattr(found[judge].overall, field) if judge in found else None
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgeRow:
+    """What order does to a judge, and what the consensus of all orders does; or all judges
+    together.
+    """
 
-    sensitivity = (
-        Column("n", lambda judge: getattr(changed(judge), "n", None), "d"),
-        Column("order decides", changed, ends=("low", "high")),
+    judge: str
+    changed: Estimate | None
+    overall: Improvement | Pooled | None
+
+
+def _right(title: str, field: str) -> Column:
+    """Share of items right by a field of `Improvement`; all judges together have none."""
+    return Column(
+        f"{title} right",
+        lambda row: getattr(row.overall, field, None),
+        ends=(f"{title} low", f"{title} high"),
+        optional=True,
     )
-    titles = {"first order": "direct", "any one order": "single", "consensus": "consensus"}
-    accuracy = (
-        *(
-            Column(f"{title} right", overall(field), ends=(f"{title} low", f"{title} high"))
-            for title, field in titles.items()
-        ),
-        Column("improved", overall("improved"), "d"),
-        Column("regressed", overall("regressed"), "d"),
-        Column("p", overall("p_value"), ".2g"),
-    )
-    return (
-        Column("judge", str, ""),
-        *(sensitivity if sensitive else ()),
-        *(accuracy if found else ()),
-    )
+
+
+JUDGES = (
+    Column("judge", "judge", TEXT),
+    Column("n", "changed.n", "d"),
+    Column("order decides", "changed", ends=("low", "high"), optional=True),
+    _right("first order", "direct"),
+    _right("any one order", "single"),
+    _right("consensus", "consensus"),
+    Column("improved", "overall.improved", "d", optional=True),
+    Column("regressed", "overall.regressed", "d", optional=True),
+    Column("p", "overall.p_value", ".2g", optional=True),
+)
+
+
+def judge_rows(
+    names: Iterable[str],
+    found: Mapping[str, Improvements],
+    sensitive: Mapping[str, OrderSensitivity],
+    together: Pooled | None,
+) -> list[JudgeRow]:
+    """A row for each judge, then the one of all together."""
+    rows = [
+        JudgeRow(
+            judge=name,
+            changed=sensitive[name].changed if name in sensitive else None,
+            overall=found[name].overall if name in found else None,
+        )
+        for name in names
+    ]
+    if together is not None:
+        rows.append(JudgeRow(judge=ALL_JUDGES, changed=None, overall=together))
+    return rows
 
 
 def answer(judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None) -> str:
@@ -243,21 +290,132 @@ def _first_order_is_special(overall: Improvement) -> bool:
     return overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT
 
 
-def judges(found: Mapping[str, OrderSensitivity]) -> str:
-    """On how many items order decides for the steadiest judge and for the least steady one."""
+def judges_answer(found: Mapping[str, OrderSensitivity]) -> Answer:
+    """For which judge order decides least often, and for which most often.
 
-    def items(name: str) -> str:
-        changed = found[name].changed
-        return f"{percent(changed.value)} of {changed.n:,} items ({percent_span(changed)})"
-
+    The two are picked among several, so their intervals are widened for the number of judges
+    before the difference counts as more than chance.
+    """
     steady = sorted(found, key=lambda name: found[name].changed.value)
     first, last = steady[0], steady[-1]
+    least, most = found[first].changed, found[last].changed
     if first == last:
-        return f"{first}: order decides who comes first on {items(first)}."
-    return (
-        f"Of {len(found):,} judges order decides who comes first least often for {first}, on "
-        f"{items(first)}, "
-        f"and most often for {last}, on {items(last)}."
+        headline = (
+            f"Candidate order decides who comes first for {first} on {percent(least.value)} of "
+            "items."
+        )
+    elif least.value == most.value:
+        headline = f"Candidate order decides equally often for all {in_words(len(found))} judges."
+    else:
+        below, above = (bonferroni_interval(one, len(found)) for one in (least, most))
+        chance = "" if below.high < above.low else ", which may be chance"
+        headline = (
+            f"Candidate order decides least often for {first} and most often for {last}{chance}."
+        )
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                *(
+                    f"{name} {share(found[name].changed)} of {count(found[name].changed.n, 'item')}"
+                    for name in dict.fromkeys((first, last))
+                ),
+                len(found) > 2 and f"{len(found):,} judges",
+            ]
+        ),
+        good=not most.low > 0,
+    )
+
+
+def pooled_answer(found: Pooled) -> Answer:
+    """Whether the consensus sets more items right than wrong, over all judges."""
+    if found.improved == found.regressed:
+        compared = "as many items right as wrong"
+    else:
+        word = "more" if found.improved > found.regressed else "fewer"
+        compared = f"{word} items right than wrong"
+    chance = found.improved != found.regressed and not found.p_value <= SIGNIFICANT
+    return Answer(
+        headline=f"All judges together: the consensus of orders sets {compared}"
+        f"{', which may be chance' if chance else ''}.",
+        figures=line(
+            [
+                f"improved {found.improved:,}",
+                f"regressed {found.regressed:,}",
+                f"{p_value(found.p_value)} if judges of the same items were independent, which "
+                "they are not",
+                count(found.judges, "judge"),
+            ]
+        ),
+        good=found.improved >= found.regressed,
+    )
+
+
+def parts_answer(judge: str, found: Sequence[PartAlone]) -> Answer:
+    """Whether one part of the consensus alone is right as often as all of them."""
+    whole = next(part for part in found if part.part == "all")
+    alone = [part for part in found if part.part != "all"]
+    apart = {part.part: bonferroni_interval(part.change, len(alone)) for part in alone}
+    worse = [PART_NAMES[name] for name, gap in apart.items() if gap.high < 0]
+    better = [PART_NAMES[name] for name, gap in apart.items() if gap.low > 0]
+    if len(alone) == 1:
+        headline = f"{judge} gave {PART_NAMES[alone[0].part]} only, so there is one part."
+    elif better:
+        headline = (
+            f"The consensus of {judge} is right more often by {named(better)} alone than by all "
+            "parts."
+        )
+    elif len(worse) == len(alone):
+        headline = (
+            f"The consensus of {judge} is right more often by all parts than by any one alone."
+        )
+    elif worse:
+        headline = (
+            f"The consensus of {judge} is right less often by {named(worse)} alone than by all "
+            "parts."
+        )
+    else:
+        headline = f"No part alone is shown to change how often the consensus of {judge} is right."
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                f"all parts {share(whole.right, 1)}",
+                *(
+                    f"{PART_NAMES[part.part]} {percent(part.right.value, 1)}, "
+                    f"{difference(part.change, unit=' points')}"
+                    for part in alone
+                ),
+                count(whole.right.n, "item"),
+            ]
+        ),
+        good=not better,
+    )
+
+
+def flags_answer(judge: str, found: Sequence[FlaggedWinner]) -> Answer:
+    """Whether pooling orders puts answers first that the judge itself flags more or less often."""
+    apart = [bonferroni_interval(flag.change, len(found)) for flag in found]
+    more, less = any(gap.low > 0 for gap in apart), any(gap.high < 0 for gap in apart)
+    if more != less:
+        often = "more" if more else "less"
+        headline = f"Pooling orders puts answers first that {judge} flags {often} often."
+    else:
+        changes = "changes" if more else "is not shown to change"
+        headline = f"Pooling orders {changes} how often {judge} flags what it puts first."
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                *(
+                    f"{flag.fault.replace('_', ' ')} {share(flag.consensus, 1)}, first order "
+                    f"{percent(flag.direct.value, 1)}, {difference(flag.change, unit=' points')}"
+                    for flag in found
+                ),
+                count(found[0].consensus.n, "item"),
+            ]
+        ),
+        good=not more,
     )
 
 
@@ -273,20 +431,39 @@ def macro(found: Improvements) -> str:
     )
 
 
-def enough(found: OrderSweep) -> str:
-    """How much is left to gain from more orders: the fewest whose accuracy is within one point of
-    all.
+def orders_answer(judge: str, found: OrderSweep) -> Answer:
+    """How much is gained by more orders, and the fewest whose accuracy is within one point of all.
+
+    By the estimates; whether more orders help at all is by the interval of the paired gain.
     """
-    last = found.rows[-1]
-    orders, gain = last.k, last.gain
-    if orders == 1:
-        return f"Every item has one order, so nothing is known about more (n {found.n:,})."
-    near = next(row.k for row in found.rows if row.accuracy.value >= last.accuracy.value - 0.01)
-    return (
-        f"{orders} orders instead of any one (mean over orders, "
-        f"{percent(found.rows[0].accuracy.value, 1)}) "
-        f"change accuracy by {points(gain.value)} points {_known_ends(gain)}, n {found.n:,}; "
-        f"{near} {'gives' if near == 1 else 'give'} within one point of all {orders}."
+    one, last = found.rows[0], found.rows[-1]
+    every = in_words(last.k)
+    near = next(row for row in found.rows if row.accuracy.value >= last.accuracy.value - 0.01)
+    if last.k == 1:
+        headline = f"Each item has one order for {judge}, so what more would gain is unknown."
+    elif last.gain.high < 0:
+        headline = f"{judge} is right less often by {every} orders than by any one."
+    elif not last.gain.low > 0:
+        headline = f"More orders than one are not shown to help {judge}."
+    elif near.k == last.k:
+        headline = f"Fewer orders than all {every} cost {judge} a point of accuracy or more."
+    else:
+        few = "order is" if near.k == 1 else "orders are"
+        headline = (
+            f"{in_words(near.k).capitalize()} {few} nearly as good as all {every} for {judge}."
+        )
+    parts = [f"right {share(one.accuracy, 1)} with 1"]
+    if near.k not in (1, last.k):
+        parts.append(f"{percent(near.accuracy.value, 1)} with {near.k}")
+    if last.k > 1:
+        parts.append(
+            f"{percent(last.accuracy.value, 1)} with {last.k}, "
+            f"{difference(last.gain, unit=' points')}"
+        )
+    return Answer(
+        headline=headline,
+        figures=line([*parts, count(found.n, "item")]),
+        good=last.k > 1 and not last.gain.high < 0,
     )
 
 

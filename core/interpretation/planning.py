@@ -78,16 +78,24 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     return f"{judge}: {verdict}: {name} errs {whole}, {before}{few}, {on}."
 
 
-def worth_of_votes(judge: str, found: EffectiveVotes) -> str:
+def worth_answer(judge: str, found: EffectiveVotes) -> Answer:
     """How many independent votes the repeated ones are worth, and what their majority errs."""
     worth, first, last = found.effective, found.errors[0], found.errors[-1]
-    few = " With two votes BTD rarely errs less than the majority." if found.votes == 2 else ""
-    return (
-        f"{judge}'s {found.votes} votes are worth {number(worth.value, '.1f')} independent "
-        f"ones ({span(worth.low, worth.high, '.1f')}), as they err together: the majority is on "
-        f"the wrong side of "
-        f"{percent(first.observed.value, 1)} with 1 vote and "
-        f"{percent(last.observed.value, 1)} with {last.n}.{few}"
+    independent = worth.high >= found.votes
+    why = "which may be chance" if independent else "as they err together"
+    return Answer(
+        headline=f"The {in_words(found.votes)} votes of {judge} are worth "
+        f"{number(worth.value, '.1f')} independent ones, {why}.",
+        figures=line(
+            [
+                f"worth {measured(worth, 1)}",
+                f"majority on the wrong side {percent(first.observed.value, 1)} with 1 vote, "
+                f"{percent(last.observed.value, 1)} with {last.n}",
+                found.votes == 2 and "with two votes BTD rarely errs less than the majority",
+                count(worth.n, "item"),
+            ]
+        ),
+        good=independent,
     )
 
 

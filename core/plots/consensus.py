@@ -10,8 +10,11 @@ import numpy as np
 from ..consensus.ensembles import EnsembleTable
 from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
+from ..consensus.listwise_parts import PartAlone
 from ..interpretation.juries import without_rows
+from ..interpretation.listwise import PART_NAMES
 from ..stats.estimate import Estimates
+from ..wording import count
 from .base import COLOURS, SHARE_TICKS, Style, error_bars, figure, hover, label, trace, undimmed
 from .forest import Look, forest, row_names, series
 
@@ -101,16 +104,24 @@ def departures_figure(found: EnsembleTable, *, theme: Theme = "light") -> Figure
 
 
 def without_figure(
-    found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light"
+    found: EnsembleTable,
+    rule: str,
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
 ) -> Figure:
-    """Change of a rule's accuracy when one member leaves, in percentage points."""
+    """Change of a rule's accuracy when one member leaves, in percentage points; key of a mark the
+    member.
+    """
     gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
     return forest(
-        [series("change without this judge", gaps, "", "{0.n:,} comparisons", key=None)],
+        [series("change without this judge", gaps, "", "{0.n:,} comparisons")],
         "change of accuracy without this judge, points",
         styles=_looks(found, styles, theme),
         reference=0.0,
         theme=theme,
+        chosen=chosen,
     )
 
 
@@ -127,7 +138,7 @@ def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]
     judge.
     """
     drawn = [
-        series(name, found, f"overall.{kind}", "{0.overall.n:,} items", look=look, key=None)
+        series(name, found, f"overall.{kind}", "{0.overall.n:,} items", look=look)
         for name, kind, look in (
             ("first order", "direct", "hollow"),
             ("any one order, mean", "single", "plain"),
@@ -141,24 +152,52 @@ def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[
     """Share of items on which the order of candidates decides who comes first, one row per
     judge.
     """
-    drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
+    drawn = [series("order decides", found, "changed", "{0.changed.n:,} items")]
     return forest(drawn, "share of items", unit="%", **looks)
 
 
-def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:
+def parts_figure(found: Sequence[PartAlone], **looks: Unpack[Look]) -> Figure:
+    """Share of items right by all parts of the consensus, whose value is the line, and by each
+    alone; key of a mark its name.
+    """
+    rows = {PART_NAMES[part.part]: part for part in (*found[-1:], *found[:-1])}
+    return forest(
+        [series("right", rows, "right", "{0.right.n:,} items")],
+        "share of items right",
+        reference=found[-1].right.value,
+        unit="%",
+        **looks,
+    )
+
+
+def orders_key(k: int) -> str:
+    """Key of the marks of so many orders; also what a select box shows."""
+    return count(k, "order")
+
+
+def sweep_figure(
+    found: OrderSweep, *, style: Style, theme: Theme = "light", chosen: str | None = None
+) -> Figure:
     """Accuracy against the number of orders, the error of the majority of orders, and Hoeffding's
-    bound.
+    bound; key of a mark `orders_key`.
     """
     k = [row.k for row in found.rows]
+    keys = [orders_key(row.k) for row in found.rows]
+    clicked = {"customdata": [[key] for key in keys], **undimmed(1)}
+
+    def sizes(size: int) -> list[int]:
+        return [size + 5 if key == chosen else size for key in keys]
+
     accuracy = Estimates.of([row.accuracy for row in found.rows])
     right = trace(
         k,
         accuracy.value,
         "consensus right",
         style.colour,
-        marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+        marker={"color": style.colour, "symbol": style.symbol, "size": sizes(9), "opacity": 1},
         error_y=error_bars(accuracy, style.colour),
         hovertemplate="K = %{x}: %{y:.3f} right<extra></extra>",
+        **clicked,
     )
     wrong = trace(
         k,
@@ -167,8 +206,16 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
         style.colour,
         width=1,
         dash="dot",
-        marker={"color": style.colour, "symbol": "circle-open", "size": 7},
+        marker={
+            "color": style.colour,
+            "symbol": "circle-open",
+            "size": sizes(7),
+            "opacity": 1,
+            # Marks of several sizes have a border of their own.
+            "line": {"color": style.colour, "width": 1},
+        },
         hovertemplate="K = %{x}: %{y:.3f} wrong<extra></extra>",
+        **clicked,
     )
     bound = trace(
         k,

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..audit_results import ListwiseAudit
-from ..consensus.listwise import COMPONENTS, Improvement
-from ..interpretation.listwise import ACCURACY, ORDERS, SLOTS, without_slots
+from ..consensus.listwise import COMPONENTS, Improvement, pooled
+from ..interpretation.answer import Answer
+from ..interpretation.listwise import ACCURACY, FLAGGED, ORDERS, SLOTS, pooled_answer, without_slots
 from ..interpretation.tables import TEXT, Column
-from ..listwise_auditing import pooled_test
 from ..stats.estimate import Estimate
-from ..wording import count, p_value
+from ..wording import count
 
 Part = tuple[Any, ...]
 Written = Callable[[Estimate], dict[str, Any]]
@@ -27,13 +27,6 @@ def _right_by(part: str) -> Column:
 
 
 PARTS = (Column("judge", "judge", TEXT), *map(_right_by, (*COMPONENTS, "all")))
-FLAGGED = (
-    Column("fault", lambda flag: flag.fault.replace("_", " "), TEXT),
-    Column("winners of all orders", "consensus", ends=("consensus low", "consensus high")),
-    Column("winners of the first order", "direct", ends=("direct low", "direct high")),
-    Column("difference", "change", ends=("difference low", "difference high")),
-    Column("all candidates", "all"),
-)
 
 
 def lines(audits: Sequence[ListwiseAudit]) -> list[str]:
@@ -44,20 +37,14 @@ def lines(audits: Sequence[ListwiseAudit]) -> list[str]:
     said = [f"Listwise: {count(len(audits), 'judge')}, {count(rankings, 'ranking')}"]
     for each in audits:
         said += [f"  {each.headline}", *([f"    {each.figures}"] if each.figures else [])]
-    pooled = pooled_line(audits)
-    return [*said, f"  {pooled}"] if pooled else said
+    together = _together(audits)
+    return [*said, f"  {together.headline}", f"    {together.figures}"] if together else said
 
 
-def pooled_line(audits: Sequence[ListwiseAudit]) -> str | None:
-    """The paper's pooled row; None with one judge, or without a known best."""
-    pooled = pooled_test(audits) if len(audits) > 1 else None
-    if pooled is None:
-        return None
-    improved, regressed, p = pooled
-    return (
-        f"All judges together: improved {improved:,}, regressed {regressed:,}, {p_value(p)} if "
-        "judges of the same items were independent, which they are not"
-    )
+def _together(audits: Sequence[ListwiseAudit]) -> Answer | None:
+    """The paper's pooled row; None with fewer than two judges whose best is known."""
+    found = pooled(each.improvements for each in audits if each.improvements)
+    return None if found is None else pooled_answer(found)
 
 
 def section(audits: Sequence[ListwiseAudit]) -> Iterator[Part]:
@@ -79,8 +66,9 @@ def section(audits: Sequence[ListwiseAudit]) -> Iterator[Part]:
     if any(each.parts for each in audits):
         with_parts = [each for each in audits if each.parts]
         yield "table", "Right by each part of the consensus alone, and by all", PARTS, with_parts
-    if (pooled := pooled_line(audits)) is not None:
-        yield "words", "p", pooled
+    if together := _together(audits):
+        yield "words", "h3", together.headline
+        yield "words", "p", together.figures
 
 
 def document(audit: ListwiseAudit, written: Written) -> dict[str, Any]:

@@ -20,13 +20,19 @@ VIEWS = {
     "forced": f"/votes_to_labels?tab=Forced+choice&prompt=sim-judge-careful+·+gold+ties&{DEMO}",
     "jury": "/juries?dataset=fused&departing=fuser(steady)",
     "jury-share": f"/juries?jury-by=share&{DEMO}",
+    "without": f"/juries?tab=Without+one+judge&without=sim-judge-boaster&{DEMO}",
+    "consensus": f"/listwise?changed=sim-judge-boaster&ranked=ranked-0007&{DEMO}",
+    "orders": f"/listwise?tab=How+many+orders&orders=2+orders&{DEMO}",
+    "parts": f"/listwise?tab=Parts&part=first+places&{DEMO}",
+    "slots": f"/listwise?tab=Slots&slots=slot+3&{DEMO}",
+    "judges": f"/listwise?tab=Judges&order-decides=sim-judge-boaster&{DEMO}",
     "board": f"/leaderboard?tab=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
     "abstention": f"/leaderboard?tab=Abstention&{DEMO}",
-    "direct": f"/leaderboard?tab=Direct+scores&scores-abstained=sim-elm&{DEMO}",
+    "direct": f"/leaderboard?tab=Direct+scores&scored=sim-elm&scores-abstained=sim-elm&{DEMO}",
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
     "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&votes-sweep=Majority+(SC)&{DEMO}",
 }
-LEADS_TO_VOTES = {"grid", "forced", "jury", "board", "votes"}
+LEADS_TO_VOTES = {"grid", "forced", "jury", "without", "board", "votes"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
 
 

@@ -8,7 +8,8 @@ from places import REPOSITORY
 
 from benchmarks import effective_votes as measured
 from core.agreement.repeats import effective_votes
-from core.interpretation.planning import worth_of_votes
+from core.interpretation.answer import MOST_WORDS, words
+from core.interpretation.planning import worth_answer
 from core.records import VoteCounts
 
 
@@ -73,11 +74,27 @@ def test_few_items_and_perfect_judges_say_nothing():
 
 
 def test_it_is_said_in_words():
-    found = effective_votes(drawn(np.random.default_rng(4)))
-    said = worth_of_votes("judge", found)
-    assert said.startswith(
-        f"judge's 8 votes are worth {found.effective.value:.1f} independent ones"
+    rng = np.random.default_rng(4)
+    found = effective_votes(drawn(rng))
+    said = worth_answer("judge", found)
+    worth = f"{found.effective.value:.1f}"
+    assert found.effective.high < 8
+    assert said.headline == (
+        f"The eight votes of judge are worth {worth} independent ones, as they err together."
     )
+    assert words(said.headline) <= MOST_WORDS
+    errors = [f"{100 * row.observed.value:.1f} %" for row in found.errors]
+    low, high = (f"{end:.1f}" for end in (found.effective.low, found.effective.high))
+    assert said.figures == (
+        f"worth {worth} ({low}–{high}) · majority on the wrong side {errors[0]} with 1 vote, "
+        f"{errors[-1]} with 8 · {found.effective.n:,} items"
+    )
+    assert not said.good
+    apart = worth_answer("judge", effective_votes(drawn(rng, items=3000, alpha=4e6, beta=1e6)))
+    assert "independent ones, which may be chance." in apart.headline
+    assert apart.good
+    two = worth_answer("judge", effective_votes(drawn(rng, votes=2)))
+    assert "with two votes BTD rarely errs less than the majority" in two.figures
 
 
 @pytest.mark.thorough

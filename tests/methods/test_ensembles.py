@@ -28,7 +28,8 @@ from core.consensus.ensembles import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.interpretation.juries import answer, jury_answer, widened, without
+from core.interpretation.answer import difference
+from core.interpretation.juries import answer, jury_answer, widened, without_answer
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
@@ -527,8 +528,8 @@ def test_sentences_say_the_intervals_of_the_table():
         gap = max(rules, key=lambda one: one.accuracy.value).against_best
         assert f"{points(gap.value)} points ({points(gap.low)} to {points(gap.high)})" in said
     needed = min(table.without[0], key=lambda gap: gap.value)
-    ends = f"({points(needed.low)} to {points(needed.high)}, n 600)"
-    assert f"{points(needed.value)} points {ends}" in without(table, "majority")
+    told = without_answer(table, "majority").figures
+    assert f"{difference(needed, unit=' points')} · 600 comparisons" in told
 
 
 def test_ahead_of_chance_for_one_rule_is_not_ahead_for_the_best_of_several():

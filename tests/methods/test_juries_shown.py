@@ -4,7 +4,15 @@ import numpy as np
 from test_ensembles import simulated
 
 from core.consensus.ensembles import Difference, compare
-from core.interpretation.juries import answer, departures, rules_departures, widened, without
+from core.interpretation.answer import MOST_WORDS, words
+from core.interpretation.juries import (
+    answer,
+    departures,
+    rules_departures,
+    widened,
+    without_answer,
+    without_rows,
+)
 from core.plots.base import rater_styles
 from core.plots.consensus import accuracies_figure, without_figure
 from core.wording import points
@@ -50,13 +58,19 @@ def test_words_follow_from_numbers():
     for score in worse.scores.values():
         if score.kind == "rule" and score.key != "majority":
             assert (f"{score.name} departs" in told) == (score.differs > 0)
-    assert without(worse, "majority").startswith(
-        "Without judge 0 the share right changes most for the worse"
-    )
+    told = without_answer(worse, "majority")
+    assert told.headline.startswith("Majority of judges is right less often without judge 0")
+    gap = without_rows(worse, "majority")["judge 0"]
+    assert told.figures.startswith(f"without judge 0 −{abs(100 * gap.value):.1f} points (−")
+    assert words(told.headline) <= MOST_WORDS
     alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng)
     gaps = alike.without[alike.rules.index("majority")]
     needed = any(widened(gap, 7).high < 0 for gap in gaps)
-    assert without(alike, "majority").startswith("No judge is shown to be needed") != needed
+    told = without_answer(alike, "majority").headline
+    assert told.startswith("Majority of judges is right less often") == needed
+    few = compare(simulated(rng, accuracy=[0.7] * 3, rows=20), rng=rng)
+    told = without_answer(few, "majority").headline
+    assert told == "20 items are too few to tell whom Majority of judges needs."
     member = worse.scores["judge 0"]
     assert f"on {member.right:,} of them, the majority on {member.wrong:,}" in departures(member)
     assert points(-0.0004) == "0.0"

@@ -12,7 +12,8 @@ from core.bias.order import sign_test
 from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.listwise import enough, gained
+from core.interpretation.answer import difference
+from core.interpretation.listwise import gained, orders_answer
 from core.interpretation.listwise import slots as slots_said
 from core.records import InvalidCounts, ListRankings
 from core.wording import percent, points
@@ -241,10 +242,9 @@ def test_the_answer_and_the_tab_of_orders_say_the_same_gain_over_one_order():
         f"any one order (mean over orders) on {share}, a change by {gain} points {ends}"
         in gained(found)
     )
-    assert (
-        f"instead of any one (mean over orders, {share}) change accuracy by {gain} points"
-        in enough(sweep)
-    )
+    said = orders_answer("judge", sweep).figures
+    assert said.startswith(f"right {share} (")
+    assert difference(last, unit=" points") in said
 
 
 def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
@@ -320,9 +320,9 @@ def test_sentences_at_the_edges():
     assert slots_said(order_sensitivity(made)).startswith(
         "Slot 2 comes first in 50.0 % of its 2 runs"
     )
-    assert "0.0 points (interval unknown), n 1" in enough(
-        order_sweep(made, rng=np.random.default_rng(0))
-    )
+    said = orders_answer("judge", order_sweep(made, rng=np.random.default_rng(0)))
+    assert said.headline == "More orders than one are not shown to help judge."
+    assert said.figures.endswith("with 2, +0.0 points · 1 item")
     overall = improvement(made).overall
     assert "of 1 item (" in gained(improvement(made))
     odd = dataclasses.replace(

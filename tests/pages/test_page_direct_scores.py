@@ -131,3 +131,15 @@ def test_a_mark_of_the_changes_leads_to_the_dropped_responses(app):
     assert n > 0
     said = [each.value for each in page.caption]
     assert any(text.startswith(f"{n:,} responses of this model") for text in said)
+
+
+def test_a_mark_of_the_board_leads_to_the_scores_of_its_model(app):
+    given = pd.read_csv(REPOSITORY / "data" / "demo_scores.csv.gz")
+    given = given[given["model"] == "sim-elm"]
+    page = opened(app, "leaderboard", tab="Direct scores", dataset=DEMO, scored="sim-elm")
+    (shown,) = [each.value for each in page.dataframe if "item_id" in each.value]
+    assert set(shown["model"]) == {"sim-elm"}
+    assert shown["item_id"].nunique() == min(given["item_id"].nunique(), 500)
+    assert shown["score"].sum() == pytest.approx(given["score"].sum())
+    said = f"{given['item_id'].nunique():,} responses of this model"
+    assert said in [each.value for each in page.caption]

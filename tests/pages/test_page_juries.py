@@ -7,8 +7,9 @@ import pytest
 from apps import opened
 from streamlit.testing.v1 import AppTest
 
-from core.consensus.ensembles import compare, members
+from core.consensus.ensembles import combine, compare, members
 from core.interpretation.juries import answer, jury_answer
+from core.records import NO_GOLD
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -72,6 +73,32 @@ def test_the_tab_without_a_judge_tabulates_what_it_draws(page):
     assert shown["without"].tolist() == page.multiselect(key="jury").value
     assert (shown["low"] <= shown["change of share right"]).all()
     assert (shown["change of share right"] <= shown["high"]).all()
+
+
+def test_a_mark_without_a_judge_leads_to_what_is_labelled_otherwise(app, store_path):
+    page = opened(app, "juries", tab="Without one judge")
+    chosen = page.multiselect(key="jury").value
+    with Store.open(store_path) as store:
+        selection = Selection(datasets=(page.selectbox(key="dataset").value,))
+        counts = queries.vote_counts(store, selection)
+        jury = members(
+            {name: counts[name] for name in chosen}, queries.confidence_counts(store, selection)
+        )
+    whole = combine(jury, "majority").label
+    other = {
+        name: (jury.gold != NO_GOLD) & (combine(jury.without(name), "majority").label != whole)
+        for name in chosen
+    }
+    name = max(chosen, key=lambda one: other[one].sum())
+    page.selectbox(key="without").set_value(name).run()
+    (cards,) = [each.value for each in page.dataframe if "vote" in each.value]
+    assert other[name].any()
+    assert set(cards["judge"]) <= {*chosen}
+    behind = sum(
+        counts[one].n[np.isin(counts[one].comparison, jury.comparison[other[name]])].sum()
+        for one in chosen
+    )
+    assert any(caption.value == f"{behind:,} votes" for caption in page.caption)
 
 
 def test_the_table_is_headed_in_words(page):

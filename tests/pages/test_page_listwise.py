@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from apps import judge_of, opened
 from streamlit.testing.v1 import AppTest
 
-from core.consensus.listwise import Weights, improvement
-from core.consensus.listwise_orders import order_sensitivity
+from core.consensus.listwise import Weights, improvement, in_top_set, pooled
+from core.consensus.listwise_orders import order_sensitivity, order_sweep
+from core.consensus.listwise_parts import parts_alone
 from core.consensus.slots import slot_corrected
 from core.interpretation import listwise as list_sentences
+from core.interpretation.answer import MOST_WORDS, words
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -50,12 +53,74 @@ def test_items_are_named_as_in_the_file(page, store_path):
         assert list(queries.ranked_items(store, Selection())) == sorted(names)
 
 
-@pytest.mark.parametrize("tab", ["How many orders", "Slots", "Judges"])
-def test_every_tab_opens(page, tab):
+@pytest.fixture
+def ranked(store_path):
+    with Store.open(store_path) as store:
+        return queries.list_rankings(store, Selection())
+
+
+def answers_of(judge, ranked):
+    """What core says on each tab."""
+    rng, shown = np.random.default_rng(0), ranked[judge]
+    return {
+        "How many orders": [list_sentences.orders_answer(judge, order_sweep(shown, rng=rng))],
+        "Parts": [list_sentences.parts_answer(judge, parts_alone(shown))],
+        "Judges": [
+            list_sentences.judges_answer({n: order_sensitivity(r) for n, r in ranked.items()}),
+            list_sentences.pooled_answer(pooled(improvement(r) for r in ranked.values())),
+        ],
+    }
+
+
+@pytest.mark.parametrize("tab", ["How many orders", "Parts", "Judges"])
+def test_every_tab_begins_with_its_headline_and_figures(page, ranked, tab):
     page.query_params["tab"] = tab
     page.run()
     assert not page.exception
     assert page.dataframe
+    shown = {text.value for text in page.text}
+    for said in answers_of(judge_of(page), ranked)[tab]:
+        assert words(said.headline, ranked) <= MOST_WORDS
+        assert {said.headline, said.figures} <= shown
+
+
+@pytest.mark.parametrize(
+    ("tab", "key", "mark"),
+    [
+        ("Consensus", "changed", "sim-judge-boaster"),
+        ("How many orders", "orders", "2 orders"),
+        ("Parts", "part", "first places"),
+        ("Judges", "order-decides", "sim-judge-boaster"),
+    ],
+)
+def test_a_mark_leads_to_the_runs_of_its_items(app, ranked, tab, key, mark):
+    """What a link with the mark shows: every first place of the items that core counts."""
+    judge = "sim-judge-boaster"
+    page = opened(app, "listwise", tab=tab, judge=judge, **{key: mark})
+    assert page.selectbox(key=key).value == mark
+    table = ranked[judge]
+    sweep = order_sweep(table, rng=np.random.default_rng(0))
+    items = {
+        "changed": improvement(table).changed,
+        "orders": sweep.missed[1],
+        "part": next(part.differs for part in parts_alone(table) if part.part == "top"),
+        "order-decides": order_sensitivity(table).decided,
+    }[key]
+    first = in_top_set(table) & np.isin(table.item, items)
+    assert 0 < len(items) < 60
+    said = [caption.value for caption in page.caption]
+    assert any(text.startswith(f"{len(items)} items ") for text in said)
+    assert any(text.startswith(f"{first.sum():,} first places on them") for text in said)
+    (shown,) = [each.value for each in page.dataframe if "run" in each.value]
+    names = {f"ranked-{item:04d}" for item in items}
+    assert set(shown["item"]) == names if len(shown) < 200 else set(shown["item"]) < names
+
+
+def test_the_item_whose_judgements_are_read_is_in_the_address(app):
+    page = opened(app, "listwise", ranked="ranked-0007")
+    assert page.selectbox(key="ranked").value == "ranked-0007"
+    (runs,) = [each.value for each in page.dataframe if "run" in each.value]
+    assert set(runs["item_id"]) == {"ranked-0007"}
 
 
 def test_a_mark_of_a_slot_leads_to_its_first_places(app, store_path):
@@ -86,7 +151,7 @@ def test_a_mark_of_a_slot_leads_to_its_first_places(app, store_path):
 
 def test_tables_are_headed_in_words_and_count_slots_from_one(page):
     shown = []
-    for tab in ("Consensus", "How many orders", "Slots", "Judges"):
+    for tab in ("Consensus", "How many orders", "Parts", "Slots", "Judges"):
         page.query_params["tab"] = tab
         page.run()
         shown += [frame.value for frame in page.dataframe]

@@ -15,7 +15,9 @@ from core.errors import InvalidOption
 from core.interpretation import juries as sentences
 from core.interpretation import tables
 from core.plots.consensus import accuracies_figure, departures_figure, without_figure
+from core.records import NO_GOLD, IntArray
 from core.schema import ConfidenceSource
+from core.store.vote_queries import Mark
 from pages.shared import cached, cards, many, numbers, widgets
 
 MOST_MEMBERS, MOST_DEPARTING = 50, 8
@@ -191,16 +193,25 @@ def _departing(few: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
     )
 
 
-def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
+def without_tab(state: PageState, jury: ensembles.Members, found: ensembles.EnsembleTable) -> None:
     """What a rule loses or gains when one member leaves."""
     if found.without[0][0] is None:
         widgets.not_applicable("a jury of two has nobody to spare.")
         return
     names = {ensembles.RULES[key].name: key for key in found.rules}
     rule = names[widgets.choice("Rule", list(names), key="jury-rule")]
-    st.text(sentences.without(found, rule))
-    fig = without_figure(found, rule, styles=state.styles, theme=state.look)
-    widgets.figure(fig, "without", alt="Change of accuracy without each member")
+    widgets.answer(sentences.without_answer(found, rule), part="-without")
+    fig = without_figure(
+        found, rule, styles=state.styles, theme=state.look, chosen=widgets.in_url("without")
+    )
+    other = {name: codes for name in jury.names if len(codes := _relabelled(jury, rule, name))}
+    chosen = widgets.figure(
+        fig,
+        "without",
+        alt="Change of accuracy without each member",
+        marks={name: name for name in other},
+        prompt="Comparisons labelled otherwise without",
+    )
     widgets.how_to_read(
         "Left of 0 the jury needs this judge; right of 0 it would be right more often without. "
         "Bars are 95 % "
@@ -210,3 +221,13 @@ def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     )
     frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())
     numbers.table(frame, "without", alt="Change of accuracy without each member")
+    if chosen is not None:
+        mark = Mark(judges=jury.names, comparisons=tuple(other[chosen].tolist()))
+        cards.votes_behind(mark, name="without")
+
+
+def _relabelled(jury: ensembles.Members, rule: str, name: str) -> IntArray:
+    """Labelled comparisons to which a rule gives another label without this member."""
+    whole, rest = ensembles.combine(jury, rule), ensembles.combine(jury.without(name), rule)
+    other: IntArray = jury.comparison[(jury.gold != NO_GOLD) & (whole.label != rest.label)]
+    return other

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.interpretation import leaderboard as sentences
-from core.interpretation.leaderboard_checks import OVER_JUDGES, over_judges_said
+from core.interpretation.leaderboard_checks import OVER_JUDGES, over_judges_answer
 from core.interpretation.tables import frame
 from core.leaderboard import by_anchor
 from core.leaderboard.anchored import Board
@@ -107,7 +107,7 @@ def _over_judges(state: PageState, judges: dict[str, Board], shown: int | None) 
         return
     st.subheader("How far do judges differ?", anchor=False)
     rows = over_judges(state.anchor, judges)
-    st.text(over_judges_said(rows))
+    widgets.answer(over_judges_answer(rows), part="-over-judges")
     few = many.among(sorted(judges, key=lambda name: -_votes(judges[name])), MOST_SPREAD)
     fig = over_judges_figure(
         rows[:shown],

@@ -28,7 +28,7 @@ from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
 from pages.shared import cached, numbers, widgets
 
 SHOWN = 10
-MOST_DROPPED = 500
+MOST_READ = 500
 """Responses whose scores one mark leads to."""
 
 
@@ -143,7 +143,7 @@ def _compared(
         widgets.in_full(
             f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}", part="-scores"
         )
-    _board(found, shown_votes)
+    _board(judged, found, shown_votes)
     _notes(found, statistics)
     _dispersion_table(beside)
     _statistics_tables(statistics)
@@ -151,7 +151,7 @@ def _compared(
     _abstention(judged)
 
 
-def _board(found: ScoreBoards, votes: Board | None) -> None:
+def _board(judged: dict[str, DirectScores], found: ScoreBoards, votes: Board | None) -> None:
     drawn, measured = st.columns([4, 5], gap="medium")
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     few = replace(found, judges=dict(list(found.judges.items())[:MOST_MARKED]))
@@ -162,8 +162,15 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
             votes=votes,
             shown=shown,
             theme=widgets.current_look(),
+            chosen=widgets.in_url("scored"),
         )
-        widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
+        chosen = widgets.figure(
+            fig,
+            "scored",
+            alt="Chance of each model's score to beat the anchor's",
+            marks={row.model: row.model for row in found.mean.rows[:shown]},
+            prompt="Scores of",
+        )
         widgets.how_to_read(
             "Each row is a model. Filled marks: the chance that its direct score is above the "
             "anchor's, a "
@@ -195,6 +202,8 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
         st.text(
             f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}."
         )
+    if chosen is not None:
+        _scores_of(chosen, _items_of(judged, chosen), "of this model", name="scores-behind")
 
 
 def _notes(found: ScoreBoards, statistics: DirectStatistics) -> None:
@@ -308,7 +317,8 @@ def _abstention(judged: dict[str, DirectScores]) -> None:
         if found.n_unknown:
             st.caption(f"{found.n_unknown:,} responses that were scored once are left out.")
     if chosen is not None:
-        _dropped(chosen, dropped[chosen])
+        said = "of this model on which a judge contradicts itself"
+        _scores_of(chosen, dropped[chosen], said, name="dropped-responses")
     widgets.copy_as_python(
         f"""scores = queries.direct_scores(store, selection)
 scores = {{name: scores[name] for name in {tuple(judged)!r}}}
@@ -316,22 +326,28 @@ print(score_abstention(scores, threshold={threshold!r}).to_frame().to_string())"
     )
 
 
-def _dropped(model: str, items: IntArray) -> None:
-    """What everybody said of the responses of a model on which some judge was unsure."""
+def _items_of(judged: dict[str, DirectScores], model: str) -> IntArray:
+    """Codes of the items on which some judge scored a model."""
+    scored = [one.item[one.model == one.models.index(model)] for one in judged.values()]
+    return np.unique(np.concatenate(scored))
+
+
+def _scores_of(model: str, items: IntArray, which: str, *, name: str) -> None:
+    """What everybody said of some responses of a model.  which : what they are, after their
+    number.
+    """
     selection = widgets.current_selection()
     metric = cached.board_metrics(selection)[0]
-    stored = cached.scored_items(selection, metric)[items[:MOST_DROPPED]]
+    stored = cached.scored_items(selection, metric)[items[:MOST_READ]]
     answers = [(item, model) for item in stored.tolist()]
     said = cached.said_of_answers(selection, metric, answers).to_pandas()
     st.caption(
-        f"{count(len(items), 'response')} of this model on which a judge contradicts itself"
-        + (f"; the first {MOST_DROPPED:,} are here" if len(items) > MOST_DROPPED else "")
+        f"{count(len(items), 'response')} {which}"
+        + (f"; the first {MOST_READ:,} are here" if len(items) > MOST_READ else "")
     )
     shown = said.drop(columns=["item", "status", "human"], errors="ignore")
-    st.dataframe(
-        shown.dropna(axis=1, how="all"), hide_index=True, alt="Scores of the dropped responses"
-    )
-    numbers.downloads(shown, "dropped-responses")
+    st.dataframe(shown.dropna(axis=1, how="all"), hide_index=True, alt="Scores behind the mark")
+    numbers.downloads(shown, name)
 
 
 def _code(

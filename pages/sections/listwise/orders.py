@@ -1,5 +1,5 @@
-"""Is the consensus of all orders more often right, how many are enough, and which slots
-come first?
+"""Is the consensus of all orders more often right, how many are enough, which slots come first, and
+for which judges does order decide?
 """
 
 from __future__ import annotations
@@ -7,27 +7,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from core.consensus.listwise import Consensus, Improvements, consensus, in_top_set
+from core.consensus.listwise import Consensus, Improvements, consensus, in_top_set, pooled
 from core.consensus.listwise_orders import OrderSensitivity, order_sweep
 from core.errors import NoUsableVotes
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
 from core.plots.consensus import (
     improvements_figure,
+    orders_key,
     sensitivities_figure,
     slot_key,
     slots_figure,
     sweep_figure,
 )
-from core.wording import count
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without_slots
+from pages.sections.listwise.judgements import first_places, first_places_on
 from pages.shared import cached, many, numbers, widgets
 
-MOST_SHOWN = 200
-"""Rows on the page; the downloads have all."""
 DECIMALS = [
     sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")
 ]
@@ -35,15 +33,20 @@ DECIMALS = [
 
 def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
     """Direct against consensus accuracy of every judge, and the scores of each candidate."""
-    pooled = consensus(state.shown, weights=state.weights, tolerance=state.tolerance)
+    scores = consensus(state.shown, weights=state.weights, tolerance=state.tolerance)
+    chosen = None
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if found:
-            fig = improvements_figure(found, styles=state.styles, theme=state.look)
-            widgets.figure(
+            fig = improvements_figure(
+                found, styles=state.styles, theme=state.look, chosen=widgets.in_url("changed")
+            )
+            chosen = widgets.figure(
                 fig,
-                "listwise",
+                "changed",
                 alt="Share of items right by the first order, any one and consensus",
+                marks={name: name for name, one in found.items() if len(one.changed)},
+                prompt="Items set right or wrong for",
             )
         else:
             widgets.not_applicable(NO_BEST)
@@ -64,15 +67,23 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
             shown = tables.frame(sentences.ACCURACY, accuracy)
             numbers.table(shown, "listwise-accuracy", alt="Accuracy by category")
             st.text(sentences.macro(found[state.judge]))
-        if pooled.missing:
-            lacking = ", ".join(LABELS[name] for name in pooled.missing)
+        if scores.missing:
+            lacking = ", ".join(LABELS[name] for name in scores.missing)
             st.caption(f"Left out, as some judgements lack it: {lacking}.")
-    _candidates(state, pooled)
+    if chosen is not None:
+        first_places_on(
+            state,
+            found[chosen].changed,
+            "that consensus sets right or wrong against the first order",
+            judge=chosen,
+            name="changed-items",
+        )
+    _candidates(state, scores)
 
 
-def _candidates(state: PageState, pooled: Consensus) -> None:
+def _candidates(state: PageState, scores: Consensus) -> None:
     """Consensus of each candidate, and the judgements of the item that is chosen."""
-    frame = pooled.to_frame()
+    frame = scores.to_frame()
     frame["item"] = np.array(cached.ranked_items(state.selection), dtype=object)[frame["item"]]
     # A score that is missing everywhere is no column; whether one is the best is yes, no or
     # unknown.
@@ -82,30 +93,42 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
         .rename(columns=sentences.CANDIDATES)
         .dropna(axis=1, how="all")
     )
-    st.caption("Consensus of each candidate; choose a row to see the judgements of its item")
-    chosen = st.dataframe(
+    items = frame["item"].tolist()
+
+    def choose() -> None:
+        for row in st.session_state["consensus-table"]["selection"]["rows"]:
+            st.session_state["ranked"] = items[row]
+
+    st.caption("Consensus of each candidate")
+    st.dataframe(
         table,
         hide_index=True,
         column_config={
             name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table
         },
         key="consensus-table",
-        on_select="rerun",
+        on_select=choose,
         selection_mode="single-row",
         alt="Consensus score of each candidate",
     )
     numbers.downloads(table, "consensus")
-    for row in chosen["selection"]["rows"]:
-        behind = replace(
-            state.selection,
-            judges=(state.judge,),
-            where=(*state.selection.where, ("item_id", frame["item"].iloc[row])),
-        )
-        runs = cached.get_store().export(behind, kind="rankings").to_pandas()
-        st.dataframe(
-            runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item"
-        )
-        numbers.downloads(runs, "consensus-item")
+    item = widgets.select(
+        "Judgements of item",
+        dict.fromkeys(items),
+        start=None,
+        key="ranked",
+        placeholder="click a row, or choose here",
+    )
+    if item is None:
+        return
+    behind = replace(
+        state.selection, judges=(state.judge,), where=(*state.selection.where, ("item_id", item))
+    )
+    runs = cached.get_store().export(behind, kind="rankings").to_pandas()
+    st.dataframe(
+        runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item"
+    )
+    numbers.downloads(runs, "consensus-item")
 
 
 def orders_tab(state: PageState) -> None:
@@ -123,14 +146,21 @@ def orders_tab(state: PageState) -> None:
     if found is None:
         widgets.not_applicable(NO_BEST)
         return
-    st.text(sentences.enough(found))
+    widgets.answer(sentences.orders_answer(state.judge, found), part="-orders")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(
-            sweep_figure(found, style=style, theme=state.look),
+        missed = {
+            orders_key(row.k): items
+            for row, items in zip(found.rows, found.missed, strict=True)
+            if len(items)
+        }
+        chosen = widgets.figure(
+            sweep_figure(found, style=style, theme=state.look, chosen=widgets.in_url("orders")),
             "orders",
             alt="Accuracy against orders",
+            marks={key: key for key in missed},
+            prompt="Items not always right with",
         )
         if found.rows[0].bound is None:
             st.caption(
@@ -154,6 +184,9 @@ def orders_tab(state: PageState) -> None:
             st.caption(
                 f"{found.left_out:,} items with fewer than {len(found.rows)} orders are left out."
             )
+    if chosen is not None:
+        said = f"whose consensus of {chosen} is not right by every choice of orders"
+        first_places_on(state, missed[chosen], said, name="missed-items")
 
 
 def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
@@ -198,44 +231,30 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         st.caption("Winners of all items without the slots' pull")
         numbers.downloads(winners, "slot-corrected")
     if chosen is not None:
-        _put_first(state, chosen)
-
-
-def _put_first(state: PageState, slot: int) -> None:
-    """The first places of the chosen judge that stood in a slot; tied ones are all first."""
-    rankings = state.shown
-    rows = np.flatnonzero(in_top_set(rankings) & (rankings.slot == slot))
-    items = np.array(cached.ranked_items(state.selection), dtype=object)
-    table = pd.DataFrame(
-        {
-            "item": items[rankings.item[rows]],
-            "run": rankings.run[rows],
-            "candidate": np.array(rankings.candidates, dtype=object)[rankings.candidate[rows]],
-            "score": rankings.score[rows],
-            "is the best": pd.Series(rankings.best[rows])
-            .map({0: False, 1: True})
-            .astype("boolean"),
-        }
-    ).dropna(axis=1, how="all")
-    st.caption(
-        f"{count(len(rows), 'first place')} in slot {slot + 1}"
-        + (f"; the first {MOST_SHOWN:,} are here" if len(rows) > MOST_SHOWN else "")
-    )
-    st.dataframe(table.head(MOST_SHOWN), hide_index=True, alt="First places in the chosen slot")
-    numbers.downloads(table, "first-in-slot")
+        rankings = state.shown
+        rows = np.flatnonzero(in_top_set(rankings) & (rankings.slot == chosen))
+        first_places(state, rankings, rows, f"in slot {chosen + 1}", name="first-in-slot")
 
 
 def judges_tab(
     state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]
 ) -> None:
-    """Every judge's order sensitivity and accuracy."""
+    """Every judge's order sensitivity and accuracy, and all judges together."""
+    chosen = None
     if sensitive:
-        st.text(sentences.judges(sensitive))
+        widgets.answer(sentences.judges_answer(sensitive), part="-judges")
         shares = {name: -one.changed.value for name, one in sensitive.items()}
         order = many.in_order(shares, key="listwise", chosen=(state.judge,))
-        fig = sensitivities_figure(order.few(sensitive), styles=state.styles, theme=state.look)
-        widgets.figure(
-            fig, "order-decides", alt="Share of items whose first place depends on the order"
+        few = order.few(sensitive)
+        fig = sensitivities_figure(
+            few, styles=state.styles, theme=state.look, chosen=widgets.in_url("order-decides")
+        )
+        chosen = widgets.figure(
+            fig,
+            "order-decides",
+            alt="Share of items whose first place depends on the order",
+            marks={name: name for name, one in few.items() if len(one.decided)},
+            prompt="Items on which order decides for",
         )
         widgets.how_to_read(
             "A mark is the share of items on which a judge put different candidates first in "
@@ -250,5 +269,17 @@ def judges_tab(
         )
     else:
         widgets.not_applicable("no item was judged in two orders.")
-    columns = sentences.judge_columns(found, sensitive)
-    numbers.table(tables.frame(columns, state.rankings), "listwise-judges", alt="All judges")
+    if chosen is not None:
+        first_places_on(
+            state,
+            sensitive[chosen].decided,
+            "on which order decides who comes first",
+            judge=chosen,
+            name="decided-items",
+        )
+    together = pooled(found.values())
+    if together is not None:
+        st.subheader("All judges together", anchor=False)
+        widgets.answer(sentences.pooled_answer(together), part="-pooled")
+    rows = sentences.judge_rows(state.rankings, found, sensitive, together)
+    numbers.table(tables.frame(sentences.JUDGES, rows), "listwise-judges", alt="All judges")

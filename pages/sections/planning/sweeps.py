@@ -27,7 +27,7 @@ from core.interpretation.planning import (
     labels_answer,
     plan_answer,
     votes_answer,
-    worth_of_votes,
+    worth_answer,
 )
 from core.interpretation.tables import frame
 from core.plots.base import Style
@@ -139,8 +139,6 @@ def votes_tab(state: PageState) -> None:
     worth = cached.computed(
         "effective votes", state.key, lambda: effective_votes(state.counts[state.judge])
     )
-    if worth is not None:
-        st.text(worth_of_votes(state.judge, worth))
     widgets.in_full(votes_answer(state.judge, found), part="votes")
     _drawn(state, found, weighed)
     order = "half from each order shown" if found.balanced else "whatever the order shown"
@@ -162,7 +160,8 @@ def votes_tab(state: PageState) -> None:
         found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS
     )
     if worth is not None:
-        st.caption("Share of comparisons whose majority is on the wrong side, by number of votes")
+        st.subheader("What are repeated votes worth?", anchor=False)
+        widgets.answer(worth_answer(state.judge, worth), part="worth")
         table = frame(EFFECTIVE, worth.errors)
         numbers.table(table, "effective-votes", alt="Majority on the wrong side, by votes")
     source = "order_counts" if found.balanced else "vote_counts"
