@@ -21,7 +21,7 @@ from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from ..wording import count, elo_ends, number, percent, points, points_ends, signed_elo
-from .answer import Answer, difference, in_words, line
+from .answer import Answer, difference, in_words, line, measured
 from .leaderboard import ENDS
 from .tables import Column
 
@@ -31,6 +31,10 @@ METHOD_NAMES = {
     "glicko2": "Glicko-2",
     "trueskill": "TrueSkill",
 }
+CLOSER = 1.05
+"""Pooled judges whose interval is narrower by this factor know more than one of them."""
+ALIKE = 0.90
+"""Boards of a higher Kendall τ rank alike, as for anchors. Source: [RAEE] appendix E.1."""
 TOLERATED = 0.05
 """A formula within so much of what subsamples show is called right."""
 
@@ -322,6 +326,38 @@ def judges(board: PooledBoard, found: Pooling | None) -> str:
     )
 
 
+def judges_answer(board: PooledBoard, found: Pooling | None) -> Answer:
+    """How much more closely all judges pooled know a model's Elo than one of them does."""
+    first = board.rows[0]
+    leader = f"{first.model} {difference(first.elo, scale=1, digits=0, unit=' Elo')}"
+    if found is None:
+        return Answer(
+            headline="What pooling judges gains is unknown.", figures=line([leader]), good=False
+        )
+    one, everyone = found.sizes[0], found.sizes[-1]
+    alone, together = _width(one.observed.value), _width(everyone.observed.value)
+    whose = f"{in_words(everyone.size)} judges"
+    if alone > CLOSER * together:
+        more = f"{alone / together:.1f} times as closely" if together else "more closely"
+        than = "as" if together else "than"
+        headline = f"All {whose} pooled know a model's Elo {more} {than} one of them."
+    else:
+        headline = f"Pooling all {whose} tells hardly more of a model's Elo than one judge."
+    runs = everyone.predicted_runs
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                f"one judge ±{alone:.0f} Elo",
+                f"all {everyone.size} ±{together:.0f}",
+                f"predicted ±{_width(everyone.predicted):.0f}"
+                + (f", by repeatability ±{_width(runs):.0f}" if runs is not None else ""),
+                leader,
+            ]
+        ),
+    )
+
+
 def screened(found: Screening, row: Screened) -> str:
     """What a cut leaves."""
     everyone = found.rows[0]
@@ -547,6 +583,36 @@ def outside(found: OutsideComparison) -> str:
     return (
         f"On the {n} models of both boards, Kendall τ is {found.kendall.value:.2f}{ends}{apart}. "
         f"{left}."
+    )
+
+
+def outside_answer(found: OutsideComparison) -> Answer:
+    """Whether an imported board ranks the models of both alike."""
+    tau, n = found.kendall, len(found.models)
+    if tau is None:
+        headline = (
+            "All models are equal on one of the boards, so ranks cannot be compared."
+            if n >= 3
+            else "Too few models stand on both boards to compare them."
+        )
+    elif tau.value > ALIKE:
+        headline = "Both boards rank their common models alike."
+    elif tau.low > 0:
+        headline = "Both boards rank their common models similarly, but not alike."
+    else:
+        headline = "The other board is not shown to rank the common models as this one does."
+    return Answer(
+        headline=headline,
+        figures=line(
+            [
+                tau and f"Kendall τ {measured(tau)}",
+                found.mean_abs_elo is not None
+                and f"{found.mean_abs_elo:.0f} Elo apart on average after centring",
+                count(n, "common model"),
+                f"{len(found.only_here)} here and {len(found.only_outside)} there without partner",
+            ]
+        ),
+        good=tau is not None and tau.low > 0,
     )
 
 

@@ -58,7 +58,7 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ("fused.csv", fused(np.random.default_rng(1))),
         *(
             (file, (REPOSITORY / "data" / file).read_bytes())
-            for file in ("demo_votes.csv.gz", "demo_scores.csv.gz")
+            for file in ("demo_votes.csv.gz", "demo_scores.csv.gz", "demo_rankings.csv.gz")
         ),
     ]
     with Store.open(path) as store:

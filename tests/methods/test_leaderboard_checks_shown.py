@@ -113,6 +113,15 @@ def test_judges_and_screening_in_words(demo_votes, judged):
         "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
     )
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
+    short = said.judges_answer(pooled, found)
+    assert short.headline == (
+        "All seven judges pooled know a model's Elo 1.2 times as closely as one of them."
+    )
+    assert short.figures == (
+        "one judge ±59 Elo · all 7 ±48 · predicted ±49, by repeatability ±55 · sim-hazel +105 Elo "
+        "(56–153)"
+    )
+    assert said.judges_answer(pooled, None).headline == "What pooling judges gains is unknown."
     assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=seeded()))
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.9, 0.95, 1.0))
     by_cut = {row.cut: said.screened(cuts, row) for row in cuts.rows}
@@ -135,6 +144,11 @@ def test_few_judges_and_equal_scores_in_words(judged):
     opposed = {"yes": pairs, "no": turned}
     told = said.judges(mean_of_judges(opposed, ANCHOR), pooling(opposed, ANCHOR, rng=seeded()))
     assert "all 2 pooled to ±0; errors that correlate by ρ = -1.00 predict ±0." in told
+    same = {"one": pairs, "two": pairs}
+    hardly = said.judges_answer(mean_of_judges(same, ANCHOR), pooling(same, ANCHOR, rng=seeded()))
+    assert hardly.headline == (
+        "Pooling all two judges tells hardly more of a model's Elo than one judge."
+    )
     repeats = icc(np.array([[1, 1], [0, 1], [-1, -1], [1, 0]]))
     alone = screening({name: pairs}, ANCHOR, icc={name: repeats}, cuts=(0.0,))
     assert said.screened(alone, alone.rows[1]).startswith(
@@ -261,9 +275,20 @@ def test_an_outside_board_in_words(demo_pairs):
         + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:])
         + "other,1\n"
     )
-    told = said.outside(
-        compare_outside(here, read_outside(content.encode(), name="x"), rng=seeded())
-    )
+    alike = compare_outside(here, read_outside(content.encode(), name="x"), rng=seeded())
+    told = said.outside(alike)
+    short = said.outside_answer(alike)
+    assert short.headline == "Both boards rank their common models alike."
+    assert short.figures.startswith("Kendall τ 1.00")
+    assert short.figures.endswith("6 common models · 2 here and 1 there without partner")
+    for tau, headline in (
+        (Estimate(0.6, 0.2, 0.9), "Both boards rank their common models similarly, but not alike."),
+        (
+            Estimate(0.3, -0.2, 0.8),
+            "The other board is not shown to rank the common models as this one does.",
+        ),
+    ):
+        assert said.outside_answer(dataclasses.replace(alike, kendall=tau)).headline == headline
     assert told.startswith(
         "On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order"
     )
@@ -271,6 +296,7 @@ def test_an_outside_board_in_words(demo_pairs):
     few = compare_outside(
         here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=seeded()
     )
+    assert said.outside_answer(few).headline.startswith("Too few models stand on both boards")
     assert said.outside(few).startswith(
         "Too few models stand on both boards to compare them: 1 match"
     )

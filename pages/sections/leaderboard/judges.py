@@ -51,7 +51,8 @@ def judges_tab(state: PageState) -> None:
         )
     except NoUsableVotes as error:
         reason = str(error)
-    st.text(sentences.judges(pooled, found))
+    widgets.answer(sentences.judges_answer(pooled, found), part="-judges")
+    widgets.in_full(sentences.judges(pooled, found), part="-judges")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if found is None:

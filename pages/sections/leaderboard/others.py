@@ -147,7 +147,8 @@ def outside_tab(state: PageState) -> None:
 
 
 def _show(state: PageState, found: OutsideComparison, name: str) -> None:
-    st.text(sentences.outside(found))
+    widgets.answer(sentences.outside_answer(found), part="-outside")
+    widgets.in_full(sentences.outside(found), part="-outside")
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {model: state.votes(model) for model in found.models if model != state.anchor}
     chosen = None
