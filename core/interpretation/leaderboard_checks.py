@@ -20,7 +20,7 @@ from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Change
 from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from ..wording import count, elo_ends, number, percent, points, points_ends, signed_elo
+from ..wording import count, elo_ends, number, percent, points, points_ends, signed, signed_elo
 from .answer import Answer, difference, in_words, line, measured
 from .leaderboard import ENDS
 from .tables import Column
@@ -554,7 +554,7 @@ def over_judges_answer(rows: Sequence[OverJudges]) -> Answer:
         figures=line(
             [
                 *(
-                    f"{row.model} {signed_elo(row.least)} to {signed_elo(row.most)} Elo among "
+                    f"{row.model} {signed(row.least, 0)} to {signed(row.most, 0)} Elo among "
                     f"{count(row.judges, 'judge')}"
                     for row in ([widest] if narrow is widest else [widest, narrow])
                 ),

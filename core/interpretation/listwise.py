@@ -382,9 +382,9 @@ def parts_answer(judge: str, found: Sequence[PartAlone]) -> Answer:
             [
                 f"all parts {share(whole.right, 1)}",
                 *(
-                    f"{PART_NAMES[part.part]} {percent(part.right.value, 1)}, "
-                    f"{difference(part.change, unit=' points')}"
-                    for part in alone
+                    f"{PART_NAMES[part.part]} "
+                    f"{difference(part.change, unit='' if place else ' points')}"
+                    for place, part in enumerate(alone)
                 ),
                 count(whole.right.n, "item"),
             ]

@@ -117,7 +117,7 @@ def without_figure(
     gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
     return forest(
         [series("change without this judge", gaps, "", "{0.n:,} comparisons")],
-        "change of accuracy without this judge, points",
+        "change of accuracy, points",
         styles=_looks(found, styles, theme),
         reference=0.0,
         theme=theme,

@@ -22,9 +22,7 @@ VIEWS = {
     "jury-share": f"/juries?jury-by=share&{DEMO}",
     "without": f"/juries?tab=Without+one+judge&without=sim-judge-boaster&{DEMO}",
     "consensus": f"/listwise?changed=sim-judge-boaster&ranked=ranked-0007&{DEMO}",
-    "orders": f"/listwise?tab=How+many+orders&orders=2+orders&{DEMO}",
     "parts": f"/listwise?tab=Parts&part=first+places&{DEMO}",
-    "slots": f"/listwise?tab=Slots&slots=slot+3&{DEMO}",
     "judges": f"/listwise?tab=Judges&order-decides=sim-judge-boaster&{DEMO}",
     "board": f"/leaderboard?tab=Board&judged=sim-hazel,+by+sim-judge-boaster&{DEMO}",
     "abstention": f"/leaderboard?tab=Abstention&{DEMO}",
@@ -34,6 +32,14 @@ VIEWS = {
 }
 LEADS_TO_VOTES = {"grid", "forced", "jury", "without", "board", "votes"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
+ONLY_IN_PICTURES = {
+    "orders": f"/listwise?tab=How+many+orders&orders=2+orders&{DEMO}",
+    "slots": f"/listwise?tab=Slots&slots=slot+3&{DEMO}",
+    "pooled": f"/leaderboard?tab=Judges&{DEMO}",
+    "anchors": f"/leaderboard?tab=Another+anchor&{DEMO}",
+    "labels": f"/planning?tab=How+many+labels&{DEMO}",
+}
+"""Views that are looked at, and not tested as they are like others."""
 
 
 def fused(rng: np.random.Generator) -> bytes:
@@ -77,7 +83,7 @@ def test_browser_the_views_of_the_papers_are_whole(chromium, own_app, theme, wid
     with visiting(
         chromium, own_app, viewport={"width": width, "height": 900}, color_scheme=theme
     ) as visitor:
-        for name, path in VIEWS.items():
+        for name, path in (VIEWS | (ONLY_IN_PICTURES if SHOTS else {})).items():
             visitor.open(path)
             visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
             visitor.settle()

@@ -109,8 +109,8 @@ def test_a_mark_leads_to_the_runs_of_its_items(app, ranked, tab, key, mark):
     first = in_top_set(table) & np.isin(table.item, items)
     assert 0 < len(items) < 60
     said = [caption.value for caption in page.caption]
-    assert any(text.startswith(f"{len(items)} items ") for text in said)
-    assert any(text.startswith(f"{first.sum():,} first places on them") for text in said)
+    (about,) = [text for text in said if text.startswith(f"{len(items)} items ")]
+    assert f"; {first.sum():,} first places on them" in about
     (shown,) = [each.value for each in page.dataframe if "run" in each.value]
     names = {f"ranked-{item:04d}" for item in items}
     assert set(shown["item"]) == names if len(shown) < 200 else set(shown["item"]) < names

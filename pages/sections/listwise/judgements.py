@@ -25,16 +25,17 @@ def first_places_on(
     """
     rankings = state.rankings[judge or state.judge]
     rows = np.flatnonzero(in_top_set(rankings) & np.isin(rankings.item, items))
-    st.caption(f"{count(len(items), 'item')} {said}")
-    first_places(state, rankings, rows, "on them", name=name)
+    first_places(
+        state, rankings, rows, "on them", name=name, of=f"{count(len(items), 'item')} {said}; "
+    )
 
 
 def first_places(
-    state: PageState, rankings: ListRankings, rows: IntArray, said: str, *, name: str
+    state: PageState, rankings: ListRankings, rows: IntArray, said: str, *, name: str, of: str = ""
 ) -> None:
     """Rows of a judge's rankings that came first; tied ones are all first.
 
-    said : which first places, after their number.
+    of, said : what they are of and which they are, before and after their number.
     """
     rows = rows[np.lexsort((rankings.run[rows], rankings.item[rows]))]
     items = np.array(cached.ranked_items(state.selection), dtype=object)
@@ -51,7 +52,7 @@ def first_places(
         }
     ).dropna(axis=1, how="all")
     st.caption(
-        f"{count(len(rows), 'first place')} {said}"
+        f"{of}{count(len(rows), 'first place')} {said}"
         + (f"; the first {MOST_SHOWN:,} are here" if len(rows) > MOST_SHOWN else "")
     )
     st.dataframe(table.head(MOST_SHOWN), hide_index=True, alt="First places behind the mark")

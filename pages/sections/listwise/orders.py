@@ -279,7 +279,6 @@ def judges_tab(
         )
     together = pooled(found.values())
     if together is not None:
-        st.subheader("All judges together", anchor=False)
         widgets.answer(sentences.pooled_answer(together), part="-pooled")
     rows = sentences.judge_rows(state.rankings, found, sensitive, together)
     numbers.table(tables.frame(sentences.JUDGES, rows), "listwise-judges", alt="All judges")
