@@ -75,6 +75,7 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     stop_app(server)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("theme", "width"),
     [("light", 1440), ("dark", 390), *([("dark", 1440), ("light", 390)] if SHOTS else [])],

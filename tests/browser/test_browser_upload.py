@@ -135,6 +135,7 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     assert selected(visitor) == "JudgeBench"
 
 
+@pytest.mark.thorough
 def test_browser_hostile_file_is_only_text(visitor, tmp_path):
     path = tmp_path / "<b>![p](q.png)=1.csv"
     quoted = HOSTILE.replace('"', '""')

@@ -45,6 +45,7 @@ def audits() -> dict[float, Audit]:
         }
 
 
+@pytest.mark.thorough
 def test_p_values_are_the_same_at_every_level(audits: dict[float, Audit]) -> None:
     by_default = audits[0.95]
     assert sum(not math.isnan(result.p_value) for result in by_default.checks) >= 150

@@ -498,6 +498,7 @@ def test_the_demo_reads_as_pandas_reads_it():
     check_cells(REPOSITORY / "data" / "demo_votes.csv.gz", 57_120)
 
 
+@pytest.mark.thorough
 def test_real_votes_read_as_pandas_reads_them(shared_data, subtests):
     """Every cell of the real files, against pandas."""
     for name, rows in COUNTS.items():

@@ -149,6 +149,7 @@ def test_gold_of_real_pairs(folder, name):
     assert {*votes["gold"].to_pylist()} == {1, -1}
 
 
+@pytest.mark.thorough
 def test_every_real_file_ends_with_something_true(folder, capsys):
     """Each file is audited, or refused with what it is and what to give instead."""
     for path in sorted(folder.rglob("*")):

@@ -104,6 +104,7 @@ def test_a_judge_without_any_of_the_models_has_no_scores() -> None:
     assert set(within) == {None, "one"}
 
 
+@pytest.mark.thorough
 def test_an_audit_says_what_it_leaves_out() -> None:
     lines = ["item_id,judge,vote,model_a,model_b"]
     for k in range(MOST_JUDGES + 1):

@@ -784,6 +784,7 @@ def test_more_votes_than_can_be_drawn_from_are_refused():
         vote_sweep(counts, rng=np.random.default_rng(0), sizes=(1, 2))
 
 
+@pytest.mark.thorough
 def test_temperatures_of_reward_bench_2(shared_data, subtests):
     path = shared_data / "votes" / "rewardbench2_temperature.csv.gz"
     with store_of(path) as store:

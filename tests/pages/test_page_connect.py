@@ -143,6 +143,7 @@ def test_where_others_come_in_only_named_engines_are_offered(
     assert app.selectbox(key="connect-engine").options == [f"csv://{folder}"]
 
 
+@pytest.mark.thorough
 def test_a_session_that_is_lost_is_said_and_gives_way(folder: Path) -> None:
     app = look(opened(new_app(), "data"), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())

@@ -838,10 +838,12 @@ def read_by_the_page(app: AppTest, files: list[Path]) -> None:
                 assert stored_rows.num_rows == pc.sum(rows).as_py(), name
 
 
+@pytest.mark.thorough
 def test_the_files_of_tools_are_read_by_the_page(app):
     read_by_the_page(app, [path for path in FILES if path.name != "german.csv"])
 
 
+@pytest.mark.thorough
 def test_real_files_of_tools_are_read_by_the_page(app, shared_data):
     folder = shared_data / "native"
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]

@@ -162,6 +162,7 @@ def test_what_was_skipped_comes_again_at_the_end():
         assert desk.cards("me") == []
 
 
+@pytest.mark.thorough
 def test_several_people_share_the_items_out_but_for_a_third(store):
     desk = open_desk(store, "votes", seed=4)
     for _ in range(60):

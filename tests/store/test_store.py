@@ -491,6 +491,7 @@ def test_votes_survive_import_export_and_import(native):
         check_survival(path)
 
 
+@pytest.mark.thorough
 def test_real_votes_survive_import_export_and_import(shared_data, subtests):
     for name in (
         "judgebench",
