@@ -26,6 +26,8 @@ from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without
 from pages.sections.listwise.judgements import first_places, first_places_on
 from pages.shared import cached, many, numbers, widgets
 
+SHARED = {"dataset", "item_id", "category", "judge", "rater_type"}
+"""Columns that say the same of all judgements of an item by a judge."""
 DECIMALS = [
     sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")
 ]
@@ -125,8 +127,13 @@ def _candidates(state: PageState, scores: Consensus) -> None:
         state.selection, judges=(state.judge,), where=(*state.selection.where, ("item_id", item))
     )
     runs = cached.get_store().export(behind, kind="rankings").to_pandas()
+    known = runs.dropna(axis=1, how="all")
     st.dataframe(
-        runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item"
+        known,
+        hide_index=True,
+        # What all rows share is in the files.
+        column_order=[name for name in known if name not in SHARED],
+        alt="Judgements of the chosen item",
     )
     numbers.downloads(runs, "consensus-item")
 
