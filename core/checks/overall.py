@@ -244,6 +244,25 @@ def need_of(result: CheckResult) -> str:
     return f"{size} {check.more_of}"
 
 
+def what_to_do(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
+    """A sentence for each check that an overall verdict rests on: its advice where it warns or
+    fails, else what it lacks.
+
+    of : the results by check.
+    """
+    graded = [check for check in overall.because if of[check].grade in ("warn", "fail")]
+    advice = [BY_NAME[check].advice for check in graded]
+    for check in overall.because:
+        if of[check].grade == "unknown":
+            advice.append(f"Add {need_of(of[check])}.")
+        elif of[check].grade == "unclear":
+            more = "It sits at a limit: look at what errors cost"
+            if of[check].more_items:
+                more = f"Add about {need_of(of[check])}"
+            advice.append(f"{more}, to settle whether {BY_NAME[check].words} is good enough.")
+    return advice
+
+
 def confidence_line(results: Sequence[CheckResult]) -> str:
     """Whether a judge's confidence can be used; never part of the overall verdict."""
     of_check = {r.check: r for r in results if r.check in CONFIDENCE_CHECKS}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..checks import BY_NAME, Rules
 from ..checks.check import CheckResult, Limits
-from ..checks.overall import Overall, OverallVerdict, checks_made, confidence_line, need_of
+from ..checks.overall import Overall, OverallVerdict, checks_made, confidence_line, what_to_do
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from ..wording import count, percent
@@ -288,16 +288,7 @@ def _changes(position: PositionBias | None) -> str | None:
 
 
 def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
-    graded = [check for check in overall.because if of[check].grade in ("warn", "fail")]
-    advice = [BY_NAME[check].advice for check in graded]
-    for check in overall.because:
-        if of[check].grade == "unknown":
-            advice.append(f"Add {need_of(of[check])}.")
-        elif of[check].grade == "unclear":
-            more = "It sits at a limit: look at what errors cost"
-            if of[check].more_items:
-                more = f"Add about {need_of(of[check])}"
-            advice.append(f"{more}, to settle whether {check.replace('_', ' ')} is good enough.")
+    advice = what_to_do(overall, of)
     if overall.verdict == "trust":
         advice.append("Use it, and repeat the audit when judge, prompt or models change.")
         advice.append(confidence_line(list(of.values())))

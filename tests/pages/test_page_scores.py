@@ -145,6 +145,20 @@ def test_the_first_screen_has_the_verdict(app, scored, dataset):
     assert f"{found.whose} ·" in said
 
 
+def test_scores_that_no_person_gave_lead_to_labels(tmp_path, monkeypatch):
+    path = tmp_path / "alone.duckdb"
+    rows = "".join(f"q{k},j,{1 + k % 5}\n" for k in range(40))
+    with Store.open(path) as store:
+        (reading,) = read([("alone.csv", f"item_id,judge,score\n{rows}".encode())])
+        store.load(reading)
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    app = new_app()
+    for page in ("overview", "scores"):
+        shown = opened(app, page)
+        assert "What to do: Add scores by a person on the same answers." in all_text(shown)
+        assert {"label-answers-label", "label-answers-file"} <= {one.key for one in shown.button}
+
+
 def test_a_selection_of_votes_says_what_to_load(store_path, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))
     page = opened(new_app(), "scores")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import streamlit as st
 
 from core.audit_results import ScoreAudit
-from core.checks import BY_NAME, SCORE_CHECKS
-from core.checks.overall import GRADE_OF, SIGNS, checks_made
+from core.checks import SCORE_CHECKS
+from core.checks.overall import GRADE_OF, SIGNS, checks_made, what_to_do
 from core.interpretation.card import WORDS
 from core.plots.overview import MOST_ROWS, check_matrix
 from pages.sections.overview.first_screen import LEGEND, Screen
@@ -50,5 +50,8 @@ def _card(audit: ScoreAudit) -> None:
             st.text(audit.headline)
         if audit.figures:
             st.text(audit.figures)
-        if audit.overall.verdict != "trust" and audit.overall.because:
-            st.text(f"What to do: {BY_NAME[audit.overall.because[0]].advice}")
+        results = {result.check: result for result in audit.checks}
+        if audit.overall.verdict != "trust" and (advice := what_to_do(audit.overall, results)):
+            st.text(f"What to do: {advice[0]}")
+        if audit.overall.verdict == "cannot_say":
+            widgets.doors("label-answers")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.audit_results import ScoreAudit
 from core.checks import BY_NAME
-from core.checks.overall import SIGNS, because
+from core.checks.overall import SIGNS, because, what_to_do
 from core.interpretation import scores as sentences
 from core.interpretation.tables import frame
 from core.plots import scores as plots
@@ -28,10 +28,11 @@ def answer(state: PageState) -> None:
     if shown.figures:
         st.text(shown.figures)
     st.text(because(shown.whose, shown.overall, shown.checks))
-    for check in shown.overall.because:
-        if not good:
-            st.text(f"What to do: {BY_NAME[check].advice}")
-            break
+    results = {result.check: result for result in shown.checks}
+    if not good and (advice := what_to_do(shown.overall, results)):
+        st.text(f"What to do: {advice[0]}")
+    if shown.overall.verdict == "cannot_say":
+        widgets.doors("label-answers")
 
 
 def agreement_tab(state: PageState) -> None:
