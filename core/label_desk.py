@@ -11,26 +11,22 @@ from functools import cached_property
 
 import numpy as np
 
-from .accuracy import credit
-from .checks import BY_NAME
 from .errors import InvalidOption
-from .labelling.people import CorrectedAccuracy, corrected_accuracy, doubtful, repeatability
+from .label_results import PASS_OR_FAIL, Look
 from .labelling.session import Session, Sharing
-from .labelling.shown import JudgeStanding, Shown
-from .labelling.verdict import LabelledRow, Limits, Plan, forecast, standing
-from .labelling.wealth import strata
-from .records import FloatArray, VoteCounts
+from .labelling.shown import Shown
+from .labelling.verdict import Limits, Plan
 from .schema import Kind
 from .store import Store
 from .store.label_writing import write_answer
 from .store.labelling import (
     LabelPlan,
     UnitTexts,
-    UnitVotes,
     begin,
     label_log,
     label_plan,
     order_size,
+    unit_models,
     unit_texts,
     unit_votes,
 )
@@ -80,7 +76,7 @@ class Desk:
         if self.plan.kind == "votes":
             return PAIR_KEYS
         low, high = self.scale
-        if (low, high) == (0.0, 1.0):
+        if (low, high) == PASS_OR_FAIL:
             return PASS_KEYS
         levels = range(int(low), int(high) + 1)
         if high - low > 9 or low < 0:
@@ -95,7 +91,7 @@ class Desk:
         scores = [votes.score for votes in unit_votes(self.store, self.plan.dataset).values()]
         every = np.concatenate(scores) if scores else np.zeros(1)
         low, high = float(every.min()), float(every.max())
-        return (0.0, 1.0) if low >= 0 and high <= 1 else (np.floor(low), np.ceil(high))
+        return PASS_OR_FAIL if low >= 0 and high <= 1 else (np.floor(low), np.ceil(high))
 
     def cards(self, person: str, most: int = 5) -> list[Card]:
         """The next cards of a person; a blind repeat comes first when it is due."""
@@ -188,51 +184,20 @@ class Desk:
 
         between : called before each judge, for who lets others go first.
         """
-        of_check = BY_NAME["accuracy"].limits
-        limits = limits or (of_check.caution, of_check.failure or of_check.caution)
         votes = unit_votes(self.store, self.plan.dataset)
-        same, again = self.session.repeats()
-        repeated = repeatability(same, again) if again else None
-        plan = Plan(labels=self.plan.planned)
-        rows = labelled_rows(self.session, votes) if self.plan.kind == "votes" else {}
-        found = []
-        for judge in votes if judges is None else judges:
-            if judge not in rows:
-                continue
-            between()
-            row, places = rows[judge]
-            stands = standing(row, plan, limits=limits)
-            found.append(
-                JudgeStanding(
-                    judge=judge,
-                    standing=stands,
-                    grade=doubtful(stands.grade, repeated),
-                    forecast=forecast(row, plan, limits=limits, rng=np.random.default_rng(0))
-                    if stands.grade == "unclear"
-                    else None,
-                    corrected=self._corrected(row, places),
-                )
-            )
-        return Shown(
-            n=len(self.session.labels()),
-            size=self.size,
-            planned=self.plan.planned,
-            repeats=(same, again),
-            repeated=repeated,
-            judges=tuple(found),
+        look = Look(
+            session=self.session,
+            kind=self.plan.kind,
+            plan=Plan(labels=self.plan.planned),
+            votes=votes,
+            names=[judge for judge in (votes if judges is None else judges) if judge in votes],
+            scale=self.scale if self.plan.kind == "scores" else PASS_OR_FAIL,
+            models=unit_models(self.store, self.plan.dataset)
+            if self.plan.kind == "votes"
+            else None,
+            limits=limits,
         )
-
-    def _corrected(self, row: LabelledRow, places: Sequence[int]) -> CorrectedAccuracy | None:
-        """Beside what a second person says, where there is one."""
-        pair = self.session.pairs()
-        if pair is None:
-            return None
-        same = pair[2]
-        decided = np.flatnonzero(~np.isnan(row.credit) & ~row.undecided)
-        agrees = [float(same.get(place, np.nan)) for place in np.array(places)[decided].tolist()]
-        return (
-            corrected_accuracy(row.credit[decided], np.array(agrees)) if len(decided) > 1 else None
-        )
+        return look.shown(between)
 
 
 def open_desk(
@@ -254,58 +219,3 @@ def open_desk(
         drawn = secrets.randbits(48) if seed is None else seed
         plan = begin(store, dataset, kind=kind, planned=planned, seed=drawn)
     return Desk(store, plan, sharing=sharing)
-
-
-def labelled_rows(
-    session: Session, votes: Mapping[str, UnitVotes]
-) -> dict[str, tuple[LabelledRow, list[int]]]:
-    """Labels as they count for each judge, with their places: its units in the order of labelling,
-    then those left.
-    """
-    labels = session.labels()
-    means = {judge: (own.plus - own.minus) / _n(own) for judge, own in votes.items()}
-    total, raters = np.zeros(session.n), np.zeros(session.n)
-    for judge, own in votes.items():
-        total[own.place] += means[judge]
-        raters[own.place] += 1
-    rows = {}
-    for judge, own in votes.items():
-        others = raters[own.place] - 1
-        with np.errstate(invalid="ignore", divide="ignore"):
-            beside = np.where(others > 0, (total[own.place] - means[judge]) / others, np.nan)
-        stratum = dict(zip(own.place.tolist(), strata(means[judge], beside).tolist(), strict=True))
-        at = {place: k for k, place in enumerate(own.place.tolist())}
-        of_judge = [label for label in labels if label.place in at]
-        seen = [label.place for label in of_judge]
-        seen_set = set(seen)
-        left = [place for place in own.place.tolist() if place not in seen_set]
-        gold = np.array([0 if x.label is None else int(x.label) for x in of_judge], dtype=np.int64)
-        place = np.array([at[p] for p in seen], dtype=np.int64)
-        gets = np.full(len(seen), np.nan)
-        sided = gold != 0
-        if sided.any():
-            gets[sided] = credit(_counts(own, place[sided], gold[sided]))
-        rows[judge] = (
-            LabelledRow(
-                stratum=np.array([stratum[p] for p in (*seen, *left)], dtype=np.int64),
-                credit=gets,
-                undecided=np.array([x.label is None for x in of_judge], dtype=bool),
-            ),
-            seen,
-        )
-    return rows
-
-
-def _n(own: UnitVotes) -> FloatArray:
-    return np.asarray(own.plus + own.tie + own.minus, dtype=np.float64)
-
-
-def _counts(own: UnitVotes, place: np.ndarray, gold: np.ndarray) -> VoteCounts:
-    return VoteCounts(
-        comparison=place,
-        item=place,
-        plus=own.plus[place],
-        tie=own.tie[place],
-        minus=own.minus[place],
-        gold=gold,
-    )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ..labelling.shown import JudgeStanding, Shown
-from ..labelling.verdict import LEAST_LABELS, Forecast
-from ..wording import count, percent, percent_span
+from ..labelling.answers import LEAST_OF_CLASS, PassVerdict
+from ..labelling.rate import Rate
+from ..labelling.shown import JudgeStanding, LevelStanding, PassStanding, Shown
+from ..labelling.verdict import LEAST_LABELS, Forecast, Standing
+from ..stats.estimate import Estimate
+from ..wording import count, interval, number, percent, percent_span
 
 WORDS = {
     "ok": "right often enough",
@@ -61,16 +64,123 @@ def standing_sentence(one: JudgeStanding) -> str:
         f". Right on {percent(stands.right.value)} ({percent_span(stands.right)}, valid whenever "
         "you stop)."
     )
-    if stands.too_undecided:
-        said += f" {stands.undecided:,} of {stands.n:,} labels cannot tell: too many for a verdict."
-    elif one.grade != stands.grade:
-        said += " The labels may err: the same person said something else too often."
+    if stands.planned is not None:
+        said += f" At the end of the plan, looked at once: {percent_span(stands.planned)}."
+    said += _doubts(stands.too_undecided, (stands.undecided, stands.n), one.grade != stands.grade)
     if one.forecast is not None:
         said += f" {forecast_sentence(one.forecast)}"
     if one.corrected is not None and one.corrected.corrected is not None:
         both = one.corrected.corrected
         said += f" As two people would both say it: {percent(both.value)} ({percent_span(both)})."
     return said
+
+
+def _doubts(too_undecided: bool, undecided: tuple[int, int], changed: bool) -> str:
+    if too_undecided:
+        skipped, n = undecided
+        return f" {skipped:,} of {n:,} labels cannot tell: too many for a verdict."
+    if changed:
+        return " The labels may err: the same person said something else too often."
+    return ""
+
+
+def wins_sentence(models: tuple[str, str], one: JudgeStanding) -> str | None:
+    """How often the first of two models wins, by few labels and all votes of a judge."""
+    if one.wins is None or one.standing.right is None:
+        return None
+    first, second = models
+    wins = _rate_words(one.wins, "by all of its votes alone")
+    return f"With {one.judge}: {first} against {second} gets {wins}, a tie counting half."
+
+
+def _rate_words(rate: Rate, alone: str) -> str:
+    said = (
+        f"{percent(rate.now.value)} ({percent_span(rate.now)}, valid whenever you stop; {alone} "
+        f"{percent(rate.judge)}"
+    )
+    if rate.planned is not None:
+        said += (
+            f"; at the end of the plan {percent(rate.planned.value)}, {percent_span(rate.planned)}"
+        )
+    return said + ")"
+
+
+PASS_WORDS = {
+    "ok": "right often enough on passes and on failures",
+    "warn": "not right often enough",
+    "fail": "wrong too often",
+    "unclear": "not decided yet",
+}
+
+
+def passing_sentence(one: PassStanding) -> str:
+    """Grade, TPR and TNR of a judge that says pass or fail, and the true pass rate."""
+    true = f"True pass rate: {_rate_words(one.rate, 'by its own verdicts')}."
+    verdict = one.verdict
+    if verdict is None:
+        return f"{one.judge}: nothing says from which score it passes an answer. {true}"
+    if verdict.n < LEAST_LABELS:
+        return f"{one.judge}: nothing before {LEAST_LABELS} labels of its answers."
+    said = f"{one.judge}: {PASS_WORDS[one.grade]}"
+    if verdict.since is not None and one.grade != "unclear":
+        said += f", since label {verdict.since:,}"
+    rates = [
+        _class_words(rate, does, did)
+        for rate, does, did in (
+            (verdict.passed, "passes", "passed"),
+            (verdict.failed, "fails", "failed"),
+        )
+    ]
+    said += f". It {rates[0]}; it {rates[1]}."
+    changed = one.grade != verdict.grade
+    said += _doubts(verdict.too_undecided, (verdict.undecided, verdict.n), changed)
+    if one.forecast is not None:
+        of_passes, ahead = one.forecast
+        said += f" What people {'passed' if of_passes else 'failed'} decides last."
+        said += f" {forecast_sentence(ahead)}"
+    elif few := _few_of(verdict):
+        said += f" {few}"
+    return f"{said} {true}"
+
+
+def _class_words(rate: Standing, does: str, did: str) -> str:
+    if rate.right is None:
+        return f"{does} nobody knows how much of what people {did}, for lack of labels"
+    said = f"{does} {percent(rate.right.value)} of what people {did} "
+    said += f"({percent_span(rate.right)}, valid whenever you stop"
+    if rate.planned is not None and rate.planned.has_interval:
+        said += f"; at the end of the plan {percent_span(rate.planned)}"
+    return said + ")"
+
+
+def _few_of(verdict: PassVerdict) -> str | None:
+    for rate, did in ((verdict.passed, "pass"), (verdict.failed, "fail")):
+        n = 0 if rate.right is None else rate.right.n
+        if verdict.grade == "unclear" and n < LEAST_OF_CLASS:
+            return f"{count(n, 'label')} {did}: a verdict needs {LEAST_OF_CLASS}."
+    return None
+
+
+LEVELS_NOT_GRADED = (
+    "Levels are not graded here: whether scores move with people's, are high or lie close together "
+    "has no interval that may be looked at after every label. Look once, after the labels that you "
+    "planned, on the page Scores."
+)
+
+
+def levels_sentence(one: LevelStanding) -> str:
+    """How near a judge's levels are to people's, and the mean level, without a grade."""
+    if one.same is None or one.near is None:
+        return f"{one.judge}: nothing before {LEAST_LABELS} labels of its answers."
+    return (
+        f"{one.judge}: people's very level on {_share(one.same)}, at most one off on "
+        f"{_share(one.near)}. The mean by people is {interval(one.mean.now, '.1f')}, by its own "
+        f"scores {number(one.mean.judge, '.1f')}."
+    )
+
+
+def _share(found: Estimate) -> str:
+    return f"{percent(found.value)} ({percent_span(found)})"
 
 
 def forecast_sentence(ahead: Forecast) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..errors import InvalidOption
@@ -12,6 +14,20 @@ from .wealth import STAKES, log_needed
 
 TRUSTED_FROM = 10.0
 """Labels that hold the weight of the judge down: λ is times t/(t + 10)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Rate:
+    """A mean over all items: wins of a model, passes, or levels on the scale of 0 to 1.
+
+    now : by labels, steadied by the judge, with the interval that holds whenever one stops.
+    judge : by the judge's verdicts on all items.  planned : with the ordinary interval, once the
+        plan has ended; None before.
+    """
+
+    now: Estimate
+    judge: float
+    planned: Estimate | None
 
 
 def weights(y: FloatArray, f: FloatArray) -> FloatArray:

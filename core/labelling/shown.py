@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..stats.estimate import Estimate
+from .answers import PassVerdict
 from .people import SURE, CorrectedAccuracy
+from .rate import Rate
 from .verdict import Forecast, Grade, Standing
 
 
@@ -15,6 +17,7 @@ class JudgeStanding:
 
     standing : by labels as they are.  grade : after a look at how well the person repeats.
     forecast : where nothing is decided, from 15 labels on.  corrected : beside a second person.
+    wins : of `Shown.models`, the first against the second; None where others are compared.
     """
 
     judge: str
@@ -22,12 +25,46 @@ class JudgeStanding:
     grade: Grade
     forecast: Forecast | None
     corrected: CorrectedAccuracy | None
+    wins: Rate | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PassStanding:
+    """What labels show of one judge of single answers, where people say pass or fail.
+
+    verdict : None where the judge gives scores from which no answer is said to pass.
+    grade : after a look at how well the person repeats.
+    forecast : of the rate that is likely to be decided last, True for TPR.
+    rate : true pass rate of the judge's items.
+    """
+
+    judge: str
+    verdict: PassVerdict | None
+    grade: Grade
+    forecast: tuple[bool, Forecast] | None
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LevelStanding:
+    """What labels show of one judge that gives levels: intervals, and no grade.
+
+    same, near : share of items with the person's very level, and at most one off.
+    mean : of people's levels, in levels.
+    """
+
+    judge: str
+    same: Estimate | None
+    near: Estimate | None
+    mean: Rate
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shown:
     """n, size : units labelled, and all.  planned : labels; None without a plan.
     repeats : answered as the first time, and asked; repeated : their share, None without any.
+    judges : of comparisons.  models : the two that are compared; None where there are others.
+    passing, levels : of single answers.
     """
 
     n: int
@@ -35,7 +72,10 @@ class Shown:
     planned: int | None
     repeats: tuple[int, int]
     repeated: Estimate | None
-    judges: tuple[JudgeStanding, ...]
+    judges: tuple[JudgeStanding, ...] = ()
+    models: tuple[str, str] | None = None
+    passing: tuple[PassStanding, ...] = ()
+    levels: tuple[LevelStanding, ...] = ()
 
     @property
     def doubtful(self) -> bool:

@@ -77,6 +77,11 @@ class LabelledRow:
     def sizes(self) -> IntArray:
         return np.bincount(self.stratum, minlength=1)[None, :]
 
+    @property
+    def decided(self) -> BoolArray:
+        """(n,) labels that say something of the mean."""
+        return ~np.isnan(self.credit) & ~self.undecided
+
     def payoffs(self, limits: FloatArray) -> FloatArray:
         """(n, L) labels as they are bet on: a tie is the limit itself, which no bet feels."""
         x = np.where(self.undecided, UNDECIDED, self.credit)[:, None]
@@ -160,9 +165,8 @@ def standing(row: LabelledRow, plan: Plan, *, limits: Limits) -> Standing:
                 shown, by_plan = late, True
         grade, since = _latched(grade, since, shown, t + 1)
     right = None
-    decided = ~np.isnan(row.credit) & ~row.undecided
-    if n >= LEAST_LABELS and decided.any():
-        right = _anytime(row, decided)
+    if n >= LEAST_LABELS and row.decided.any():
+        right = anytime_mean(row)
     undecided = int(row.undecided.sum())
     if undecided > MOST_UNDECIDED * n:
         grade, since = "unclear", None
@@ -198,9 +202,12 @@ def _latched(before: Grade, since: int | None, shown: Grade, t: int) -> tuple[Gr
     return before, since
 
 
-def _anytime(row: LabelledRow, decided: BoolArray) -> Estimate:
-    n = int(decided.sum())
-    value = float(row.credit[decided].mean())
+def anytime_mean(row: LabelledRow) -> Estimate:
+    """Mean over all items, with the interval that holds whenever one stops: values in steps of .01
+    that neither bet rules out at 40. Some label must be decided.
+    """
+    n = int(row.decided.sum())
+    value = float(row.credit[row.decided].mean())
     needed = log_needed(ALPHA)
     stratum = row.stratum[: len(row.credit)]
     up, down = row_path(row.payoffs(GRID), stratum, row.sizes[0], GRID, last_only=True)

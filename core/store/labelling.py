@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray
-from ..schema import Kind
+from ..schema import UNNAMED, Kind
 from .connection import Change, Database, Snapshot
 
 Act = Literal["label", "skip", "repeat", "undo"]
@@ -64,7 +64,8 @@ class UnitVotes:
     """What one judge says of the units that can be labelled, before any label.
 
     place : (rows,) of the unit in the order.  plus, tie, minus : its votes; of single answers
-        `score` instead.
+        `score`, the mean over its runs, instead.
+    passes : whether every score of it is 0 or 1, fail or pass.
     """
 
     place: IntArray
@@ -72,6 +73,18 @@ class UnitVotes:
     tie: IntArray
     minus: IntArray
     score: FloatArray
+    passes: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UnitModels:
+    """Two models that all units compare, by name.
+
+    side : (units,) in their order, 1 where the first of them is model A, −1 where it is B.
+    """
+
+    names: tuple[str, str]
+    side: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +254,7 @@ def unit_votes(store: Database | Snapshot, dataset: str) -> dict[str, UnitVotes]
         if plan is not None and plan.kind == "votes":
             rows = moment.rows(
                 """select j.name, o.place, sum(t.plus)::bigint, sum(t.tie)::bigint,
-                          sum(t.minus)::bigint, 0.0::double
+                          sum(t.minus)::bigint, 0.0::double, false
                    from label_order o join tallies t on t.comparison = o.comparison
                    join judges j on j.id = t.judge
                    where o.dataset = ? and not t.human and t.n > 0
@@ -250,7 +263,7 @@ def unit_votes(store: Database | Snapshot, dataset: str) -> dict[str, UnitVotes]
             )
         else:
             rows = moment.rows(
-                """select j.name, o.place, 0, 0, 0, avg(s.score)
+                """select j.name, o.place, 0, 0, 0, avg(s.score), bool_and(s.score in (0, 1))
                    from label_order o join labelling l on l.dataset = o.dataset
                    join scores s on s.item = o.item and s.dataset = o.dataset
                         and s.model is not distinct from o.model and s.metric = l.metric
@@ -266,8 +279,30 @@ def unit_votes(store: Database | Snapshot, dataset: str) -> dict[str, UnitVotes]
     for judge, values in of_judge.items():
         columns = np.array(values, dtype=np.float64).T
         place, plus, tie, minus = (column.astype(np.int64) for column in columns[:4])
-        votes[judge] = UnitVotes(place=place, plus=plus, tie=tie, minus=minus, score=columns[4])
+        votes[judge] = UnitVotes(
+            place=place,
+            plus=plus,
+            tie=tie,
+            minus=minus,
+            score=columns[4],
+            passes=bool(columns[5].all()),
+        )
     return votes
+
+
+def unit_models(store: Database | Snapshot, dataset: str) -> UnitModels | None:
+    """The two models that all units compare; None where there are others, or without names."""
+    with store.snapshot() as moment:
+        rows = moment.rows(
+            """select a.name, b.name from label_order o join comparisons c on c.id = o.comparison
+               join models a on a.id = c.model_a join models b on b.id = c.model_b
+               where o.dataset = ? order by o.place""",
+            [dataset_number(moment, dataset)],
+        )
+    names = tuple(sorted({name for row in rows for name in row}))
+    if len(names) != 2 or names == UNNAMED:
+        return None
+    return UnitModels(names=names, side=np.array([1.0 if a == names[0] else -1.0 for a, _ in rows]))
 
 
 def unit_texts(

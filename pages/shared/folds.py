@@ -21,16 +21,21 @@ def folded(label: str, draw: Callable[[], object], *, key: str) -> None:
 
     label : Markdown, so never with names from votes.
     """
-    if st.session_state.pop(WHOLE, False):
-        st.rerun()
+    whole_page_if_asked()
     box = st.expander(label, OPEN_AT_FIRST, key=f"fold-{key}", on_change="rerun")
     if box.open:
         with box:
             draw()
 
 
+def whole_page_if_asked() -> None:
+    """Draw the whole page instead of a fragment alone, where a click in it asked for that."""
+    if st.session_state.pop(WHOLE, False):
+        st.rerun()
+
+
 def draw_whole_page() -> None:
-    """Have the whole page drawn after a click inside a box; for callbacks, which cannot do so
-    themselves.
+    """Have the whole page drawn after a click inside a fragment that begins with
+    `whole_page_if_asked`; for callbacks, which cannot do so themselves.
     """
     st.session_state[WHOLE] = True

@@ -141,7 +141,11 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         visitor.page.get_by_text("Taken back.").wait_for()
         assert count(visitor) == 14
         label_until(visitor, 40, visitor.page.keyboard.press)
-        visitor.page.locator(".st-key-label-live").get_by_text(JUDGES[0]).wait_for()
+        said = visitor.page.locator(".st-key-label-live").get_by_text(f"{JUDGES[0]}: ")
+        said.first.wait_for()
+        assert visitor.page.locator(".st-key-label-live").get_by_text("against").count()
+        visitor.page.get_by_role("button", name="To the Overview").click()
+        visitor.arrive("Overview")
     stop_app(server)
     with Store.open(store_path) as store:
         desk = open_desk(store, "unlabelled")

@@ -363,8 +363,60 @@ def test_single_answers_pass_or_fail():
         gold = store.rows("select gold, score from scores where gold is not null and not human")
         assert len(gold) == desk.session.count("me")
         assert all(label == score for label, score in gold)
+        seen = desk.shown()
+        (judge,) = seen.passing
+        assert (seen.judges, seen.levels, judge.verdict.n) == ((), (), desk.session.count("me"))
+        assert judge.verdict.passed.right.value == judge.verdict.failed.right.value == 1
+        assert judge.verdict.failed.right.n >= 5
+        every = store.rows("select avg(score) from scores where not human")[0][0]
+        assert judge.rate.judge == pytest.approx(every)
+        assert judge.rate.now.low <= every <= judge.rate.now.high
         desk.undo("me")
         assert len(store.rows("select 1 from scores where human")) == desk.session.count("me")
+
+
+def test_levels_have_intervals_and_no_grade():
+    """The judge gives what people give, or one more."""
+    rng = np.random.default_rng(8)
+    lines = ["item_id,judge,score,response"]
+    for item in range(80):
+        level = int(rng.integers(1, 5))
+        lines.append(f"a{item},j,{level + item % 2},worth {level}")
+    with Store.open() as store:
+        for reading in read([("levels.csv", "\n".join(lines).encode())]):
+            store.load(reading)
+        desk = open_desk(store, "levels", kind="scores", seed=3)
+        for _ in range(30):
+            card = desk.cards("me")[0]
+            desk.answer("me", card, card.texts[0].split()[-1])
+        seen = desk.shown()
+        (judge,) = seen.levels
+        same = [line.label for line in label_log(store, "levels") if line.act == "label"]
+        assert judge.near.value == 1
+        assert judge.same.low < judge.same.value < judge.same.high
+        assert judge.mean.now.low <= np.mean(same) <= judge.mean.now.high
+        assert judge.mean.judge > judge.mean.now.value
+        assert seen.passing == ()
+
+
+def test_the_win_rate_of_two_models_beside_each_judge(store):
+    """By name of the first, whichever side it was on; others than two have none."""
+    desk = open_desk(store, "votes", seed=8, planned=30)
+    label(desk, 32)
+    seen = desk.shown(judges=("careful",))
+    assert seen.models == ("alpha", "beta")
+    wins, votes = seen.judges[0].wins, queries.vote_counts(store, Selection())["careful"]
+    assert wins.judge == pytest.approx((votes.label == 1).mean())
+    said = [one.label for one in desk.session.labels()]
+    assert abs(wins.now.value - (1 + np.mean(said)) / 2) < 0.15
+    assert wins.now.low < wins.now.value < wins.now.high
+    assert wins.planned.n_labelled == 30
+    assert wins.planned.high - wins.planned.low < wins.now.high - wins.now.low
+    three = unlabelled(40).replace("q000,alpha", "q000,gamma")
+    with Store.open() as other:
+        for reading in read([("three.csv", three.encode())]):
+            other.load(reading)
+        assert open_desk(other, "three").shown().models is None
 
 
 def test_nothing_to_label():

@@ -9,7 +9,7 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.label_desk import OFFERED, PLANNED, Desk, open_desk
 from core.labelling.session import Sharing
-from core.schema import Kind
+from core.schema import ONE_METRIC, Kind
 from core.store.labelling import replan
 from pages.shared import cached, widgets
 
@@ -56,6 +56,8 @@ def read_controls() -> PageState:
     desk.refresh()
     if rubric := cached.get_store().flag(_rubric(dataset)):
         st.text(rubric)
+    elif desk.plan.metric not in (None, ONE_METRIC):
+        st.text(f"What counts: {desk.plan.metric}")
     return PageState(desk=desk, person=(person or "").strip() or ME)
 
 

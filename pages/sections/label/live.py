@@ -6,11 +6,19 @@ from copy import copy
 
 import streamlit as st
 
-from core.interpretation.labelling import known_so_far, repeats_sentence, standing_sentence
+from core.interpretation.labelling import (
+    LEVELS_NOT_GRADED,
+    known_so_far,
+    levels_sentence,
+    passing_sentence,
+    repeats_sentence,
+    standing_sentence,
+    wins_sentence,
+)
 from core.label_desk import LABELS_BEFORE_RESULTS
 from core.labelling.shown import Shown
 from pages.sections.label.controls import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, folds, widgets
 
 EVERY = 4.0
 """Seconds between two looks at the log."""
@@ -24,6 +32,7 @@ def panel(state: PageState) -> None:
 
 @st.fragment(run_every=EVERY)
 def _live(state: PageState) -> None:
+    folds.whole_page_if_asked()
     state.desk.refresh()
     n = len(state.desk.session.labels())
     with st.container(border=True, key="label-live"):
@@ -44,6 +53,14 @@ def _standings(shown: Shown) -> None:
     st.text(known_so_far(shown))
     for one in shown.judges[:MOST_JUDGES]:
         st.text(standing_sentence(one))
+        if shown.models is not None and (wins := wins_sentence(shown.models, one)):
+            st.text(wins)
+    for answers in shown.passing[:MOST_JUDGES]:
+        st.text(passing_sentence(answers))
+    for levels in shown.levels[:MOST_JUDGES]:
+        st.text(levels_sentence(levels))
+    if shown.levels:
+        st.caption(LEVELS_NOT_GRADED)
     if sentence := repeats_sentence(shown):
         st.caption(sentence)
 
