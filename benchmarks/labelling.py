@@ -385,9 +385,32 @@ def real(folder: Path, draws: int, rng: np.random.Generator) -> Iterator[str]:
     )
 
 
+def nats(draws: int, rng: np.random.Generator) -> Iterator[str]:
+    """What a verdict costs whatever the judge: labels times the divergence of truth and limit."""
+    yield "| truth | mean labels | planned n | ratio | nats, any time | nats, planned |"
+    yield "|--:|--:|--:|--:|--:|--:|"
+    for truth, labels in ((0.9, 400), (0.85, 500), (0.8, 1500), (0.6, 1500), (0.55, 600)):
+        x = (rng.random((draws, labels)) < truth).astype(float)
+        drawn = Drawn(
+            x=x,
+            stratum=np.zeros(x.shape, dtype=np.int64),
+            sizes=np.full((draws, 1), ENDLESS),
+            mean=truth,
+        )
+        when, _ = first_shown(drawn, LIMIT, Plan(labels=None))
+        mean, smallest = float(np.minimum(when, labels).mean()), _planned_once(x, ENDLESS)
+        each = truth * math.log(truth / LIMIT) + (1 - truth) * math.log((1 - truth) / (1 - LIMIT))
+        yield (
+            f"| {truth:.2f} | {mean:.1f} | {smallest} | {mean / smallest:.2f} | "
+            f"{mean * each:.1f} | {smallest * each:.1f} |"
+        )
+
+
 def _planned_once(x: Array, n: int) -> int:
-    """Smallest n at which Wilson by item with the finite-population factor decides in 90 %."""
-    labels = np.arange(1, n + 1)
+    """Smallest n at which Wilson by item with the finite-population factor decides in 90 %; all
+    labels that were drawn where none does.
+    """
+    labels = np.arange(1, x.shape[1] + 1)
     total, squares = x.cumsum(axis=1), (x**2).cumsum(axis=1)
     mean = total / labels
     centre = (total + 0.5) / (labels + 1)
@@ -403,7 +426,7 @@ def _planned_once(x: Array, n: int) -> int:
     decides = ((low > LIMIT) | (high < LIMIT)).mean(axis=0)
     decides[: LEAST_LABELS - 1] = 0
     enough = np.flatnonzero(decides >= 0.9)
-    return int(enough[0]) + 1 if len(enough) else n
+    return int(enough[0]) + 1 if len(enough) else x.shape[1]
 
 
 def win_rates(folder: Path, draws: int, rng: np.random.Generator) -> Iterator[str]:
@@ -572,6 +595,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "naive": lambda rng: naive(draws, rng),
         "people": lambda rng: two_people(draws, rng),
         "real": lambda rng: real(options.votes, draws, rng),
+        "nats": lambda rng: nats(draws, rng),
         "passing": lambda rng: passing(min(draws, 400), rng),
         "win": lambda rng: win_rates(options.votes, min(draws, 400), rng),
     }
