@@ -210,6 +210,56 @@ def _among(several: int, what: str) -> str:
     return f", beyond chance among {several} {what}" if several > 1 else ""
 
 
+def fusers_answer(found: EnsembleTable) -> Answer | None:
+    """Whether reading the members' verdicts helps the same model alone; None without a pair."""
+    gaps = {
+        score.name: (score.alone, score.against_alone)
+        for score in found.scores.values()
+        if score.against_alone is not None
+    }
+    if not gaps:
+        return None
+    helped = [name for name, (_, gap) in gaps.items() if gap.items >= FEW and gap.low > 0]
+    harmed = [name for name, (_, gap) in gaps.items() if gap.items >= FEW and gap.high < 0]
+    parts = [f"helps {named(helped)}" if helped else "", f"harms {named(harmed)}" if harmed else ""]
+    said = " and ".join(filter(None, parts)) or f"is not shown to help or harm {named([*gaps])}"
+    return Answer(
+        headline=f"Reading the others' verdicts {said}.",
+        figures=line(
+            f"{name} against {alone} alone {difference(gap, unit=' points')}, n {gap.n:,}"
+            for name, (alone, gap) in gaps.items()
+        ),
+        good=not harmed,
+    )
+
+
+def departures_answer(found: EnsembleTable) -> Answer:
+    """Of the rules and fusers that differ from the majority of judges, which are right more often
+    there, by the counts.
+    """
+    others = [
+        score
+        for score in found.scores.values()
+        if score.kind in ("rule", "fuser") and score.key != "majority" and score.differs
+    ]
+    ahead = [score.name for score in others if score.right > score.wrong]
+    if not others:
+        headline = "No rule ever departs from the majority of judges."
+    elif ahead:
+        verb = "is" if len(ahead) == 1 else "are"
+        headline = f"Where they differ, {named(ahead)} {verb} right more often than the majority."
+    else:
+        headline = "Where they differ, no rule is right more often than the majority."
+    return Answer(
+        headline=headline,
+        figures=line(
+            f"{score.name} right on {score.right:,} of {score.differs:,}, majority on "
+            f"{score.wrong:,}"
+            for score in others
+        ),
+    )
+
+
 def fusers_alone(found: EnsembleTable) -> tuple[str, ...]:
     """Of each fuser whether reading the members' verdicts helps the same model alone."""
     said = []

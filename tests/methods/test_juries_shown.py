@@ -1,5 +1,7 @@
 """Juries in figures and sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 from test_ensembles import simulated
 
@@ -8,6 +10,8 @@ from core.interpretation.answer import MOST_WORDS, words
 from core.interpretation.juries import (
     answer,
     departures,
+    departures_answer,
+    fusers_answer,
     rules_departures,
     widened,
     without_answer,
@@ -40,6 +44,28 @@ def test_figures_plot_what_was_found():
     ] == gaps
 
 
+def test_a_fuser_beside_the_same_model_alone_in_words():
+    table = compare(
+        simulated(np.random.default_rng(0), accuracy=[0.8, 0.7, 0.6], rows=300),
+        rng=np.random.default_rng(0),
+    )
+    member = next(iter(table.scores.values()))
+
+    def said(low, high, items=60):
+        gap = Difference(value=(low + high) / 2, low=low, high=high, n=300, items=items, level=0.95)
+        fuser = replace(member, name="fuser(x)", kind="fuser", alone="x", against_alone=gap)
+        return fusers_answer(replace(table, scores={"fuser(x)": fuser}))
+
+    assert said(0.1, 0.3).headline == "Reading the others' verdicts helps fuser(x)."
+    assert said(0.1, 0.3).figures == ("fuser(x) against x alone +20.0 points (10.0–30.0), n 300")
+    assert said(-0.3, -0.1).headline == "Reading the others' verdicts harms fuser(x)."
+    assert not said(-0.3, -0.1).good
+    for few in (said(-0.1, 0.3), said(0.1, 0.3, items=20)):
+        assert few.headline == (
+            "Reading the others' verdicts is not shown to help or harm fuser(x)."
+        )
+
+
 def test_words_follow_from_numbers():
     rng = np.random.default_rng(0)
     better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
@@ -55,6 +81,14 @@ def test_words_follow_from_numbers():
     )
     assert answer(worse).startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
+    short = departures_answer(worse)
+    others = [score for score in worse.scores.values() if score.kind == "rule" and score.differs]
+    ahead = [score.name for score in others if score.right > score.wrong]
+    assert ("no rule is right more often" in short.headline) == (not ahead)
+    assert all(name in short.headline for name in ahead[:1])
+    assert words(short.headline, worse.scores) <= MOST_WORDS
+    assert all(f"{score.name} right on {score.right:,} of" in short.figures for score in others)
+    assert fusers_answer(worse) is None
     for score in worse.scores.values():
         if score.kind == "rule" and score.key != "majority":
             assert (f"{score.name} departs" in told) == (score.differs > 0)

@@ -124,8 +124,12 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
             prompt="Departures of",
         )
     with aside:
-        for sentence in (*sentences.fusers_alone(found), *sentences.rules_departures(found)):
-            st.text(sentence)
+        if (said := sentences.fusers_answer(found)) is not None:
+            widgets.answer(said, part="-fusers")
+        widgets.answer(sentences.departures_answer(found), part="-departures")
+        widgets.in_full(
+            *sentences.fusers_alone(found), *sentences.rules_departures(found), part="-departures"
+        )
         widgets.how_to_read(
             "Every row is judged on the same comparisons: those that all members judged and that "
             "have a gold "

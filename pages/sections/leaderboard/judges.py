@@ -53,7 +53,7 @@ def judges_tab(state: PageState) -> None:
         reason = str(error)
     widgets.answer(sentences.judges_answer(pooled, found), part="-judges")
     widgets.in_full(sentences.judges(pooled, found), part="-judges")
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([4, 5], gap="medium")
     with drawn:
         if found is None:
             widgets.not_applicable(reason)
@@ -130,7 +130,7 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
         widgets.not_applicable(f"{error}.")
         return
     st.text(sentences.screened(found, next(row for row in found.rows if row.cut == cut)))
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([4, 5], gap="medium")
     with drawn:
         fig = screening_figure(found, cut=cut, theme=state.look)
         widgets.figure(
