@@ -105,7 +105,7 @@ class Look:
             verdict = ahead = None
             if own.passes:
                 verdict = pass_verdict(row, self.plan, limits=limits)
-                if verdict.grade == "unclear":
+                if verdict.grade == "unclear" and not verdict.too_undecided:
                     rng = np.random.default_rng(0)
                     ahead = pass_forecast(row, self.plan, verdict, limits=limits, rng=rng)
             yield PassStanding(

@@ -115,8 +115,9 @@ PASS_WORDS = {
 
 def passing_sentence(one: PassStanding) -> str:
     """Grade, TPR and TNR of a judge that says pass or fail, and the true pass rate."""
-    true = f"True pass rate: {_rate_words(one.rate, 'by its own verdicts')}."
     verdict = one.verdict
+    alone = "by its own scores" if verdict is None else "by its own verdicts"
+    true = f"True pass rate: {_rate_words(one.rate, alone)}."
     if verdict is None:
         return f"{one.judge}: nothing says from which score it passes an answer. {true}"
     if verdict.n < LEAST_LABELS:
@@ -131,9 +132,11 @@ def passing_sentence(one: PassStanding) -> str:
             (verdict.failed, "fails", "failed"),
         )
     ]
-    said += f". It {rates[0]}; it {rates[1]}."
+    said += f". {' '.join(rates)}"
     changed = one.grade != verdict.grade
     said += _doubts(verdict.too_undecided, (verdict.undecided, verdict.n), changed)
+    if verdict.too_undecided:
+        return said
     if one.forecast is not None:
         of_passes, ahead = one.forecast
         said += f" What people {'passed' if of_passes else 'failed'} decides last."
@@ -145,12 +148,12 @@ def passing_sentence(one: PassStanding) -> str:
 
 def _class_words(rate: Standing, does: str, did: str) -> str:
     if rate.right is None:
-        return f"{does} nobody knows how much of what people {did}, for lack of labels"
-    said = f"{does} {percent(rate.right.value)} of what people {did} "
+        return f"No label is of an answer that people {did}."
+    said = f"It {does} {percent(rate.right.value)} of what people {did} "
     said += f"({percent_span(rate.right)}, valid whenever you stop"
     if rate.planned is not None and rate.planned.has_interval:
         said += f"; at the end of the plan {percent_span(rate.planned)}"
-    return said + ")"
+    return said + ")."
 
 
 def _few_of(verdict: PassVerdict) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,7 +100,23 @@ def test_what_cannot_be_told_moves_no_rate_and_too_much_of_it_no_grade():
             rate=true_rate(row, Plan(), passes=True),
         )
     )
-    assert "41 of 400 labels cannot tell: too many for a verdict." in said
+    assert said.endswith("41 of 400 labels cannot tell: too many for a verdict.")
+
+
+def test_what_no_label_tells_is_said():
+    """All labels pass; and scores between 0 and 1 pass nothing, but steady the true rate."""
+    row = AnswerRow(judge=np.tile([1.0, 0.0, 1.0], 40), label=np.ones(30))
+    verdict, rate = (
+        pass_verdict(row, Plan(labels=None), limits=LIMITS),
+        true_rate(row, Plan(labels=None), passes=True),
+    )
+    assert (verdict.failed.right, verdict.grade) == (None, "unclear")
+    one = PassStanding(judge="j", verdict=verdict, grade="unclear", forecast=None, rate=rate)
+    said = passing_sentence(one)
+    assert "No label is of an answer that people failed. 0 labels fail: a verdict needs 10." in said
+    said = passing_sentence(replace(one, verdict=None))
+    assert said.startswith("j: nothing says from which score it passes an answer. True pass rate: ")
+    assert "by its own scores 67 %" in said
 
 
 def test_the_end_of_a_plan_has_the_pass_rate_of_its_own_labels():
@@ -134,7 +151,7 @@ def test_sentences_name_both_rates_and_the_true_one():
     )
     said = passing_sentence(standing)
     rate = verdict.failed.right
-    assert f"it fails {100 * rate.value:.0f} % of what people failed" in said
+    assert f"It fails {100 * rate.value:.0f} % of what people failed" in said
     assert "valid whenever you stop" in said
     assert f"by its own verdicts {100 * row.judge.mean():.0f} %" in said
     if verdict.grade == "unclear":
