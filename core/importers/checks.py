@@ -196,16 +196,19 @@ def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
     if not names or not n:
         empty = pa.array([], pa.string())
         return pa.MapArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), empty, empty, kind)
-    codes = np.stack([cell_codes(column).astype(np.int32) for column in columns.values()], axis=1)
-    filled = codes >= 0
-    offsets = np.r_[0, np.cumsum(filled.sum(axis=1))].astype(np.int32)
-    row, place = np.nonzero(filled)
-    values = pa.concat_arrays([column.dictionary for column in columns.values()])
-    starts = np.cumsum([0, *(len(column.dictionary) for column in columns.values())])
-    items = values.take(pa.array(codes[row, place] + starts[place]))
-    return pa.MapArray.from_arrays(
-        pa.array(offsets), pa.array(names).take(pa.array(place)), items, kind
-    )
+    parts = []
+    for start in range(0, n, _PART):
+        cells = [column.slice(start, _PART) for column in columns.values()]
+        filled = np.stack([cell_codes(column) >= 0 for column in cells], axis=1)
+        texts = pa.concat_arrays([column.drop_null().dictionary_decode() for column in cells])
+        # The texts stand column by column, and are taken row by row.
+        place = np.cumsum(filled.T).reshape(filled.T.shape).T[filled] - 1
+        offsets = np.append(0, np.cumsum(filled.sum(axis=1))).astype(np.int32)
+        keys = pa.array(names).take(pa.array(np.nonzero(filled)[1]))
+        parts.append(
+            pa.MapArray.from_arrays(pa.array(offsets), keys, texts.take(pa.array(place)), kind)
+        )
+    return pa.chunked_array(parts)
 
 
 def _first_rows(codes: Codes) -> Codes:

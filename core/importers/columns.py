@@ -8,16 +8,18 @@ and the result is gathered by its index in the dictionary.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Message
+from ..errors import Message, UnreadableFile
 from ..labels import WHOLE, normalise
 from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA_NAMES, STATUSES
 
@@ -244,6 +246,13 @@ DTYPES: dict[str, Any] = {"int": np.int64, "float": np.float64}
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_PART = 4 * 1024**2
+"""Bytes of the texts of a column that are in Python at once."""
+_LONG = 64
+"""Mean bytes of texts, from which they are told apart by digests."""
+_MOST_LETTERS = 2**31 - 1
+"""Most bytes of texts in an Arrow array."""
+
 VALUE_LIMIT = 80
 CELL_LIMIT = 1024**2
 
@@ -319,24 +328,99 @@ def code_type(distinct: int) -> type[np.signedinteger[Any]]:
     return np.int8 if distinct < 2**7 else np.int16 if distinct < 2**15 else np.int32
 
 
-def joined_cells(parts: list[Cells]) -> Cells:
-    """One column of parts in which no cell is missing; the parts are forgotten."""
+def each_text(cells: Cells) -> Iterator[str]:
+    """The distinct texts of a column by their code, of which few are in Python at once."""
+    for part in _in_parts(cells.dictionary):
+        yield from part.to_pylist()
+
+
+def _in_parts(texts: Any) -> Iterator[Any]:
+    """An array of texts in parts of some megabytes."""
+    step = max(_PART * len(texts) // max(texts.nbytes, 1), 1)
+    return (texts.slice(start, step) for start in range(0, len(texts), step))
+
+
+@dataclass(slots=True, eq=False)
+class JoinedCells:
+    """A column that comes in parts, of which the texts are kept and nothing else."""
+
+    _letters: bytearray = field(default_factory=bytearray)
+    _lengths: list[NDArray[np.int32]] = field(default_factory=list)
+    _codes: list[NDArray[Any]] = field(default_factory=list)
+
+    def add(self, cells: Cells) -> None:
+        """Put a part behind those that are here."""
+        texts = cells.dictionary
+        if len(texts):
+            _, ends, letters = texts.buffers()
+            ends = np.frombuffer(ends, np.int32)[texts.offset :][: len(texts) + 1]
+            if ends[-1] > ends[0]:
+                self._letters += memoryview(letters)[ends[0] : ends[-1]]
+        self._lengths.append(np.diff(ends) if len(texts) else np.zeros(0, np.int32))
+        codes = cells.indices.fill_null(-1).to_numpy()
+        self._codes.append(codes.astype(code_type(len(texts))))
+
+    def whole(self) -> Cells:
+        """All of it; the parts are forgotten. Texts of two parts that are the same get one code, in
+        the order in which they first occur.
+        """
+        import pyarrow as pa
+
+        sizes = [*map(len, self._lengths)]
+        ends = np.concatenate([[0], *self._lengths]).astype(np.int64)
+        self._lengths.clear()
+        place, distinct = _united(np.cumsum(ends, out=ends), self._letters)
+        # The code of a missing cell is -1, and what stands there is -1 again.
+        place = np.append(place, -1).astype(code_type(len(distinct)))
+        start, end = sum(sizes), sum(map(len, self._codes))
+        codes = np.empty(end, place.dtype)
+        while self._codes:
+            part = self._codes.pop()
+            start, first = start - sizes.pop(), end - len(part)
+            codes[first:end] = place[start:][part]
+            end = first
+        missing = codes < 0
+        indices = pa.array(codes, mask=missing if missing.any() else None)
+        return pa.DictionaryArray.from_arrays(indices, distinct)
+
+
+def _united(ends: NDArray[np.int64], letters: bytearray) -> tuple[NDArray[Any], Any]:
+    """Codes of texts that stand one behind another, and the distinct ones in the order in which
+    they first occur; the others are taken out.
+    """
     import pyarrow as pa
 
-    # Texts of two parts that are the same get one code, in the order in which they first occur.
-    texts = pa.chunked_array([part.dictionary for part in parts], pa.string()).combine_chunks()
-    encoded = texts.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-    place = encoded.indices.to_numpy().astype(code_type(len(encoded.dictionary)))
-    codes = np.empty(sum(map(len, parts)), place.dtype)
-    first, end = len(place), len(codes)
-    while parts:
-        part = parts.pop()
-        first, start = first - len(part.dictionary), end - len(part)
-        codes[start:end] = place[first:][part.indices.to_numpy()]
-        end = start
-    return pa.DictionaryArray.from_arrays(pa.array(codes), encoded.dictionary)
+    n = len(ends) - 1
+    if ends[-1] <= min(_LONG * n, _MOST_LETTERS):
+        buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(letters)]
+        cells = pa.Array.from_buffers(pa.string(), n, buffers).dictionary_encode()
+        return cells.indices.to_numpy(), cells.dictionary
+    # Long ones are told apart by digests, with a key that no file knows: a table of the texts
+    # themselves would hold them three times.
+    key, digests, view = os.urandom(32), bytearray(), memoryview(letters)
+    for first in range(0, n, _PART // 8):
+        for start, end in itertools.pairwise(ends[first : first + _PART // 8 + 1].tolist()):
+            digests += hashlib.blake2b(view[start:end], digest_size=16, key=key).digest()
+    told = pa.Array.from_buffers(pa.binary(16), n, [None, pa.py_buffer(digests)])
+    place = told.dictionary_encode().indices.to_numpy()
+    new = np.diff(np.maximum.accumulate(place), prepend=-1) > 0
+    lengths = np.diff(ends)[new]
+    # Runs of new texts move to where the last one ended.
+    bounds, end = np.flatnonzero(np.diff(new, prepend=False, append=False)).tolist(), 0
+    for first, last in zip(bounds[::2], bounds[1::2], strict=True):
+        start, stop = int(ends[first]), int(ends[last])
+        view[end : end + stop - start] = view[start:stop]
+        end += stop - start
+    view.release()
+    del letters[end:]
+    if end > _MOST_LETTERS:
+        raise UnreadableFile(
+            f"the texts of a column come to {end:,} bytes, more than {_MOST_LETTERS:,}. Split the "
+            "file."
+        )
+    kept = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    buffers = [None, pa.py_buffer(kept), pa.py_buffer(letters)]
+    return place, pa.Array.from_buffers(pa.string(), len(lengths), buffers)
 
 
 def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
@@ -365,11 +449,17 @@ def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
     """Replace each distinct text; None or an empty text makes the cell missing."""
     import pyarrow as pa
 
-    old = cells.dictionary.to_pylist()
-    new = [function(text) or None for text in old]
-    if new == old:
+    mapped = []
+    for part in _in_parts(cells.dictionary):
+        old = part.to_pylist()
+        new = [function(text) or None for text in old]
+        mapped.append(None if new == old else encode_cells(new))
+    if all(part is None for part in mapped):
         return cells
-    distinct = narrow_cells(encode_cells(new))
+    joined = JoinedCells()
+    for part, other in zip(_in_parts(cells.dictionary), mapped, strict=True):
+        joined.add(encode_cells(part) if other is None else other)
+    distinct = joined.whole()
     return pa.DictionaryArray.from_arrays(distinct.indices.take(cells.indices), distinct.dictionary)
 
 
@@ -426,7 +516,7 @@ def label_counts(*columns: Cells | CountedCells) -> dict[str, int]:
             number = cells.counts
         else:
             number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
-        for text, count in zip(cells.dictionary.to_pylist(), number.tolist(), strict=True):
+        for text, count in zip(each_text(cells), number.tolist(), strict=True):
             if count and (label := text.strip()):
                 counts[label] = counts.get(label, 0) + count
     return counts
@@ -454,10 +544,10 @@ def parse_cells(
 
     small : whole numbers in as few bits as they need.
     """
-    texts = cells.dictionary.to_pylist()
-    numbers, mask = np.zeros(len(texts) + 1, dtype), np.ones(len(texts) + 1, bool)
+    end = len(cells.dictionary)
+    numbers, mask = np.zeros(end + 1, dtype), np.ones(end + 1, bool)
     reasons: dict[int, str] = {}
-    for code, text in enumerate(texts):
+    for code, text in enumerate(each_text(cells)):
         try:
             numbers[code], mask[code] = function(text), False
         except BadCell as error:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from itertools import compress
 from typing import Any
 
+import numpy as np
+
 from ..labels import shown
 from ..schema import ONE_METRIC, RANKINGS, ImportResult
 
@@ -27,20 +29,24 @@ def read_back(reading: ImportResult, n: int = 10) -> list[str]:
     """Up to n judgements of a reading in plain words, from every combination of what they
     can say.
     """
+    import pyarrow as pa
+
     if reading.votes.num_rows == 0 or n < 1:
         return []
     if reading.kind == "rankings":
         return _rankings(reading, n)
-    by_kind: dict[tuple[Any, ...], list[int]] = {}
-    telling = (
-        ("status", "score") if reading.kind == "scores" else ("position", "vote", "gold", "status")
+    telling = ["status", "score"]
+    if reading.kind != "scores":
+        telling = ["position", "vote", "gold", "status"]
+    numbered = reading.votes.select(telling).append_column(
+        "place", pa.array(np.arange(reading.votes.num_rows))
     )
-    columns = [reading.votes.column(name).to_pylist() for name in telling]
-    for i, kind in enumerate(zip(*columns, strict=True)):
-        by_kind.setdefault(kind, []).append(i)
+    # In one thread the kinds come in the order in which they first occur, and so do their rows.
+    kinds = numbered.group_by(telling, use_threads=False).aggregate([("place", "list")])
+    places = [rows.values.slice(0, n).to_pylist() for rows in kinds["place_list"].slice(0, n)]
     chosen: list[int] = []
     for depth in range(n):
-        chosen += [rows[depth] for rows in by_kind.values() if depth < len(rows)]
+        chosen += [rows[depth] for rows in places if depth < len(rows)]
         if len(chosen) >= n:
             break
     rows = reading.votes.take(sorted(chosen[:n])).to_pylist()

@@ -20,6 +20,7 @@ from .columns import (
     cell_text,
     coded_cells,
     constant_cells,
+    each_text,
     fill_missing,
     has_number,
     is_text,
@@ -107,7 +108,7 @@ class RowParser:
         rater_type : kind of rater where the file does not say.
         """
         for name, column in (self.cells | self.extra).items():
-            texts = enumerate(column.dictionary.to_pylist())
+            texts = enumerate(each_text(column))
             if problems := {code: why for code, text in texts if (why := unstorable(text))}:
                 self.reject_texts(name, problems)
         for name, words in CHOICES.items():

@@ -328,8 +328,8 @@ def _text(name: str, data: bytes) -> tuple[bytes, Encoding]:
             "UTF-16. Save it as text in UTF-8."
         )
     try:
-        # Checking ASCII first makes no copy of a large file.
-        _ = text.isascii() or text.decode("utf-8")
+        if not text.isascii():
+            _decode(text)
     except UnicodeDecodeError as error:
         if len(text) == len(data) and not _JSON.match(text) and (windows := _windows_text(text)):
             return windows, "Windows-1252"
@@ -339,6 +339,22 @@ def _text(name: str, data: bytes) -> tuple[bytes, Encoding]:
             "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
         ) from None
     return text, "UTF-8"
+
+
+def _decode(text: bytes) -> None:
+    """See that bytes are UTF-8, by parts: as text a large file would be two to four times as large.
+
+    Raises UnicodeDecodeError, with the place in the whole.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for end in range(0, len(text), _HEAD):
+        # What a part before left open stands before this one.
+        start = end - len(decoder.getstate()[0])
+        try:
+            decoder.decode(text[end : end + _HEAD], final=end + _HEAD >= len(text))
+        except UnicodeDecodeError as error:
+            error.start += start
+            raise
 
 
 def _windows_text(text: bytes) -> bytes | None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import UnreadableFile
 from ..files import Progress
 from ..labels import shown
-from .columns import Cells, Rejects, cell_text, encode_cells, joined_cells, map_cells, narrow_cells
+from .columns import Cells, JoinedCells, Rejects, cell_text, encode_cells, map_cells
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _split(
     # width has no number, so where there is one the file is read again without.
     for block, threads in ((min(_BLOCK, whole), True), (min(_BLOCK, whole), False), (whole, False)):
         ragged.clear()
-        columns: list[list[Cells]] = [[] for _ in names]
+        columns = [JoinedCells() for _ in names]
         file = pa.OSFile(str(source.path)) if source.path else pa.BufferReader(text.slice(start))
         try:
             with file:
@@ -165,7 +165,8 @@ def _split(
                     ),
                     convert_options=pa_csv.ConvertOptions(
                         column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
-                        strings_can_be_null=False,
+                        null_values=[""],
+                        strings_can_be_null=True,
                         check_utf8=False,
                     ),
                 )
@@ -177,7 +178,7 @@ def _split(
                     for column, cells in zip(columns, batch.columns, strict=True):
                         if header and len(cells):
                             cells = cells.slice(1).cast(pa.string()).dictionary_encode()
-                        column.append(narrow_cells(cells))
+                        column.add(cells)
                     header = header and not len(batch)
             if not (threads and ragged):
                 break
@@ -195,10 +196,9 @@ def _split(
                 raise UnreadableFile(
                     f"{source.name}: no table of {DELIMITERS[delimiter]}-separated cells ({error})."
                 ) from None
-    cells = [joined_cells(column) for column in columns]
     # Arrow keeps what the blocks took for the next file, a hundred megabytes and more.
     pa.default_memory_pool().release_unused()
-    return cells, ragged
+    return [column.whole() for column in columns], ragged
 
 
 def unguard(text: str) -> str:

@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..schema import CONFIDENCE_KINDS, STATUSES
 from .batches import leave
 from .connection import Change, Database, Snapshot
-from .load import count_anew, fill_comparisons, fill_gold, fill_names, fill_texts, insert_votes
+from .load import (
+    code_texts,
+    count_anew,
+    fill_comparisons,
+    fill_gold,
+    fill_names,
+    fill_texts,
+    insert_votes,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -213,19 +221,22 @@ class CollectedVotes:
         numbers.
         """
         rows = [row | {"dataset": self._dataset} for row in self._comparisons]
-        change.register("incoming", _table(rows, {"gold": "int8"}))
+        named = ("prompt", "response_a", "response_b")
+        coded, texts = code_texts(_table(rows, {"gold": "int8"}), named)
+        change.register("incoming", coded)
         change.register("voters", _table([{"name": judge} for judge in sorted(judges)], {}))
         change.execute("create temp table given as select *, false as gold_differs from incoming")
         models = "select model_a as name from given union select model_b from given"
         fill_names(change, models, "select name from voters", simulated=False)
-        fill_texts(change, ("prompt", "response_a", "response_b"))
+        fill_texts(change, texts)
         fill_comparisons(change)
         fill_gold(change, replace=False)
         pairs = change.rows(
             """select k.item_id, k.model_a, k.model_b, k.comparison, ct.id, p.id, ra.id, rb.id
                from keyed k left join categories ct on ct.name = k.category
-               left join texts p on p.text = k.prompt left join texts ra on ra.text = k.response_a
-               left join texts rb on rb.text = k.response_b"""
+               left join number_of_prompt p on p.code = k.prompt
+               left join number_of_response_a ra on ra.code = k.response_a
+               left join number_of_response_b rb on rb.code = k.response_b"""
         )
         self._number = change.count("select id from datasets where name = ?", [self._dataset])
         self._of_pair = {row[:3]: row[3:] for row in pairs}

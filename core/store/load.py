@@ -7,8 +7,9 @@ one by one.
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -112,14 +113,11 @@ def load(
     rows = complete(
         reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"
     )
-    units = _receive(change, layout, rows, dataset)
+    coded, texts = code_texts(rows, present(rows, layout.texts))
+    units = _receive(change, layout, coded, dataset)
     if reading.gold_only and dataset is None:
         _find_dataset_of_gold(change)
-    # Content, not reading options: the same bytes read in another way are other votes.
-    whole = [field.name for field in rows.schema if str(field.type).startswith("int")]
-    # As if the importers kept whole numbers in 64 bits, however few they need.
-    wide = f"select * replace ({', '.join(f'{n}::bigint as {n}' for n in whole)}) from incoming"
-    content = change.rows(f"select sum(hash(i)::hugeint) from ({wide}) i")[0][0]
+    content = _content(change, layout, rows, dataset)
     fingerprint = f"{content}:{reading.gold_only if reading.kind == 'votes' else reading.kind}"
     targets = [name for (name,) in change.rows("select distinct dataset from given order by 1")]
     # Data set that these very judgements were loaded as → its name now.
@@ -147,6 +145,7 @@ def load(
             change,
             layout,
             rows,
+            texts,
             units,
             progress,
             several=several,
@@ -216,6 +215,26 @@ def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
     return change.count("select count(distinct unit) from incoming")
 
 
+def _content(change: Change, layout: Layout, rows: pa.Table, dataset: str | None) -> int:
+    """Sum of a hash of each row as it was received, texts included.
+
+    Content, not reading options: the same bytes read in another way are other votes.
+    """
+    import pyarrow as pa
+
+    # As if the importers kept whole numbers in 64 bits, however few they need.
+    whole = [field.name for field in rows.schema if str(field.type).startswith("int")]
+    if dataset is not None:
+        place = rows.schema.get_field_index("dataset")
+        rows = rows.set_column(place, "dataset", pa.repeat(dataset, rows.num_rows))
+    if layout.kind != "votes":
+        units = change.query("select unit from incoming order by ordinal")
+        rows = rows.append_column("unit", units["unit"])
+    change.register("whole_rows", rows)
+    wide = f"select * replace ({', '.join(f'{n}::bigint as {n}' for n in whole)}) from whole_rows"
+    return int(change.rows(f"select sum(hash(i)::hugeint) from ({wide}) i")[0][0])
+
+
 def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
     """Enter in the table of files that a reading was loaded into the data sets of `given`."""
     change.execute(
@@ -275,6 +294,7 @@ def _fill(
     change: Change,
     layout: Layout,
     rows: pa.Table,
+    texts: Mapping[str, pa.Array],
     units: int,
     progress: Progress,
     *,
@@ -302,10 +322,10 @@ def _fill(
         fill_comparisons(change)
         counts.update(fill_gold(change, replace=replace))
     progress(0.3, f"Storing {units:,} rows")
-    incoming, source = _fresh(change, layout, rows), "fresh"
+    incoming, source = _fresh(change, layout, rows, texts), "fresh"
     details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
     settled: Counter[str] = Counter()
-    if layout.kind != "rankings" and not (existing or several or details):
+    if layout.kind != "rankings" and not (existing or several):
         # Nothing can be there already: the importers leave no key twice.
         source = f"({incoming}) f"
     else:
@@ -427,23 +447,77 @@ def has_extra(rows: pa.Table) -> bool:
     return any(len(chunk.keys) for chunk in rows["extra"].chunks)
 
 
-def fill_texts(change: Change, columns: Iterable[str]) -> None:
-    """Number the new texts in these columns of `incoming`."""
-    source = " union ".join(f"select {column} as text from incoming" for column in columns)
-    if source:
-        change.execute(
-            f"""insert into texts
-                select (select coalesce(max(id), 0) from texts) + row_number() over (order by
-                text), text
-                from (select distinct text from ({source})
-                      where text is not null and text not in (select text from texts))"""
+def code_texts(rows: pa.Table, columns: Iterable[str]) -> tuple[pa.Table, dict[str, pa.Array]]:
+    """The rows with codes in place of the texts in these columns, and the texts by code."""
+    import pyarrow as pa
+
+    texts = {}
+    for name in columns:
+        column = rows[name]
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        cells = column.unify_dictionaries().combine_chunks()
+        cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
+        texts[name] = cells.dictionary
+        codes = cells.indices.cast(pa.int32())
+        rows = rows.set_column(rows.schema.get_field_index(name), name, codes)
+    return rows, texts
+
+
+def fill_texts(change: Change, texts: Mapping[str, pa.Array]) -> None:
+    """Number the new texts in columns of `incoming`, which has their codes there; a table
+    `number_of_<column>` says the number of each code.
+
+    Texts are told apart by digests, with a key that no file knows: a table of the texts themselves
+    would hold them several times.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if not texts:
+        return
+    key = f"md5_number('{secrets.token_hex(16)}' || text) as key"
+    coded = []
+    for place, (column, array) in enumerate(texts.items()):
+        codes = np.arange(len(array), dtype=np.int64)
+        change.register(f"texts_of_{column}", pa.table({"code": codes, "text": array}))
+        coded.append(
+            f"""select {place}::bigint << 32 | code as place, hash(text) as short, {key}
+                from texts_of_{column} where code in (select {column} from incoming)"""
         )
+    change.execute(f"create temp table coded_texts as {' union all '.join(coded)}")
+    # In the order of a hash new numbers are the same whatever the order of the rows.
+    change.execute(
+        f"""create temp table numbered_texts as
+            with stored as (select id, {key} from texts
+                            where hash(text) in (select short from coded_texts)),
+            new as (select key, any_value(short) as short, min(place) as place from coded_texts
+                    where key not in (select key from stored) group by key)
+            select key, id, null as place from stored union all
+            select key, (select coalesce(max(id), 0) from texts)
+                        + row_number() over (order by short, place), place from new"""
+    )
+    for place, (column, array) in enumerate(texts.items()):
+        numbers = change.query(
+            f"""select c.place & {2**32 - 1} as code, n.id::integer as id,
+                       n.place is not distinct from c.place as new
+                from coded_texts c join numbered_texts n using (key)
+                where c.place >> 32 = {place}"""
+        )
+        code, number, new = (numbers[name].to_numpy() for name in ("code", "id", "new"))
+        ids, entered = np.zeros(len(array), np.int32), np.zeros(len(array), bool)
+        ids[code], entered[code] = number, new
+        named = pa.table({"code": np.arange(len(array)), "id": ids})
+        change.register(f"number_of_{column}", named)
+        change.register("new_texts", pa.table({"id": ids, "text": array, "entered": entered}))
+        change.execute("insert into texts select id, text from new_texts where entered")
+    for table in ("coded_texts", "numbered_texts"):
+        change.execute(f"drop table {table}")
 
 
-def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
+def _fresh(change: Change, layout: Layout, rows: pa.Table, texts: Mapping[str, pa.Array]) -> str:
     """SQL of the incoming judgements as they will be stored, details included."""
     base = change.count(f"select max(id) from {layout.kind}")
-    texts = present(rows, layout.texts)
     fill_texts(change, texts)
     if layout.kind == "votes":
         columns = [f"i.ordinal + {base} as id", "k.dataset_id as dataset", "k.comparison"]
@@ -473,13 +547,7 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
     columns += [f"t_{c}.id as {c}" if c in texts else f"null::integer as {c}" for c in layout.texts]
     columns.append(f"{SORTED_EXTRA if has_extra(rows) else 'null::map(varchar, varchar)'} as extra")
     joins += ["join judges j on j.name = i.judge", "left join categories c on c.name = i.category"]
-    for column in texts:
-        # One column after another, since each join holds the texts while it goes.
-        change.execute(
-            f"""create temp table number_of_{column} as
-                select i.ordinal, t.id from incoming i join texts t on t.text = i.{column}"""
-        )
-        joins.append(f"left join number_of_{column} t_{column} on t_{column}.ordinal = i.ordinal")
+    joins += [f"left join number_of_{c} t_{c} on t_{c}.code = i.{c}" for c in texts]
     return f"select {', '.join(columns)} from incoming i {' '.join(joins)}"
 
 
