@@ -62,7 +62,8 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
         said.append(f"A left-out person says what the others say in {percent(rate.value)}.")
         if not people_are_reference(rate):
             said.append(f"The people agree on {percent(rate.value)}: they are no reference.")
-            result = _at_most_unclear(result)
+            remedy = "Add gold labels: the people agree too seldom to measure a judge by them."
+            result = _at_most_unclear(result, remedy)
     theirs = evidence.counted.gold_of_people if evidence.is_person else None
     if theirs is not None and theirs.equals:
         said.append(
@@ -77,12 +78,13 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
             result = replace(result, grade="warn")
         elif result.grade == "ok":
             said.append(_blind(rule))
-            result = _at_most_unclear(result)
+            remedy = f"Label more items where gold does not prefer {rule.rule}."
+            result = _at_most_unclear(result, remedy)
     return replace(result, sentence=" ".join(filter(None, said)))
 
 
-def _at_most_unclear(result: CheckResult) -> CheckResult:
-    return replace(result, grade="unclear") if result.grade == "ok" else result
+def _at_most_unclear(result: CheckResult, remedy: str) -> CheckResult:
+    return replace(result, grade="unclear", remedy=remedy) if result.grade == "ok" else result
 
 
 def _exact(evidence: Evidence) -> str:

@@ -83,6 +83,7 @@ class CheckResult:
         all.
     p_value : of a warning, from the 95 % interval whatever the level; NaN where there is none.
     metric : of scores, what was scored; None of votes.
+    remedy : what would settle a grade that something else than its limits keeps `unclear`.
     """
 
     judge: str
@@ -96,6 +97,7 @@ class CheckResult:
     more_items: int | None = None
     p_value: float = math.nan
     metric: str | None = None
+    remedy: str | None = None
 
     @property
     def whose(self) -> str:

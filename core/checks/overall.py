@@ -255,6 +255,8 @@ def what_to_do(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
     for check in overall.because:
         if of[check].grade == "unknown":
             advice.append(f"Add {need_of(of[check])}.")
+        elif (remedy := of[check].remedy) is not None:
+            advice.append(remedy)
         elif of[check].grade == "unclear":
             more = "It sits at a limit: look at what errors cost"
             if of[check].more_items:

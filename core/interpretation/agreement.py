@@ -367,8 +367,11 @@ def _repeats(found: Mapping[str, Found]) -> str:
         worst = min(loose, key=lambda name: asked[name].interval.value)  # type: ignore[union-attr]
         others = f", nor do {in_words(len(loose) - 1)} more" if len(loose) > 1 else ""
         return f"{worst} does not repeat itself{others}"
-    few = in_words(len(steady)).capitalize()
-    return f"{few} of {in_words(len(asked))} judges are shown to repeat themselves"
+    if len(asked) == 1:
+        return f"{next(iter(asked))} is not shown to repeat itself"
+    few = in_words(len(steady)).capitalize() if steady else "None"
+    do = "is shown to repeat itself" if len(steady) < 2 else "are shown to repeat themselves"
+    return f"{few} of {in_words(len(asked))} judges {do}"
 
 
 def _with_people(rater: str, beside: Estimate) -> str:

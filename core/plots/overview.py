@@ -160,7 +160,9 @@ def _panel(
         text = {"text": _wrapped(panel.empty), "y": sum(down) / 2}
         drawn.notes.append(middle | text | {"font": {"color": colours.neutral, "size": 12}})
         return
-    _zones(drawn, panel, ends, axes, colours)
+    words = [panel.scale * panel.reference[0]] if panel.reference else []
+    words += [(min(persons) + max(persons)) / 2] if persons else []
+    _zones(drawn, panel, ends, words, axes, colours)
     if persons:
         _band(drawn, (min(persons), max(persons)), ends, axes, colours)
     if panel.reference:
@@ -240,8 +242,17 @@ def _ends(panel: Panel, found: Sequence[Estimate], persons: Sequence[float]) -> 
 
 
 def _zones(
-    drawn: _Drawn, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+    drawn: _Drawn,
+    panel: Panel,
+    ends: tuple[float, float],
+    words: Sequence[float],
+    axes: tuple[str, str],
+    colours: Colours,
 ) -> None:
+    """Shade what is beyond the limits, each with its sign.
+
+    words : where words stand at the lower edge, which need room.
+    """
     for start, end, grade in _spans(panel):
         low, high = max(start, ends[0]), min(end, ends[1])
         if low >= high:
@@ -249,12 +260,10 @@ def _zones(
         colour = grade_colour(colours, grade)
         _shade(drawn, (low, high), axes, tint(colour, colours.page, ZONE))
         if high - low > 0.1 * (ends[1] - ends[0]):
-            middle = (low + high) / 2
-            # Words that stand up beside the reference line need room.
-            near = panel.reference is not None and abs(
-                middle - panel.scale * panel.reference[0]
-            ) < 0.14 * (ends[1] - ends[0])
-            _note(drawn, SIGNS[grade], low + 0.92 * (high - low) if near else middle, axes, colour)
+            places = (low + share * (high - low) for share in (0.5, 0.92, 0.08))
+            room = 0.14 * (ends[1] - ends[0])
+            free = (at for at in places if all(abs(at - word) >= room for word in words))
+            _note(drawn, SIGNS[grade], next(free, low + 0.92 * (high - low)), axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
@@ -438,7 +447,8 @@ def check_matrix(
         "",
         "",
         theme=theme,
-        height=(32 + LOW_ROW * len(rows)) if dense else (40 + 24 * len(rows)),
+        # A line of its own must not give up its height to the heads.
+        height=(32 + LOW_ROW * len(rows)) if dense else (40 + max(24 * len(rows), 36)),
         legend=False,
     )
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})

@@ -463,7 +463,7 @@ def figure(
     if into or not marks:
         return None
     # Several figures of a page have one: a screen reader tells them apart by their names.
-    named = alt if alt.startswith(("MAE", "Elo")) else f"{alt[0].lower()}{alt[1:]}"
+    named = alt if alt.startswith("Elo") or alt[1].isupper() else f"{alt[0].lower()}{alt[1:]}"
     label = f"{prompt}: {named}" if prompt == VOTES_BEHIND else prompt
     chosen = select(label, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None

@@ -22,8 +22,10 @@ from core.checks.overall import (
     confidence_line,
     missing,
     overall_verdict,
+    what_to_do,
     worst,
 )
+from core.interpretation.agreement import _repeats
 from core.interpretation.card import card
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
@@ -136,6 +138,34 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
         f"Add about {unclear.needed_items - 100} more items with gold labels, "
         "to settle whether accuracy is good enough.",
     )
+
+
+def test_what_keeps_a_grade_open_is_what_is_to_be_done() -> None:
+    results = [
+        replace(result, remedy="Ask others." if result.check == "accuracy" else None)
+        for result in checks(accuracy="unclear")
+    ]
+    overall = overall_verdict(BESIDE, results)
+    of = {result.check: result for result in results}
+    assert "Ask others." in what_to_do(overall, of)
+    at_a_limit = {check: replace(result, remedy=None) for check, result in of.items()}
+    assert any(
+        "whether accuracy is good enough" in said for said in what_to_do(overall, at_a_limit)
+    )
+
+
+def test_how_many_repeat_themselves_is_said_in_the_singular_too() -> None:
+    def said(*grades: Grade) -> str:
+        found = {
+            name: {r.check: r for r in checks(name, repeatability=grade)}
+            for name, grade in zip("abc", grades, strict=False)
+        }
+        return _repeats(found)
+
+    assert said("unclear") == "a is not shown to repeat itself"
+    assert said("unclear", "unclear") == "None of two judges is shown to repeat itself"
+    assert said("ok", "unclear") == "One of two judges is shown to repeat itself"
+    assert said("ok", "ok", "unclear") == "Two of three judges are shown to repeat themselves"
 
 
 def test_a_judge_that_passes_is_said_to_pass_what_could_be_checked() -> None:

@@ -261,13 +261,33 @@ def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
     fresh.session_state[first_picture.VISIT] = "visit", event
     fresh.run()
     fresh.run()
-    assert found == [(False, 0.1), (True, 0.1)]  # a browser that says nothing is waited for once
+    assert found == [(False, 0.1)]  # a browser that says nothing is waited for once
     event.clear()
     monkeypatch.setitem(first_picture._visits, "visit", event)
     assert says_so("nobody") == first_picture.PIXEL
     assert not event.is_set()
     assert says_so("visit") == first_picture.PIXEL
     assert event.is_set()
+
+
+def test_after_a_control_the_first_figure_alone_has_a_moment(monkeypatch):
+    def page() -> None:
+        from pages.shared import first_picture
+
+        first_picture.begins()
+        first_picture.rest_follows()
+        first_picture.rest_follows()
+
+    slept: list[float] = []
+    monkeypatch.setattr(first_picture, "sleep", slept.append)
+    app = AppTest.from_function(page)
+    app.run()
+    assert slept == []
+    event = threading.Event()
+    event.set()
+    app.session_state[first_picture.VISIT] = "visit", event
+    app.run()
+    assert slept == [first_picture.ALONE]
 
 
 def test_no_page_has_a_bare_text_below_its_docstring() -> None:
