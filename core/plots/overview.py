@@ -25,6 +25,8 @@ MOST_ROWS = 12
 """Judges in the strip and the matrix; more are shown on request."""
 ALL_ROWS = 100
 """Judges that a page has room for."""
+WIDEST_BAND = 0.2
+"""People farther apart than this, as a share, are no band that a judge could be in."""
 NAMED = 5
 ROW, LONG_ROW, LINE = 22, 30, 25
 """Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone.
@@ -60,9 +62,10 @@ def evidence_strip(
     """Panels with shared rows: a dot with its interval per judge, the chosen one in the accent
     colour.
 
-    People are a band from the lowest to the highest, unless they are rows; zones beyond a limit are
-    shaded and signed. A mark's key is the judge. `narrow` puts two panels in a line, for a phone:
-    of two rows one is called *this*, the other *best*, and a single row needs no name.
+    People are a band from the lowest to the highest, unless they are rows, or lines where they are
+    far apart; zones beyond a limit are shaded and signed. A mark's key is the judge. `narrow` puts
+    two panels in a line, for a phone: of two rows one is called *this*, the other *best*, and a
+    single row needs no name.
     """
     colours = COLOURS[theme]
     columns = 2 if narrow else len(panels)
@@ -164,7 +167,7 @@ def _panel(
     words += [(min(persons) + max(persons)) / 2] if persons else []
     _zones(drawn, panel, ends, words, axes, colours)
     if persons:
-        _band(drawn, (min(persons), max(persons)), ends, axes, colours)
+        _people(drawn, persons, WIDEST_BAND * panel.scale, ends, axes, colours)
     if panel.reference:
         at, name = panel.scale * panel.reference[0], panel.reference[1]
         if ends[0] <= at <= ends[1]:
@@ -287,16 +290,20 @@ def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
     return above + mirrored if limits.shape == "signed" else above
 
 
-def _band(
+def _people(
     drawn: _Drawn,
-    span: tuple[float, float],
+    persons: Sequence[float],
+    widest: float,
     ends: tuple[float, float],
     axes: tuple[str, str],
     colours: Colours,
 ) -> None:
-    thin = 0.006 * (ends[1] - ends[0])
-    _shade(drawn, (span[0] - thin, span[1] + thin), axes, tint(colours.human, colours.page, 0.55))
-    _note(drawn, "people", sum(span) / 2, axes, colours.text)
+    low, high = min(persons), max(persons)
+    spans = [(low, high)] if high - low <= widest else [(one, one) for one in persons]
+    thin, colour = 0.006 * (ends[1] - ends[0]), tint(colours.human, colours.page, 0.55)
+    for start, end in spans:
+        _shade(drawn, (start - thin, end + thin), axes, colour)
+    _note(drawn, "people", (low + high) / 2, axes, colours.text)
 
 
 def _shade(drawn: _Drawn, span: tuple[float, float], axes: tuple[str, str], colour: str) -> None:

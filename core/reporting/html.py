@@ -287,7 +287,9 @@ def _sign(grade: Grade, word: str) -> Markup:
 
 
 def _verdicts(audit: Audit) -> Iterator[Part]:
-    for judge in audit.judges:
+    """Every check of each judge; of people only where they alone voted."""
+    judges = [judge for judge in audit.judges if judge.rater_type != "human"]
+    for judge in judges or audit.judges:
         grade = GRADE_OF[judge.overall.verdict]
         verdict = because(judge.judge, judge.overall, judge.checks)
         words = f"{verdict} {confidence_line(judge.checks)}"

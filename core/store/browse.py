@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UnknownName
 from ..extras import require
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
+from ..wording import percent
 from .cells import LABELS, MISSING, ORDERS
 from .selection import (
     PAGES,
@@ -400,7 +401,7 @@ class Stored:
 def stored(summary: Summary) -> Stored:
     """Say how much a selection holds, and what cannot be answered with it.
 
-    Shares are of usable votes, cut to whole percent, so that 100 % means all of them.
+    Shares are of usable votes, as the Overview has them; 100 % means all of them.
     """
     others = [
         _other_judgements(*each)
@@ -512,9 +513,7 @@ def counted(n: int, what: str) -> str:
 
 
 def _share(part: int, n: int) -> str:
-    if 0 < 100 * part < n:
-        return "under 1 %"
-    return f"{100 * part // n} %" if n else "none"
+    return percent(part / n) if n else "none"
 
 
 def without_verdict(

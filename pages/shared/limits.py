@@ -20,6 +20,8 @@ ENDS = ("caution", "failure")
 NAMES = {
     "half_flips": "Stability, with changes to a tie",
     "flip_excess": "Stability, beyond repeats",
+    "score_repeatability": "Repeatability of scores",
+    "score_data": "Completeness of the scores",
 }
 BEYOND = {"at_least": "below", "signed": "beyond ±"}
 UNITS = {"share": " (%)", "points": " (points)", "number": ""}

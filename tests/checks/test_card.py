@@ -13,6 +13,7 @@ from core.checks.check import CheckResult
 from core.checks.overall import Overall, ranked
 from core.interpretation import card as first
 from core.interpretation.answer import MOST_WORDS, words
+from core.one_call import audit
 from core.plots.overview import (
     MOST_ROWS,
     check_grid,
@@ -251,6 +252,27 @@ def test_rows_are_named_beside_an_empty_first_panel():
     beside = [trace for trace in drawn.data if trace.xaxis in (None, "x")]
     assert len(beside) == 1
     assert drawn.layout.xaxis.visible is False
+
+
+@pytest.mark.parametrize(("persons", "marks"), [((0.8, 0.88, 0.95), 1), ((0.75, 0.9, 1.0), 3)])
+def test_people_who_are_far_apart_are_no_band(persons, marks):
+    people = [f"p{place}" for place in range(len(persons))]
+    results = checks_of("j", accuracy=("ok", 0.85, 0.8, 0.9))
+    for name, right in zip(people, persons, strict=True):
+        results += checks_of(name, accuracy=("ok", right, right - 0.05, min(1, right + 0.05)))
+    fig = evidence_strip(first.panels(results, BY_DEFAULT)[:1], ["j"], people=people)
+    span = (100 * min(persons), 100 * max(persons))
+    drawn = [one for one in fig.layout.shapes if one.type == "rect" and one.layer == "below"]
+    inside = [one for one in drawn if span[0] - 1 < one.x0 < one.x1 < span[1] + 1]
+    assert len(inside) == marks
+
+
+@pytest.mark.parametrize(("ties", "beside"), [(8, False), (10, True)])
+def test_the_exact_share_stands_beside_half_credit_where_gold_ties_often(ties, beside):
+    rows = [f"q{k},j,{1 if k % 9 else -1},{0 if k < ties else 1}" for k in range(100)]
+    found = audit(("item_id,judge,vote,gold\n" + "\n".join(rows)).encode(), splits=0)
+    said = first.card_of(found.judges[0]).said.figures
+    assert said.startswith(f"right label {100 * found.judges[0].exact.value:.0f} % · ") == beside
 
 
 def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gold():

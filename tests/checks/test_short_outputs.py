@@ -1,10 +1,12 @@
 """What is sent on: text of a screen, Markdown without empty columns, a report of two pages."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from places import REPOSITORY
 
+from core.__main__ import main
 from core.audit_results import Audit
 from core.interpretation.questions import overview_answer
 from core.one_call import audit
@@ -32,6 +34,18 @@ def test_the_text_names_the_judge_to_use_first_and_ends_within_a_screen(demo):
     said = overview_answer(demo)
     assert lines[:2] == [said.headline, said.figures]
     assert len(lines) <= 60 < len(to_text(demo).splitlines())
+
+
+def test_the_command_prints_a_screen_and_all_where_that_is_asked(tmp_path, capsys):
+    file = tmp_path / "votes.csv"
+    rows = [f"q{k},j{k % 9},{1 if k % 4 else -1},1" for k in range(360)]
+    file.write_text("item_id,judge,vote,gold\n" + "\n".join(rows), encoding="utf-8")
+    assert main(["audit", str(file), "--splits", "0"]) == 0
+    short = capsys.readouterr().out.rstrip("\n").splitlines()
+    assert main(["audit", str(file), "--splits", "0", "--all"]) == 0
+    whole = capsys.readouterr().out.rstrip("\n").splitlines()
+    assert len(short) <= 60 < len(whole)
+    assert short[0] == overview_answer(audit(file, splits=0)).headline
 
 
 def test_of_many_judges_the_best_and_the_worst_stand_in_the_text():
@@ -83,6 +97,7 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
             ]
         )
     }
+    errors |= dict.fromkeys(("flipped", "against people"), errors["surest"])
     page = brief(demo, errors=errors, made=date(2026, 1, 2))
     assert overview_answer(demo).headline in page
     assert "2026-01-02" in page
@@ -93,7 +108,10 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
     assert not [judge.judge for judge in demo.judges if f">{judge.judge}</th>" in answer][4:]
     failed = page.partition('<section id="failed">')[2].partition("</section>")[0]
     assert failed.count('class="plot"') == 3
-    assert "&lt;b&gt;bold" in page
+    warned = "Simulated: these judges and models do not exist"
+    invented = replace(demo, summary=replace(demo.summary, simulated=True))
+    assert (warned in page, warned in brief(invented)) == (False, True)
+    assert page.count("&lt;b&gt;bold") == 3
     assert "<b>bold" not in page
     assert "x" * 300 not in page
 

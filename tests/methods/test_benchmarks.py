@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from btd_counts import simulate_counts
+from places import REPOSITORY
 
-from benchmarks import alternatives, budget, files
+from benchmarks import alternatives, budget, files, interactions
 from benchmarks.__main__ import main
 from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
@@ -137,6 +138,17 @@ def test_every_part_prints_a_line(capsys, tmp_path):
         assert f"{what}" in shown
     assert "skipped" not in shown
     assert str(tmp_path) not in shown
+
+
+def test_what_a_visitor_waits_for_has_its_goal_beside_a_bare_app():
+    wanted = ("bins", "ε", "category", "judge, Overview", "BTD α", "judge, Votes to labels")
+    said = [one.what for one in interactions.INTERACTIONS]
+    for start in (*wanted, "judge, Vote budget"):
+        assert [one for one in said if one.startswith(start)], start
+    assert any(one.page for one in interactions.INTERACTIONS)
+    for one in interactions.INTERACTIONS:
+        page = one.path.partition("?")[0] or "overview"
+        assert (REPOSITORY / "pages" / f"{page}.py").exists()
 
 
 def test_an_absent_file_is_a_reason(tmp_path):

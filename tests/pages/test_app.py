@@ -23,6 +23,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import bounds
 from core.confidence.calibration_error import calibration
+from core.interpretation.answer import MOST_WORDS, words
 from core.plots.base import COLOURS
 from core.schema import Selection
 from core.store import Store
@@ -32,6 +33,12 @@ from pages.shared import first_picture
 PAGES = REPOSITORY / "pages"
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
 DEMO = "demo (simulated)"
+CONTROLS = ("selectbox", "multiselect", "slider", "number_input", "text_input", "button_group")
+HEADLINED = (
+    *("calibration", "errors", "position_bias", "agreement", "votes_to_labels", "juries"),
+    *("listwise", "planning", "leaderboard"),
+)
+"""Pages that begin with a headline and a line of figures; the Overview has its card."""
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ :red[r] =1+1"
 
 
@@ -51,6 +58,17 @@ def test_page_opens_with_the_demo(app, page):
     opened(app, page)
     assert [title.value for title in app.title] == [TITLES[page]]
     assert any("Simulated demo data" in element.value for element in app.markdown)
+    # Who hears the page knows a control by its label alone.
+    labels = Counter(
+        label for kind in CONTROLS for one in app.get(kind) if (label := one.proto.label)
+    )
+    assert [label for label, times in labels.items() if times > 1] == []
+    if page in HEADLINED:
+        headline, figures = texts(app)[:2]
+        assert words(headline) <= MOST_WORDS
+        assert re.fullmatch(r"[A-Za-z0-9 ,.;:%'-]+", headline)
+        assert re.search(r"\d", figures)
+        assert "\n" not in figures
 
 
 def test_navigation_lists_every_page_file():

@@ -634,8 +634,8 @@ def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
         from core.store.vote_queries import summary
 
         said = stored(summary(store, Selection()))
-    assert "Gold is known for 99 % of the votes" in said.sentence
-    assert "a confidence for under 1 %" in said.sentence
+    assert "Gold is known for 99.7 % of the votes" in said.sentence
+    assert "a confidence for 0.3 %" in said.sentence
     assert len(said.gaps) == 1
 
 
