@@ -144,6 +144,17 @@ def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
+def test_the_brief_report_prints_on_two_pages(chromium: Any, tmp_path: Path) -> None:
+    out = tmp_path / "brief.html"
+    assert main(["report", str(DEMO), "--splits", "0", "--brief", "--html", str(out)]) == 0
+    page, *_ = opened(chromium, out)
+    page.locator(".plot").last.locator(".main-svg").first.wait_for()
+    margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
+    assert pages(page.pdf(format="A4", margin=margin)) <= 2
+    page.context.close()
+
+
+@pytest.mark.thorough
 def test_overview_hands_out_the_same_report(visitor: Any, tmp_path: Path) -> None:
     """As the command makes of all files of the demo."""
     out = tmp_path / "command.html"

@@ -69,6 +69,11 @@ def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     wanted(visitor, judge=judge)
     assert visitor.page.title() == "Errors · demo (simulated) · Appellate"
     assert f"{judge} names a winner in" in visitor.text()
+    sidebar = visitor.page.locator("[data-testid=stSidebar]")
+    assert sidebar.is_visible()
+    visitor.page.emulate_media(media="print")
+    assert not sidebar.is_visible()
+    visitor.page.emulate_media(media="screen")
     go(visitor, "Calibration")
     wanted(visitor, judge=judge)
     go(visitor, "Position bias")
