@@ -79,8 +79,7 @@ STYLE = """<style>
   .st-key-bar > :last-child { order: 1; }
   .st-key-bar > :not(:first-child, :last-child) { order: 2; }
   .st-key-card { padding: 0.4rem 0.8rem; }
-  .st-key-card [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
-  .st-key-card .st-key-judge { min-width: 4.25rem; flex: 1 1 0; }
+  .st-key-card .st-key-judge { min-width: 4.25rem; flex: 1 1 4.25rem; }
   [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.25rem; }
   .st-key-found [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }

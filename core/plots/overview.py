@@ -31,6 +31,8 @@ NAMED = 5
 ROW, LONG_ROW, LINE = 22, 30, 25
 """Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone.
 """
+HEADS = 36
+"""Pixels for the heads of a matrix, in two lines."""
 LOW_ROW = 10
 """Height of a row where all judges are asked for: strip and matrix have one each and share a page.
 """
@@ -264,9 +266,10 @@ def _zones(
         _shade(drawn, (low, high), axes, tint(colour, colours.page, ZONE))
         if high - low > 0.1 * (ends[1] - ends[0]):
             places = (low + share * (high - low) for share in (0.5, 0.92, 0.08))
-            room = 0.14 * (ends[1] - ends[0])
+            room = 0.135 * (ends[1] - ends[0])
             free = (at for at in places if all(abs(at - word) >= room for word in words))
-            _note(drawn, SIGNS[grade], next(free, low + 0.92 * (high - low)), axes, colour)
+            if (place := next(free, None)) is not None:
+                _note(drawn, SIGNS[grade], place, axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
@@ -451,14 +454,9 @@ def check_matrix(
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     fig = figure(
-        "",
-        "",
-        theme=theme,
-        # A line of its own must not give up its height to the heads.
-        height=(32 + LOW_ROW * len(rows)) if dense else (40 + max(24 * len(rows), 36)),
-        legend=False,
+        "", "", theme=theme, height=HEADS + (LOW_ROW if dense else 24) * len(rows), legend=False
     )
-    fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
+    fig.update_layout(margin={"t": HEADS, "b": 0, "l": 4, "r": 4})
     tiles = [
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
         for y, judge in enumerate(rows)
@@ -481,6 +479,7 @@ def check_matrix(
         tickvals=list(range(len(heads))),
         ticktext=heads,
         range=[-0.5, len(heads) - 0.5],
+        automargin=False,
         **top,
         **bare,
     )
