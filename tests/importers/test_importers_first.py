@@ -329,6 +329,23 @@ def test_a_row_without_exactly_one_winner_is_rejected():
     assert (reading.votes.num_rows, reading.rejects["row"].to_pylist()) == (9, [10, 11, 12])
 
 
+def test_where_people_can_stand_in_for_gold_the_command_says_how(tmp_path, capsys):
+    head, said = "item_id,judge,rater_type,vote", "--gold humans takes people's majority"
+    rows = [
+        f"{k},{who},{kind},1" for k in range(12) for who, kind in (("j", "llm"), ("p", "human"))
+    ]
+    file = tmp_path / "people.csv"
+    for columns, gold, there in (
+        (head, [], True),
+        (head, ["--gold", "humans"], False),
+        (f"{head},gold", [], False),
+    ):
+        given = [f"{row},1" if "gold" in columns else row for row in rows]
+        file.write_text("\n".join([columns, *given]), encoding="utf-8")
+        assert main(["audit", str(file), "--splits", "0", *gold]) == 0
+        assert (said in capsys.readouterr().out) == there
+
+
 def test_what_was_read_names_the_judge_and_all_that_was_left_out(tmp_path, capsys):
     file = tmp_path / "pairs-score.csv"
     file.write_text("item_id,vote\n1,1\n1,1\n2,-1\n3,?\n4,\n", encoding="utf-8")
