@@ -94,6 +94,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": _overall(audit),
         "notes": list(audit.notes),
     }
+    if (together := listwise.over_judges(audit.rankings)) is not None:
+        document["listwise_pooled"] = asdict(together)
     if audit.anchors is not None:
         document["anchors"] = _anchors(audit.anchors)
     if audit.grid is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..audit_results import ListwiseAudit
-from ..consensus.listwise import COMPONENTS, Improvement, pooled
+from ..consensus.listwise import COMPONENTS, Improvement, Pooled, pooled
 from ..interpretation.answer import Answer
 from ..interpretation.listwise import ACCURACY, FLAGGED, ORDERS, SLOTS, pooled_answer, without_slots
 from ..interpretation.tables import TEXT, Column
@@ -41,9 +41,13 @@ def lines(audits: Sequence[ListwiseAudit]) -> list[str]:
     return [*said, f"  {together.headline}", f"    {together.figures}"] if together else said
 
 
-def _together(audits: Sequence[ListwiseAudit]) -> Answer | None:
+def over_judges(audits: Sequence[ListwiseAudit]) -> Pooled | None:
     """The paper's pooled row; None with fewer than two judges whose best is known."""
-    found = pooled(each.improvements for each in audits if each.improvements)
+    return pooled(each.improvements for each in audits if each.improvements)
+
+
+def _together(audits: Sequence[ListwiseAudit]) -> Answer | None:
+    found = over_judges(audits)
     return None if found is None else pooled_answer(found)
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from places import REPOSITORY
+from scipy.stats import binomtest
 from test_listwise import rankings
 
 from core.__main__ import main
@@ -51,6 +52,16 @@ def test_json_and_report_have_the_methods_figures(audited, ranked):
         headline = audit_lists(judge, rankings_of_judge, AuditOptions()).headline
         assert headline.replace("'", "&#39;") in report or headline.replace("'", "&#x27;") in report
         assert len(headline.split()) <= 20
+    overall = [improvement(each).overall for each in ranked.values()]
+    improved, regressed = (
+        sum(getattr(one, name) for one in overall) for name in ("improved", "regressed")
+    )
+    assert document["listwise_pooled"] == {
+        "judges": len(ranked),
+        "improved": improved,
+        "regressed": regressed,
+        "p_value": pytest.approx(binomtest(improved, improved + regressed).pvalue, rel=1e-9),
+    }
 
 
 def test_the_command_says_it_in_words(capsys):
