@@ -15,6 +15,7 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.checks.overall import checks_made
 from core.interpretation.card import holdings
+from core.interpretation.labelling import FEW, what_labels_bring
 from core.interpretation.two_models import two_models
 from core.schema import Selection
 from core.store import Store
@@ -108,6 +109,15 @@ def test_the_word_stands_beside_how_many_of_the_checks_that_apply_were_made(fill
     assert len(apply) < len(checks)
     assert made == checks_made(checks)
     assert [text.value for text in page.text if re.match(rf"[✓!~✗] .+ · {made}$", text.value)]
+
+
+def test_a_file_without_gold_leads_to_its_own_items_to_label(filled):
+    page = opened(filled(rows_of("j", 36, gold=0)), "overview")
+    assert what_labels_bring(40, 0) in all_text(page)
+    door = page.button(key="label-now")
+    assert door.label == f"Label {FEW} now"
+    door.click().run()
+    assert [title.value for title in page.title] == ["Label"]
 
 
 @pytest.mark.parametrize("labelled", [1, 20, 99, 101, 199])
