@@ -52,6 +52,18 @@ FAULTS = """async () => {
 }"""
 
 
+# Lines of the first answer of a page, its headline and its figures apart.
+LINES = """() => {
+  const first = document.querySelector('[class*=st-key-answer-], .st-key-found');
+  if (!first) return [];
+  return [[...first.querySelectorAll('[data-testid=stText]')].map((text) =>
+    Math.round(text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight))
+  ).reduce((sum, lines) => sum + lines, 0)];
+}"""
+MOST_LINES = 6
+"""Of headline and figures together, on average: four for what is said and two for its numbers."""
+
+
 def axe() -> str:
     """Source of axe-core, which the package of the test requirements brings."""
     spec = find_spec("axe_playwright_python")
@@ -142,10 +154,13 @@ def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme, names):
     ids=["some light", "the rest light", "all dark"],
 )
 def test_browser_pages_open_on_a_phone(visitor, names):
+    lines = []
     for name in names:
         arrived(visitor, name)
         all_in_view(visitor, name)
         nothing_wider_than_the_window(visitor, name)
+        lines += visitor.page.evaluate(LINES)
+    assert sum(lines) / len(lines) <= MOST_LINES, lines
 
 
 @pytest.mark.thorough
