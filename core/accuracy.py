@@ -4,7 +4,7 @@ beyond what a judge reaches that does not read the answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from .records import (
 )
 from .stats.estimate import Estimate
 from .stats.intervals import item_means, mean_interval, weighed_sides, wilson_by_item
+from .stats.periods import periods
 
 MISSING_COUNTS = 0.05
 """A larger share of outputs without a verdict counts in the accuracy, as half right."""
@@ -159,6 +160,36 @@ def by_category(
     of_each = {name: half_credit(categories[name], level=adjusted) for name in large}
     rights = {name: right for name, right in of_each.items() if right is not None}
     return dict(sorted(rights.items(), key=lambda pair: pair[1].value))
+
+
+def over_time(
+    days: Mapping[str, VoteCounts], *, items: int = CATEGORY_ITEMS, level: float = 0.95
+) -> dict[str, Estimate]:
+    """Half credit on decided gold in each day, month or year with enough items, the earliest first.
+
+    Intervals are those of `by_category`; none for fewer than two periods.
+
+    days : votes by what a column of dates says, such as `2026-01-31`.
+    """
+    coded = periods(list(days))
+    if coded is None:
+        return {}
+    code, names = coded
+    counts = list(days.values())
+    votes = {
+        name: joined([counts[row] for row in np.flatnonzero(code == place)])
+        for place, name in enumerate(names)
+    }
+    found = by_category(votes, items=items, level=level)
+    return {name: found[name] for name in names if name in found}
+
+
+def joined(parts: Sequence[VoteCounts]) -> VoteCounts:
+    """Votes of several records as one, each row of them a row."""
+    fields = (*VoteCounts.COUNTS, "gold")
+    return VoteCounts(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
+    )
 
 
 SAME_LABEL, SAME_MODEL = "the same label always", "the same model of each pair"

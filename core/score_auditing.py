@@ -10,9 +10,9 @@ from .audit_results import AuditOptions, ScoreAudit
 from .checks.overall import OVERALL_WORDS
 from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from .checks.score_evidence import JudgedScores, ScoreEvidence
-from .scores.drift import periods
 from .scores.table import ScoreTable
 from .stats.estimate import Estimate
+from .stats.periods import periods
 from .store.score_queries import score_answers, score_dates, score_runs, scored_metrics
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.interpretation.agreement import ACCURACY, confusion, errors_answer
 from core.interpretation.tables import frame_of
+from pages.sections.errors.over_time import over_time_section
 from pages.sections.errors.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, numbers, parts, widgets
 
@@ -31,6 +32,7 @@ def page() -> None:
     st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
     for name, reason in state.reasons.items():
         widgets.not_applicable(f"{name}: {reason}")
+    over_time_section(state)
     given = {
         "votes": "None",
         "majority": "counts.label",

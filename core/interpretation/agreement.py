@@ -243,6 +243,24 @@ def confusion(accuracy: CheckResult, value: Confusion, *, noun: str = "votes") -
     return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
 
 
+def over_time_answer(judge: str, found: Mapping[str, Estimate]) -> Answer:
+    """Whether a judge is right less often at one time than at another.
+
+    found : share right in each period, of two or more.
+    """
+    worst = min(found, key=lambda period: found[period].value)
+    best = max(found, key=lambda period: found[period].value)
+    apart = found[worst].high < found[best].low
+    headline = (
+        f"{judge} is right less often in {worst} than in {best}."
+        if apart
+        else f"{judge} is not shown to be right more often at one time than at another."
+    )
+    said = [f"{period} {share(found[period])} right" for period in dict.fromkeys((best, worst))]
+    figures = line([*said, count(len(found), "period")])
+    return Answer(headline=headline, figures=figures, good=not apart)
+
+
 def errors_answer(judge: str, accuracy: CheckResult, value: Confusion, noun: str) -> Answer:
     """Which kind of error a judge makes most.
 

@@ -7,7 +7,6 @@ better in every array.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +17,7 @@ from ..errors import NoUsableVotes
 from ..records import FloatArray, IntArray
 from ..schema import Selection
 from .arrays import ints
-from .selection import Scope, at_one_moment, extra_columns, nothing, pick, scope
+from .selection import DATED, Scope, at_one_moment, extra_columns, nothing, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -308,7 +307,6 @@ def score_dates(
     return found
 
 
-DATED = re.compile(r"date|time|day|month|year|created|updated|(?:^|_)(?:at|when)$", re.IGNORECASE)
 _MOST_MODELS = 1 << 31
 """Numbers of the store are below it."""
 

@@ -8,6 +8,7 @@ column of its select: `fetch` reads `gold_` as `gold`.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -273,6 +274,10 @@ def column_sql(
 def is_numeric(column: str, kind: Kind = "votes") -> bool:
     """Whether a column is a canonical one of numbers."""
     return any(each.name == column and each.kind != "text" for each in FORMS[kind].columns)
+
+
+DATED = re.compile(r"date|time|day|month|year|created|updated|(?:^|_)(?:at|when)$", re.IGNORECASE)
+"""What a further column is called that may have dates."""
 
 
 def extra_columns(

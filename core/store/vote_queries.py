@@ -67,11 +67,13 @@ from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
+    DATED,
     TOLD,
     Scope,
     at_one_moment,
     check_column,
     column_sql,
+    extra_columns,
     is_numeric,
     nothing,
     of_one_kind,
@@ -95,6 +97,7 @@ __all__ = [
     "confidence_counts",
     "costs",
     "count_behind",
+    "dated_columns",
     "direct_scores",
     "filter_columns",
     "first_votes",
@@ -143,8 +146,20 @@ ONE_BY_ONE = """(select v.*, case when v.vote = 1 then 1 else 0 end as plus,
 
 
 @at_one_moment
+def dated_columns(store: Snapshot, selection: Selection) -> tuple[str, ...]:
+    """Further columns of the selected votes that are named like a date, such as `created_at`; none
+    on other engines, whose further columns are not read.
+    """
+    selected = scope(store, selection)
+    if store.others is not None:
+        return ()
+    names = extra_columns(store, "votes", selected.filter, selected.params)
+    return tuple(name for name in names if DATED.search(name))
+
+
+@at_one_moment
 def vote_counts_by(
-    store: Snapshot, selection: Selection, column: str
+    store: Snapshot, selection: Selection, column: str, *, days: bool = False
 ) -> dict[str, dict[str, VoteCounts]]:
     """Votes per comparison of each judge under each value of a column, by value, then by judge.
 
@@ -152,12 +167,16 @@ def vote_counts_by(
         items and
     comparisons are those of `vote_counts` of the selection, whatever the value, so that values can
     be matched. Votes without a value are left out; numbers are in the order of their size.
+
+    days : by the first ten letters of a text alone, which of a date are its day.
+
     Raises as `vote_counts`, and UnknownName for a column that does not exist.
     """
     selected = scope(store, selection)
     codes = dense_codes(store, selected, selection)
     check_column(store, column)
     value, joins = column_sql(column, extra="$column")
+    value = f"substr({value}, 1, 10)" if days else value
     table = store.query(
         selected.sql(
             """

@@ -22,7 +22,7 @@ from ..importers.scores import lay_out_scores
 from ..importers.tables import TextTable
 from ..importers.wide_metrics import Metrics, judged_by, offered
 from ..schema import ImportResult
-from ..store.score_queries import DATED
+from ..store.selection import DATED
 from .dialects import SOURCE
 from .engines import Engine
 from .reading import columns_of, without_items

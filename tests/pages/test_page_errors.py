@@ -2,18 +2,25 @@
 out.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
-from apps import judge_of, opened
+import streamlit as st
+from apps import all_text, judge_of, new_app, opened
+from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import confusion
 from core.interpretation import agreement as sentences
+from core.interpretation.answer import share
 from core.plots.agreement import cell_key
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.intervals import wilson_by_item
+from core.store import Store
 from core.store.vote_queries import vote_counts
 
 
@@ -53,6 +60,42 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     assert f"{hardest}: {sentences.confusion(accuracy, tables[hardest]).sentence}" in texts
     said = sentences.errors_answer(hardest, accuracy, tables[hardest], "votes")
     assert texts[:2] == [said.headline, said.figures]
+
+
+@pytest.fixture
+def dated(tmp_path, monkeypatch) -> Iterator[AppTest]:
+    """A judge right on 38 of 40 items in January, on 24 of 40 in March, in the store and on disk."""
+    rows = [
+        {"item_id": f"{month}-{k}", "judge": "j", "gold": 1, "vote": 1 if k < right else -1}
+        | {"created_at": f"2026-{month}-{1 + k % 20:02} 12:00:{k:02}", "daytime": "noon"}
+        for month, right in (("01", 38), ("03", 24))
+        for k in range(40)
+    ]
+    st.cache_resource.clear()
+    path = tmp_path / "dated.duckdb"
+    with Store.open(path) as store:
+        store.load(reading(rows))
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    yield new_app()
+    st.cache_resource.clear()
+
+
+def test_a_column_of_dates_shows_how_right_it_is_over_time(dated: AppTest) -> None:
+    page = opened(dated, "errors", dates="created_at")
+    said = all_text(page)
+    assert "j is right less often in 2026-03 than in 2026-01." in said
+    for period, right in (("2026-01", 38), ("2026-03", 24)):
+        # Bonferroni's for two periods.
+        known = wilson_by_item(np.arange(40), np.ones(40), np.arange(40) < right, level=0.975)
+        assert f"{period} {share(known)} right" in said
+    page.selectbox(key="when").set_value("2026-03").run()
+    assert "1 of 40" in all_text(page)
+    page.selectbox(key="dates").set_value("daytime").run()
+    assert "daytime does not tell two periods" in all_text(page)
+
+
+def test_without_dates_nothing_is_said_of_time(app: AppTest) -> None:
+    assert "Over time" not in all_text(opened(app, "errors"))
 
 
 @pytest.mark.parametrize("compared", ["votes", "majority", "BTD"])

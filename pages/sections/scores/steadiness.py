@@ -11,7 +11,8 @@ from core.checks.scores import stands_out
 from core.interpretation import scores as sentences
 from core.plots import scores as plots
 from core.records import BoolArray, IntArray
-from core.scores.drift import drift, periods
+from core.scores.drift import drift
+from core.stats.periods import periods
 from core.store.score_queries import score_dates
 from pages.sections.scores.answers import answers_behind
 from pages.sections.scores.controls import PageState

@@ -1,0 +1,64 @@
+"""How often the chosen judge is right in each period, where a column of the file has dates."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.accuracy import over_time
+from core.interpretation.agreement import over_time_answer
+from core.plots.forest import forest, series
+from core.store.vote_queries import dated_columns, vote_counts_by
+from pages.sections.errors.tables import PageState
+from pages.shared import cached, cards, widgets
+from pages.shared.limits import current_options
+
+LEAST_ITEMS = 10
+
+
+def over_time_section(state: PageState) -> None:
+    """Nothing where no column has dates."""
+    selection, judge = state.selection, state.judge
+    columns = cached.computed(
+        "dated columns", (selection,), lambda: dated_columns(*cached.where(selection))
+    )
+    if not columns:
+        return
+    st.subheader("Over time", anchor=False)
+    column = columns[0]
+    if len(columns) > 1:
+        column = widgets.select("Column of dates", columns, start=column, key="dates")
+    days = cached.computed(
+        "votes by day",
+        (selection, column),
+        lambda: vote_counts_by(*cached.where(selection), column, days=True),
+    )
+    own = {day: of_judge[judge] for day, of_judge in days.items() if judge in of_judge}
+    found = over_time(own, items=LEAST_ITEMS, level=current_options().level)
+    if not found:
+        widgets.not_applicable(
+            f"{column} does not tell two periods with {LEAST_ITEMS} labelled items each; dates are "
+            "read as 2026-01-31."
+        )
+        return
+    widgets.answer(over_time_answer(judge, found), part="-time")
+    rows = series("right", found, "", "{0.n:,} items")
+    styles, theme = state.styles[judge], state.look
+    fig = forest([rows], "share right", reference=0.5, unit="%", styles=styles, theme=theme)
+    marks = {
+        period: cards.mark_of(
+            np.unique(
+                np.concatenate([c.comparison for day, c in own.items() if day.startswith(period)])
+            ),
+            judge,
+        )
+        for period in found
+    }
+    chosen = widgets.figure(fig, "when", alt="Share right in each period", marks=marks)
+    widgets.how_to_read(
+        "Half credit on decided gold (right 1, tie ½, opposite 0) by item. Periods are days, "
+        "months or years, the finest of which there are at most twelve; intervals are Bonferroni's "
+        "for their number, so that two that do not overlap differ. Other questions at another time "
+        "move this too: `--series` compares files on the same items."
+    )
+    cards.votes_behind(chosen, name="when")
