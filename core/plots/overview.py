@@ -453,9 +453,8 @@ def check_matrix(
     """
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
-    fig = figure(
-        "", "", theme=theme, height=HEADS + (LOW_ROW if dense else 24) * len(rows), legend=False
-    )
+    high = (32 + LOW_ROW * len(rows)) if dense else (HEADS + 24 * len(rows))
+    fig = figure("", "", theme=theme, height=high, legend=False)
     fig.update_layout(margin={"t": HEADS, "b": 0, "l": 4, "r": 4})
     tiles = [
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)

@@ -130,29 +130,23 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
         widgets.not_applicable(f"{error}.")
         return
     st.text(sentences.screened(found, next(row for row in found.rows if row.cut == cut)))
-    drawn, measured = st.columns([4, 5], gap="medium")
-    with drawn:
-        fig = screening_figure(found, cut=cut, theme=state.look)
-        widgets.figure(
-            fig, "screening", alt="Width of the pooled interval by the cut on repeatability"
-        )
-        widgets.how_to_read(
-            "ICC(3,k) says how much of the variance of a judge's mean over its runs is the "
-            "comparisons', "
-            "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers "
-            "above the "
-            "line are the judges left; the height is the mean width of the interval of their mean "
-            "Elo. Where "
-            "it rises, dropping judges loses more than their noise cost."
-        )
-    with measured:
-        changed = [
-            row
-            for row, last in zip(found.rows, (None, *found.rows), strict=False)
-            if last is None or row.judges != last.judges or row.cut == cut
-        ]
-        numbers.show(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
-        if found.unknown:
-            st.text(
-                f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}"
-            )
+    fig = screening_figure(found, cut=cut, theme=state.look)
+    widgets.figure(fig, "screening", alt="Width of the pooled interval by the cut on repeatability")
+    widgets.how_to_read(
+        "ICC(3,k) says how much of the variance of a judge's mean over its runs is the "
+        "comparisons', "
+        "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers "
+        "above the "
+        "line are the judges left; the height is the mean width of the interval of their mean "
+        "Elo. Where "
+        "it rises, dropping judges loses more than their noise cost."
+    )
+    changed = [
+        row
+        for row, last in zip(found.rows, (None, *found.rows), strict=False)
+        if last is None or row.judges != last.judges or row.cut == cut
+    ]
+    # Beside the figure its last columns would be cut.
+    numbers.show(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
+    if found.unknown:
+        st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")

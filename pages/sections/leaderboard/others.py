@@ -23,7 +23,7 @@ def ratings_tab(state: PageState) -> None:
     found = cached.computed("rating spread", (*state.key, state.anchor), lambda: _spread(state))
     st.text(sentences.other_ratings(found))
     all_pooled(state)
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns(2, gap="medium")
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
     shown = how_many(len(marks), SHOWN, key="ratings_all", place=measured)
     with drawn:

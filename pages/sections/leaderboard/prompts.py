@@ -214,14 +214,13 @@ def tasks_tab(state: PageState) -> None:
             "Q-profile), "
             "I² its share."
         )
+    differ = [row.model for row in differing(found)]
+    frame = found.to_frame()
+    frame = frame.assign(differs=frame["model"].isin(differ))
+    alt = "Variance between categories"
+    # Beside the figure its last columns would be cut.
+    numbers.show(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
     with measured:
-        differ = [row.model for row in differing(found)]
-        frame = found.to_frame()
-        frame = frame.assign(differs=frame["model"].isin(differ))
-        alt = "Variance between categories"
-        numbers.show(
-            sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt
-        )
         if len(known) > MOST_CATEGORIES:
             st.text(
                 f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others."
