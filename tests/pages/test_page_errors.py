@@ -81,7 +81,7 @@ def dated(tmp_path, monkeypatch) -> Iterator[AppTest]:
 
 
 def test_a_column_of_dates_shows_how_right_it_is_over_time(dated: AppTest) -> None:
-    page = opened(dated, "errors", dates="created_at")
+    page = opened(dated, "errors", **{"time-column": "created_at"})
     said = all_text(page)
     assert "j is right less often in 2026-03 than in 2026-01." in said
     for period, right in (("2026-01", 38), ("2026-03", 24)):
@@ -90,7 +90,7 @@ def test_a_column_of_dates_shows_how_right_it_is_over_time(dated: AppTest) -> No
         assert f"{period} {share(known)} right" in said
     page.selectbox(key="when").set_value("2026-03").run()
     assert "1 of 40" in all_text(page)
-    page.selectbox(key="dates").set_value("daytime").run()
+    page.selectbox(key="time-column").set_value("daytime").run()
     assert "daytime does not tell two periods" in all_text(page)
 
 

@@ -27,7 +27,7 @@ def over_time_section(state: PageState) -> None:
     st.subheader("Over time", anchor=False)
     column = columns[0]
     if len(columns) > 1:
-        column = widgets.select("Column of dates", columns, start=column, key="dates")
+        column = widgets.select("Column of dates", columns, start=column, key="time-column")
     days = cached.computed(
         "votes by day",
         (selection, column),
