@@ -27,6 +27,8 @@ MISSING_COUNTS = 0.05
 """A larger share of outputs without a verdict counts in the accuracy, as half right."""
 CATEGORY_ITEMS = 30
 """Fewer items than this in a category: it is not named."""
+PERIOD_ITEMS = 10
+"""Fewer items than this in a period: it is not shown."""
 PAIR_ITEMS = 20
 """Models that meet on fewer items than this are no pair of which one could be known beforehand."""
 LEAST_ON_A_SIDE = 4
@@ -163,7 +165,7 @@ def by_category(
 
 
 def over_time(
-    days: Mapping[str, VoteCounts], *, items: int = CATEGORY_ITEMS, level: float = 0.95
+    days: Mapping[str, VoteCounts], *, items: int = PERIOD_ITEMS, level: float = 0.95
 ) -> dict[str, Estimate]:
     """Half credit on decided gold in each day, month or year with enough items, the earliest first.
 

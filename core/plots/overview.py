@@ -453,6 +453,7 @@ def check_matrix(
     """
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
+    # Low rows give up a little of their height to the heads: strip and matrix share a page.
     high = (32 + LOW_ROW * len(rows)) if dense else (HEADS + 24 * len(rows))
     fig = figure("", "", theme=theme, height=high, legend=False)
     fig.update_layout(margin={"t": HEADS, "b": 0, "l": 4, "r": 4})

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.accuracy import over_time
+from core.accuracy import PERIOD_ITEMS, over_time
 from core.interpretation.agreement import over_time_answer
 from core.plots.forest import forest, series
 from core.store.vote_queries import dated_columns, vote_counts_by
 from pages.sections.errors.tables import PageState
 from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options
-
-LEAST_ITEMS = 10
 
 
 def over_time_section(state: PageState) -> None:
@@ -34,11 +32,11 @@ def over_time_section(state: PageState) -> None:
         lambda: vote_counts_by(*cached.where(selection), column, days=True),
     )
     own = {day: of_judge[judge] for day, of_judge in days.items() if judge in of_judge}
-    found = over_time(own, items=LEAST_ITEMS, level=current_options().level)
+    found = over_time(own, level=current_options().level)
     if not found:
         widgets.not_applicable(
-            f"{column} does not tell two periods with {LEAST_ITEMS} labelled items each; dates are "
-            "read as 2026-01-31."
+            f"{column} does not tell two periods with {PERIOD_ITEMS} labelled items each; dates "
+            "are read as 2026-01-31."
         )
         return
     widgets.answer(over_time_answer(judge, found), part="-time")
