@@ -721,7 +721,9 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     _add_reading_options(parser)
     _add_labels(parser)
     parser.add_argument(
-        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
+        "--gold",
+        help="what is true: given, humans, or a judge's name; without it, people's majority where "
+        "people voted and no gold is given",
     )
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"

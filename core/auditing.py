@@ -46,7 +46,7 @@ from .records import PairScores, Panel
 from .schema import Selection
 from .score_auditing import audit_scores
 from .store import vote_queries as queries
-from .store.browse import Summary, summary
+from .store.browse import Summary, default_gold, summary
 from .store.cells import CELLS
 from .wording import count
 
@@ -81,6 +81,8 @@ def audit(
     beside = None if options.outside is None else _outside_board(options.outside)
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
+        gold = selection.gold or default_gold(moment, selection)
+        selection = replace(selection, gold=gold)
         about = summary(moment, selection)
         if not about.judges and (about.scores or about.rankings):
             return _without_votes(moment, selection, options, about, readings, reading_options)
@@ -108,7 +110,7 @@ def audit(
             lambda query, **given: query(moment, within, **given),
             about,
             options,
-            gold=selection.gold,
+            gold=gold,
             anchors=lambda: anchors,
         )
         counted.settle()

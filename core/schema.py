@@ -276,14 +276,15 @@ class Selection:
     `None` selects all. `where` pairs a column (canonical or extra) with a value; several mean AND.
     `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no
     unique mode is 0; a comparison without human votes has no gold), or the name of a judge (its
-    majority label).
+    majority label). `None` leaves it open: an audit then takes `default_gold`, a query what
+    is given.
     """
 
     datasets: tuple[str, ...] | None = None
     judges: tuple[str, ...] | None = None
     rater_types: tuple[str, ...] | None = None
     where: tuple[tuple[str, str], ...] = ()
-    gold: str = "given"
+    gold: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

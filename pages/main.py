@@ -221,9 +221,13 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
         )
     gold = "given"
     if "human" in raters.values():
-        given = any(judge.labelled for judge in whole.judges)
+        offered_gold = ["given", "humans"]
         gold = st.selectbox(
-            "Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params"
+            "Gold",
+            offered_gold,
+            index=offered_gold.index(cached.default_gold(Selection(datasets=(dataset,)))),
+            key="gold",
+            bind="query-params",
         )
     return Selection(
         datasets=(dataset,),

@@ -145,19 +145,15 @@ def _counted(audit: Audit) -> str:
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
-        f"Intervals: {target(audit.options.level)}.{_people_instead(audit)}"
+        f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}"
     )
 
 
-def _people_instead(audit: Audit) -> str:
-    """Where no gold is given, people's majority can stand in for it; pages begin with that."""
-    raters = audit.summary.judges
-    if audit.selection.gold != "given" or any(rater.labelled for rater in raters):
+def _gold(gold: str | None) -> str:
+    """What was taken for true, where it is not the file's gold."""
+    if gold in (None, "given"):
         return ""
-    people = any(rater.rater_type == "human" for rater in raters)
-    return (
-        " No gold is given; --gold humans takes people's majority, as pages do." if people else ""
-    )
+    return f" Gold: {'the majority of people' if gold == 'humans' else f'the majority of {gold}'}."
 
 
 def _said(scores: ScoreAudit) -> list[str]:

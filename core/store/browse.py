@@ -217,6 +217,25 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
     )
 
 
+@at_one_moment
+def default_gold(store: Snapshot, selection: Selection) -> str:
+    """What is taken for true where nobody said: `humans` where people vote on the data sets of a
+    selection and none of their votes has gold, else `given`.
+
+    Filters on judges and columns do not count, so that each view of a data set has the same gold.
+    """
+    selected = scope(store, Selection(datasets=selection.datasets))
+    ((people, labelled),) = store.rows(
+        selected.sql(
+            """select max(case when v.human then 1 else 0 end) as people,
+                      max(case when g.gold is not null then 1 else 0 end) as labelled
+               from {tallies} v join {gold} g using (comparison) where v.n > 0"""
+        ),
+        selected.params,
+    )
+    return "humans" if people and not labelled else "given"
+
+
 def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
     """Votes of each judge in order of name, failed ones too."""
     placed = " + ".join(f"v.{order}_{label}" for order in ORDERS for label in LABELS)

@@ -344,12 +344,12 @@ def _labels(
             selected.params,
         )
 
-    if selection.gold == "given":
+    if selection.gold in (None, "given"):
         gold = said("gold", "0", "true")
         if gold.num_rows:
             return _by_person(gold, np.zeros(gold.num_rows, np.int64)), (GOLD,)
     other = f"p.judge <> {judge}"
-    if selection.gold in ("given", "humans"):
+    if selection.gold in (None, "given", "humans"):
         who = "p.human"
     else:
         judges = {name: number for number, name in selected.judges.items()}

@@ -386,10 +386,10 @@ def _perturbed(judges: Mapping[str, int], selection: Selection) -> list[int]:
     return [number for name, number in judges.items() if name not in named and perturbed(name)]
 
 
-def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
+def _gold(gold: str | None, pool: str, judges: dict[str, int]) -> str:
     compared = pool.replace("v.", "c.")
     columns = "c.id as comparison, c.item, c.dataset, c.model_a, c.model_b"
-    if gold == "given":
+    if gold is None or gold == "given":
         return f"(select {columns}, c.gold from comparisons c where {compared})"
     if gold == "humans":
         who = "t.human"

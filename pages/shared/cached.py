@@ -228,6 +228,8 @@ def _asked(
     """
 
     def answered(selection: Selection, /, *given: Given.args, **options: Given.kwargs) -> Result:
+        # A query takes an open gold for the given one: one answer serves both.
+        selection = replace(selection, gold=selection.gold or "given")
         # A selection's text names its every field, and is made three times faster than Streamlit's
         # own hash.
         found = kept(
@@ -251,6 +253,7 @@ def _filter_columns(store: Database | Snapshot, selection: Selection) -> tuple[s
 
 
 summary = _asked(queries.summary)
+default_gold = _asked(queries.default_gold)
 vote_counts = _asked(queries.vote_counts)
 vote_counts_by = _asked(queries.vote_counts_by)
 outcomes = _asked(queries.outcomes)

@@ -27,7 +27,7 @@ def counted(selection: Selection, options: AuditOptions) -> Counted:
         "counted",
         (selection, options),
         lambda: Counted(
-            ask, cached.summary(selection), options, gold=selection.gold, anchors=anchors
+            ask, cached.summary(selection), options, gold=selection.gold or "given", anchors=anchors
         ),
     )
 

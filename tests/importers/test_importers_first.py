@@ -329,15 +329,17 @@ def test_a_row_without_exactly_one_winner_is_rejected():
     assert (reading.votes.num_rows, reading.rejects["row"].to_pylist()) == (9, [10, 11, 12])
 
 
-def test_where_people_can_stand_in_for_gold_the_command_says_how(tmp_path, capsys):
-    head, said = "item_id,judge,rater_type,vote", "--gold humans takes people's majority"
+def test_where_no_gold_is_given_people_stand_in_and_the_command_says_so(tmp_path, capsys):
+    head, said = "item_id,judge,rater_type,vote", "Gold: the majority of people."
     rows = [
         f"{k},{who},{kind},1" for k in range(12) for who, kind in (("j", "llm"), ("p", "human"))
     ]
     file = tmp_path / "people.csv"
     for columns, gold, there in (
         (head, [], True),
-        (head, ["--gold", "humans"], False),
+        (head, ["--judge", "j"], True),
+        (head, ["--gold", "humans"], True),
+        (head, ["--gold", "given"], False),
         (f"{head},gold", [], False),
     ):
         given = [f"{row},1" if "gold" in columns else row for row in rows]

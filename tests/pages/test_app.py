@@ -84,12 +84,13 @@ def test_selection_comes_from_the_url(app):
         judges=("sim-judge-careful",),
         rater_types=("llm",),
         where=(("category", "Math"),),
+        gold="given",
     )
 
 
 def test_names_in_the_url_that_do_not_exist_are_dropped(app):
     opened(app, "overview", dataset="gone", category="gone", raters="gone", judges="gone")
-    assert app.session_state["selection"] == Selection(datasets=(DEMO,))
+    assert app.session_state["selection"] == Selection(datasets=(DEMO,), gold="given")
 
 
 def test_a_selection_without_votes_says_so(app):

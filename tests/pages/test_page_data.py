@@ -18,7 +18,7 @@ from core.errors import AppellateError, render
 from core.importers import ReadOptions, inspect, read, read_back, template
 from core.schema import Selection
 from core.store import Store
-from core.store.browse import describe_import, reject_reasons, stored
+from core.store.browse import describe_import, reject_reasons, stored, summary
 from pages.sections.data.columns import OPTIONS
 
 PAGES = REPOSITORY / "pages"
@@ -189,7 +189,7 @@ def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
     for sentence in (*read_back(reading), describe_import(reading)):
         assert sentence in all_text(app)
     load(app)
-    assert app.session_state["selection"] == Selection(datasets=("my-data",))
+    assert app.session_state["selection"] == Selection(datasets=("my-data",), gold="given")
     assert "4 votes loaded into my-data." in all_text(app)
     assert exported(store_path(app), "my-data")["vote"].tolist() == [1, -1, 0, -1]
 
@@ -212,6 +212,23 @@ def test_a_spreadsheet_is_asked_what_its_labels_name(app):
     assert found["vote"].tolist() == [1, -1, 0, 1, 1] == expected.votes["vote"].to_pylist()
     assert found["position"].tolist() == ["ab", "ba", "ab", "ba", "ab"]
     assert found["gold"].tolist() == [1, 1, -1, -1, 1]
+
+
+def test_models_that_no_column_names_are_called_as_one_says(app):
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    calm(widget(app, "text_input", "A is called").set_value("old bot").run())
+    calm(widget(app, "text_input", "B is called").set_value("new bot").run())
+    assert "judge gpt-4o saw B first and said new bot (B) is better" in all_text(app)
+    load(app)
+    with Store.open(store_path(app)) as store:
+        about = summary(store, Selection(datasets=("ours",)))
+    assert about.models == ("new bot", "old bot")
+    assert about.votes == 5
+    lines = SPREADSHEET.splitlines()
+    named = "\n".join([f"{lines[0]};model_a;model_b", *(f"{line};m;n" for line in lines[1:])])
+    drop(app, ("named.csv", named))
+    assert "A is called" not in {box.label for box in app.text_input}
 
 
 def test_copied_python_reads_the_file_as_the_page_did(app, tmp_path, monkeypatch, capsys):
@@ -491,7 +508,7 @@ def test_rename_delete_and_an_empty_store(app):
     app.text_input(key="new-name").set_value("renamed").run()
     calm(app.button(key="rename").click().run())
     assert "first is now named renamed." in all_text(app)
-    assert app.session_state["selection"] == Selection(datasets=("renamed",))
+    assert app.session_state["selection"] == Selection(datasets=("renamed",), gold="given")
     calm(app.button(key="delete").click().run())
     assert "Deleted renamed: 3 votes." in all_text(app)
     assert "No votes are in yet" in all_text(app)
@@ -499,7 +516,7 @@ def test_rename_delete_and_an_empty_store(app):
     drop(app, ("first.csv", PLAIN))
     load(app)
     assert "3 votes loaded into first." in all_text(app)
-    assert app.session_state["selection"] == Selection(datasets=("first",))
+    assert app.session_state["selection"] == Selection(datasets=("first",), gold="given")
 
 
 def test_a_name_that_is_taken_is_refused_in_words(app):

@@ -12,6 +12,7 @@ from core.scores.repeatability import repeatability
 from core.scores.table import ScoreTable
 from core.store import Store
 from core.store import score_queries as queries
+from core.store.browse import default_gold
 
 ALL = Selection()
 
@@ -165,6 +166,8 @@ def test_gold_is_an_answers_own_and_comes_before_people():
         assert (humans.names, humans.people.tolist()) == (("p",), [[1], [2]])
         judge = queries.score_answers(store, Selection(gold="j"), "k", "m")
         assert judge.names == ("j",)
+        # People who scored do not take the place of the gold that answers have.
+        assert default_gold(store, ALL) == "given"
         # Where no gold is given for the metric, people stand beside.
         assert queries.score_answers(store, ALL, "k", "other").names == ("p",)
 

@@ -87,7 +87,7 @@ def read_results() -> Results:
         counts=counts,
         judges=judges,
         humans=humans,
-        own_gold=humans if selection.gold == "humans" else [selection.gold],
+        own_gold=humans if selection.gold == "humans" else [selection.gold or "given"],
         anchors=of_all.anchors,
         repeated=repeated,
         matrix=of_all.agreement,

@@ -456,9 +456,26 @@ def _labels(
         )
         return None
     options = replace(options, **{name: value for name, value in chosen.items() if value})
+    if looks.labels and not gold_only and not {"model_a", "model_b"} & looks.mapping.keys():
+        options = _names_of_models(options, key)
     if models and vocabulary and vocabulary.name == NAMES:
         _name_table(looks, models(options), key)
     return options
+
+
+def _names_of_models(options: ReadOptions, key: str) -> ReadOptions:
+    """What the two models are called that the labels are about, where no column says it."""
+    named = options.mapping
+    for place, letter, other in zip(st.columns(4), "AB", ("old bot", "new bot"), strict=False):
+        typed = place.text_input(
+            f"{letter} is called",
+            placeholder=f"{letter}, or its name: {other}",
+            help="One name for every row. Models in columns are chosen under “Columns”",
+            key=f"{key}-called-{letter}",
+        ).strip()
+        if typed:
+            named = (*named, (f"model_{letter.lower()}", f"={typed}"))
+    return replace(options, mapping=named)
 
 
 def _vocabulary_of_votes(
