@@ -28,6 +28,7 @@ from core.checks import CHECKS
 from core.checks.check import CheckResult, Grade
 from core.checks.evidence import Evidence
 from core.checks.overall import overall_verdict
+from core.schema import RowsRead
 
 from .planted_audit import counted_draws, options_of
 from .planted_votes import Situation, Table, draw, situations
@@ -84,7 +85,7 @@ def audited_draws(
     situation: Situation, table: Table, *, levels: Sequence[float] = (0.95,)
 ) -> Iterator[tuple[Evidence, list[tuple[CheckResult, ...]]]]:
     """Every rater of a drawn table that the situation is about, with its results at each level."""
-    rows = (situation.n_rejected, situation.items * situation.votes)
+    rows = RowsRead(rows=situation.items * situation.votes, rejected=situation.n_rejected)
     by_people = situation.audited == "people"
     for counted in counted_draws(
         table,

@@ -17,7 +17,7 @@ import pyarrow as pa
 from benchmarks.random_votes import as_reading
 from core.audit_results import AuditOptions
 from core.checks.evidence import Counted
-from core.schema import Selection
+from core.schema import RowsRead, Selection
 from core.simulate.votes import vote_table
 from core.store import Store
 from core.store import vote_queries as queries
@@ -49,11 +49,11 @@ def draw_of(name: str) -> str:
 
 
 def counted_draws(
-    table: Table, options: AuditOptions, *, gold: str = "given", rows: tuple[int, int] | None = None
+    table: Table, options: AuditOptions, *, gold: str = "given", rows: RowsRead | None = None
 ) -> Iterator[Counted]:
     """The counts of each draw of a table, while the store is open.
 
-    rows : how many rows of each draw were rejected, and how many there are.
+    rows : those of the file of each draw.
     """
     selection = Selection(gold=gold)
     with Store.open(None) as store:
@@ -81,7 +81,7 @@ def counted_draws(
 
 
 def _of_raters(
-    answer: Callable[..., Any], names: frozenset[str], rows: tuple[int, int] | None
+    answer: Callable[..., Any], names: frozenset[str], rows: RowsRead | None
 ) -> Callable[..., Any]:
     """Answers of queries cut to the raters of one draw, their comparisons and items numbered from
     0 as if they were alone.

@@ -377,14 +377,15 @@ def _told(report: LoadReport, reading: ImportResult) -> list[str]:
 
 
 def _complain_of_rejects(reading: ImportResult) -> None:
+    rejected = reading.rejected
     with suppress(BrokenPipeError):
-        for reject in reading.rejects.slice(0, 10).to_pylist():
+        for reject in rejected.slice(0, 10).to_pylist():
             print(
                 f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}",
                 file=sys.stderr,
             )
-        if reading.rejects.num_rows > 10:
-            print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
+        if rejected.num_rows > 10:
+            print(f"  … and {rejected.num_rows - 10} more rejected rows", file=sys.stderr)
 
 
 def _open(path: Path, *, read_only: bool = False) -> Store:

@@ -77,7 +77,7 @@ def audit(
     is selected, and InvalidOption for an option outside what its method allows.
     """
     options = options or AuditOptions()
-    notes: list[str] = []
+    notes = _notes_on_readings(readings)
     beside = None if options.outside is None else _outside_board(options.outside)
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
@@ -122,7 +122,7 @@ def audit(
             )
         judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
         agreed = counted.agreement
-        scores = audit_scores(moment, within, options, counted.rejected) if about.scores else ()
+        scores = audit_scores(moment, within, options, counted.rows_read) if about.scores else ()
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         grid = _grid(counted, notes) if options.grid else None
         forced = _forced(counted, notes) if options.forced_choice else None
@@ -303,7 +303,7 @@ def _without_votes(
 ) -> Audit:
     """The audit of a selection without votes."""
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
-    scores = audit_scores(moment, selection, options, counted.rejected) if about.scores else ()
+    scores = audit_scores(moment, selection, options, counted.rows_read) if about.scores else ()
     lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
         people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
@@ -323,7 +323,7 @@ def _without_votes(
         anchor_swap=None,
         checks=(),
         overall={},
-        notes=(),
+        notes=tuple(_notes_on_readings(readings)),
         scores=scores,
         rankings=lists,
         board_checks=_board_checks(moment, selection, {}, {}, options)
@@ -440,6 +440,11 @@ def anchors_of(pooled: PairScores, options: AuditOptions) -> tuple[str, ...]:
     votes = dict(zip(pooled.models, np.bincount(codes, n, len(pooled.models)), strict=True))
     most = sorted(anchors, key=lambda name: (-votes[name], name))[:MOST_ANCHORS]
     return tuple(sorted(most, key=anchors.index))
+
+
+def _notes_on_readings(readings: Sequence[ImportResult | TableRead]) -> list[str]:
+    """What was kept of files without a cell that could not be read."""
+    return [f"{reading.name}: {reading.unread}" for reading in readings if reading.unread]
 
 
 def _notes_on_anchors(pooled: PairScores, options: AuditOptions) -> list[str]:

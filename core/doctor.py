@@ -153,7 +153,7 @@ def _reasons(result: ImportResult) -> Mapping[str, int]:
     """The most frequent reasons of rejected rows."""
     from collections import Counter
 
-    places = (result.rejects[name].to_pylist() for name in ("column", "reason"))
+    places = (result.rejected[name].to_pylist() for name in ("column", "reason"))
     counts = Counter(f"{column}: {reason}" for column, reason in zip(*places, strict=True))
     return dict(counts.most_common(REASONS))
 

@@ -287,6 +287,33 @@ class Selection:
     gold: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsRead:
+    """How many rows there were, how many of those were rejected, and how many were kept without a
+    confidence that could not be read.
+
+    What cannot be read is seldom chance, so both are one share of what was lost (docs/verdicts.md,
+    data).
+    """
+
+    rows: int
+    rejected: int
+    unread: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Rows that were not read whole."""
+        return self.rejected + self.unread
+
+    @property
+    def were(self) -> str:
+        """What became of those, as the verb of a sentence about them."""
+        unread = "have a confidence that could not be read"
+        if self.rejected and self.unread:
+            return f"were rejected ({self.rejected:,}) or {unread} ({self.unread:,})"
+        return unread if self.unread else "were rejected"
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
@@ -295,8 +322,8 @@ class ImportResult:
     votes : Arrow table with `FORMS[kind].schema()`: one row per vote, per direct score or per
         candidate of a ranking (or of a failed one: `status` not ok, no vote, score, rank or
         choice).
-    rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut),
-        reason.
+    rejects : Arrow table with `REJECT_SCHEMA`: row (1 = first data row), column, value (cut),
+        reason, and whether the row was kept without this cell.
     rows : data rows in the file; a wide row or a two-order record can give several votes, so it
         need not be votes + rejects.
     duplicates : judgements that repeat an earlier one of the file word for word, left out of
@@ -349,7 +376,7 @@ class ImportResult:
             format=format,
             rows=n,
             votes=pa.table(columns, schema=schema),
-            rejects=pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES}),
+            rejects=pa.table({n: pa.array([], kind) for n, kind in REJECT_SCHEMA.items()}),
             duplicates=0,
             mapping={},
             kind=kind,
@@ -361,9 +388,51 @@ class ImportResult:
         return int(self.votes.num_rows)
 
     @property
+    def rejected(self) -> pa.Table:
+        """The rejects that cost their row."""
+        import pyarrow.compute as pc
+
+        return self.rejects.filter(pc.invert(self.rejects["kept"]))
+
+    @property
     def n_rejected(self) -> int:
-        """Rejects: a row can have several."""
-        return int(self.rejects.num_rows)
+        """Rejects that cost their row: a row can have several."""
+        return int(self.rejects.num_rows) - self.n_unread
+
+    @property
+    def n_unread(self) -> int:
+        """Cells that could not be read and whose rows were kept without them."""
+        import pyarrow.compute as pc
+
+        return int(pc.sum(self.rejects["kept"]).as_py() or 0)
+
+    @property
+    def judged(self) -> RowsRead:
+        """Judgements that its rows hold, whatever became of them."""
+        n = self.n_read + self.duplicates + self.n_rejected
+        return RowsRead(rows=n, rejected=self.n_rejected, unread=self.n_unread)
+
+    @property
+    def unread(self) -> Message | None:
+        """What is to be said of cells that could not be read and whose rows were kept, with the
+        first of them and its remedy; None if there are none.
+        """
+        import pyarrow.compute as pc
+
+        if not self.n_unread:
+            return None
+        first = self.rejects.slice(pc.index(self.rejects["kept"], True).as_py(), 1).to_pylist()[0]
+        reason = next((worded for worded in self.reasons if worded == first["reason"]), None)
+        return unread_cells(
+            first["column"],
+            self.n_unread,
+            Message(
+                "The first is {value!r} in row {row}: {reason}",
+                value=first["value"],
+                row=first["row"],
+                reason=reason or first["reason"],
+            ),
+        )
 
     @property
     def units(self) -> int:
@@ -373,4 +442,23 @@ class ImportResult:
         return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
 
 
-REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")
+def unread_cells(column: str, n: int, why: str) -> Message:
+    """What is to be said of cells of a confidence that could not be read."""
+    return Message(
+        "Column {column!r}: {cells} could not be read, and {rows} kept without a confidence. "
+        "{why}.",
+        column=column,
+        cells=f"{n:,} cell{'' if n == 1 else 's'}",
+        rows="its row is" if n == 1 else "their rows are",
+        why=why,
+    )
+
+
+REJECT_SCHEMA = {
+    "row": "int64",
+    "column": "string",
+    "value": "string",
+    "reason": "string",
+    "kept": "bool",
+}
+"""Columns of a table of rejects and their types in Arrow; `kept`: the row, without the cell."""

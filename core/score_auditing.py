@@ -11,12 +11,11 @@ from .checks.overall import OVERALL_WORDS
 from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
 from .checks.score_evidence import JudgedScores, ScoreEvidence
 from .scores.table import ScoreTable
-from .stats.estimate import Estimate
 from .stats.periods import periods
 from .store.score_queries import score_answers, score_dates, score_runs, scored_metrics
 
 if TYPE_CHECKING:
-    from .schema import Selection
+    from .schema import RowsRead, Selection
     from .store.connection import Database, Snapshot
     from .store.score_queries import ScoredMetric
 
@@ -28,15 +27,15 @@ def audit_scores(
     store: Database | Snapshot,
     selection: Selection,
     options: AuditOptions,
-    rejected: Estimate | None = None,
+    rows_read: RowsRead | None = None,
 ) -> tuple[ScoreAudit, ...]:
     """Audit every judge by every metric that it scored, the best first; people are what it is
     measured by.
 
-    rejected : share of the rows of the files that were rejected.
+    rows_read : the rows of the files.
     """
     audits = [
-        _audit(judged(store, selection, about, options), options, rejected)
+        _audit(judged(store, selection, about, options), options, rows_read)
         for about in scored_metrics(store, selection)
         if about.rater_type != "human" and about.n
     ]
@@ -79,12 +78,12 @@ def judged(
     )
 
 
-def _audit(scores: JudgedScores, options: AuditOptions, rejected: Estimate | None) -> ScoreAudit:
+def _audit(scores: JudgedScores, options: AuditOptions, rows_read: RowsRead | None) -> ScoreAudit:
     limits = options.rules.limits
-    evidence = ScoreEvidence(scores, limits, level=options.level, rejected=rejected)
+    evidence = ScoreEvidence(scores, limits, level=options.level, rows_read=rows_read)
     results = check_scores(evidence)
     if options.level != REFERENCE_LEVEL:
-        reference = check_scores(ScoreEvidence(scores, limits, rejected=rejected))
+        reference = check_scores(ScoreEvidence(scores, limits, rows_read=rows_read))
         results = tuple(
             replace(result, p_value=other.p_value)
             for result, other in zip(results, reference, strict=True)

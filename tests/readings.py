@@ -5,7 +5,7 @@ import hashlib
 import pandas as pd
 import pyarrow as pa
 
-from core.schema import VOTES, ImportResult
+from core.schema import REJECT_SCHEMA, VOTES, ImportResult
 
 
 def reading(
@@ -29,16 +29,13 @@ def reading(
             columns[field.name] = pa.array(frame[field.name], field.type, from_pandas=True)
         else:
             columns[field.name] = pa.nulls(len(frame), field.type)
-    rejects = pa.table(
-        {column: pa.array([], pa.string()) for column in ("column", "value", "reason")}
-    )
     return ImportResult(
         name=name,
         sha256=hashlib.sha256(frame.to_csv().encode()).hexdigest(),
         format="canonical",
         rows=len(frame),
         votes=pa.table(columns, schema=schema),
-        rejects=rejects.add_column(0, "row", pa.array([], pa.int64())),
+        rejects=pa.table({n: pa.array([], kind) for n, kind in REJECT_SCHEMA.items()}),
         duplicates=0,
         mapping={},
         gold_only=gold_only,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..schema import RowsRead
 from ..stats.estimate import Estimate
 from ..stats.intervals import n_distinct
 from ..wording import count, percent
-from .check import Check, CheckResult, Limits, Unknown, share_span, worse
+from .check import AnyEvidence, Check, CheckResult, Limits, Unknown, share_span, worse
 from .evidence import Evidence
 
 
@@ -32,20 +33,30 @@ def _missing_sentence(evidence: Evidence, missing: Estimate) -> str:
 
 
 def _data(check: Check, evidence: Evidence) -> CheckResult:
-    """The worse of outputs without a verdict and of rows of the files that were rejected."""
-    result = _outputs(check, evidence)
-    rejected = evidence.counted.rejected
-    if rejected is None or not rejected.value:
-        return result
+    """The worse of outputs without a verdict and of rows of the files that were not read whole."""
+    return with_rows(check, evidence, _outputs(check, evidence), evidence.counted.rows_read)
+
+
+def with_rows(
+    check: Check, evidence: AnyEvidence, outputs: CheckResult, read: RowsRead | None
+) -> CheckResult:
+    """The worse of a result on outputs and of the share of rows that were not read whole.
+
+    The share is rejected rows, and rows without a confidence that could not be read, over all.
+    """
+    if read is None or not read.lost:
+        return outputs
+    # What the files are is seen whole: there is nothing to estimate.
+    share = read.lost / read.rows
     rows = check.graded(
         evidence,
-        rejected,
+        Estimate(share, share, share, n=read.rows, level=evidence.level),
         figures=(
-            f"{percent(rejected.value, 1)} of {count(rejected.n, 'row')} of the files were "
-            "rejected, and what was kept is not a sample of them"
+            f"{percent(share, 1)} of {count(read.rows, 'row')} of the files {read.were}, and what "
+            "was kept is not a sample of them"
         ),
     )
-    return replace(worse(result, rows), sentence=f"{result.sentence} {rows.sentence}")
+    return replace(worse(outputs, rows), sentence=f"{outputs.sentence} {rows.sentence}")
 
 
 def _outputs(check: Check, evidence: Evidence) -> CheckResult:

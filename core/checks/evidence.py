@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         RatingTable,
         WeighedVotes,
     )
+    from ..schema import RowsRead
     from ..store.browse import JudgeSummary, Summary
     from .check import Limits
 
@@ -116,15 +117,10 @@ class Counted:
         return self._anchors()
 
     @cached_property
-    def rejected(self) -> Estimate | None:
-        """Share of the rows of the files that were rejected."""
-        counts = self._ask(queries.rows_read)
-        if counts is None:
-            return None
-        rejected, rows = counts
-        # What the files are is seen whole: there is nothing to estimate.
-        share = rejected / rows
-        return Estimate(share, share, share, n=rows, level=self.options.level)
+    def rows_read(self) -> RowsRead | None:
+        """The rows of the files, and how many were not read whole."""
+        read: RowsRead | None = self._ask(queries.rows_read)
+        return read
 
     @cached_property
     def votes(self) -> dict[str, VoteCounts]:

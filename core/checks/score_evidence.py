@@ -39,6 +39,7 @@ from .check import Unknown
 if TYPE_CHECKING:
     from ..agreement.reliability import Repeatability
     from ..records import FloatArray, IntArray
+    from ..schema import RowsRead
     from .check import Limits
 
 MOST_VERSIONS = 4
@@ -104,11 +105,11 @@ class ScoreEvidence:
         limits: Mapping[str, Limits],
         *,
         level: float = 0.95,
-        rejected: Estimate | None = None,
+        rows_read: RowsRead | None = None,
     ) -> None:
         self.scores, self.table = scores, scores.table
         self.judge, self.metric = scores.judge, scores.metric
-        self.limits, self.level, self.rejected = limits, level, rejected
+        self.limits, self.level, self.rows_read = limits, level, rows_read
 
     @cached_property
     def agreement(self) -> ScoreAgreement:

@@ -14,6 +14,7 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import mean_interval
 from ..wording import count, interval, number, percent
 from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span, worse
+from .data import with_rows
 from .score_evidence import ScoreEvidence
 
 LEAST_LEANING = 0.02
@@ -599,7 +600,7 @@ def _missing_sentence(evidence: ScoreEvidence, missing: Estimate) -> str:
 
 
 def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
-    """The worse of outputs without a score and of rows of the files that were rejected."""
+    """The worse of outputs without a score and of rows of the files that were not read whole."""
     missing = check.estimate(evidence)
     if isinstance(missing, Unknown):
         return check.unknown(evidence, missing)
@@ -607,18 +608,7 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
     if not evidence.scores.missing:
         said = f"{check.sentence(evidence, missing)}."
         result = replace(result, grade="ok", sentence=said, needed_items=None, more_items=None)
-    rejected = evidence.rejected
-    if rejected is None or not rejected.value:
-        return result
-    rows = check.graded(
-        evidence,
-        rejected,
-        figures=(
-            f"{percent(rejected.value, 1)} of {count(rejected.n, 'row')} of the files were "
-            "rejected, and what was kept is not a sample of them"
-        ),
-    )
-    return replace(worse(result, rows), sentence=f"{result.sentence} {rows.sentence}")
+    return with_rows(check, evidence, result, evidence.rows_read)
 
 
 SCORE_DATA = Check(

@@ -204,12 +204,13 @@ def _read_table(file: _TableFile) -> ImportResult:
 
 
 def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:
-    """Why a file is refused of which more than half was rejected; None if it was not.
+    """Why a file is refused of which more than half was rejected, confidences that could not be
+    read included; None if it was not.
 
     What is left would not stand for the file: which rows can be read is seldom chance.
     """
-    judged = reading.n_read + reading.duplicates + reading.n_rejected
-    if 2 * reading.n_rejected <= judged:
+    judged = reading.judged
+    if 2 * judged.lost <= judged.rows:
         return None
     columns, reasons = (reading.rejects[name].to_pylist() for name in ("column", "reason"))
     (column, reason), n = Counter(zip(columns, reasons, strict=True)).most_common(1)[0]
@@ -217,12 +218,15 @@ def mostly_rejected(reading: ImportResult) -> UnreadableFile | None:
         i for i, why in enumerate(zip(columns, reasons, strict=True)) if why == (column, reason)
     )
     worded = next((message for message in reading.reasons if message == reason), reason)
+    spared = 2 * judged.rejected <= judged.rows
     return UnreadableFile(
-        "{file}: {rejected} of {judged} rows were rejected, more than half, so the file is not "
-        "used. Most often ({n}): column {column}, first {value} in row {row}: {reason}.",
+        "{file}: {rejected} of {judged} rows {were}, more than half, so the file is not "
+        "used. Most often ({n}): column {column}, first {value} in row {row}: {reason}."
+        + (" Or leave the confidences out with {option:map confidence=}." if spared else ""),
         file=reading.name,
-        rejected=f"{reading.n_rejected:,}",
-        judged=f"{judged:,}",
+        rejected=f"{judged.lost:,}",
+        were=judged.were,
+        judged=f"{judged.rows:,}",
         n=f"{n:,}",
         column=column,
         value=shown(reading.rejects["value"][place].as_py()),

@@ -7,7 +7,7 @@ Typed rows go in, and the Arrow table of the canonical form comes out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -172,13 +172,13 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
             columns[name] = pa.chunked_array(parts)
     columns["extra"] = _extra(rows.extra, len(rows.row), kinds.field("extra").type)
     columns["row"] = pa.array(rows.row)
-    return ImportResult(
+    reading = ImportResult(
         name=source.name,
         sha256=source.sha256,
         format=format,
         rows=rows.rows,
         votes=pa.table({name: columns[name] for name in kinds.names}),
-        rejects=rows.rejects.table(),
+        rejects=rows.rejects.table(rows.row),
         duplicates=duplicates,
         mapping=rows.mapping,
         notes=tuple(rows.notes),
@@ -186,6 +186,8 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
         gold_only=rows.gold_only,
         kind=rows.form.kind,
     )
+    said = reading.unread if reading.n_unread else None
+    return replace(reading, notes=(*reading.notes, said)) if said else reading
 
 
 def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:

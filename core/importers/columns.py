@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import Message, UnreadableFile
 from ..labels import WHOLE, normalise
-from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA_NAMES, STATUSES
+from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA, STATUSES
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -121,6 +121,10 @@ CHOICES = {
     "confidence_kind": CONFIDENCE_KINDS,
 }
 """Columns whose cells are one of a few words."""
+SPARED = ("confidence",)
+"""Columns of which a cell that cannot be read is missing and costs no row: without it the judgement
+stands.
+"""
 
 ConfidenceScale = Literal["1", "1-5", "1-7", "1-10", "0-10", "100", "%", "logit"]
 LEVELS: dict[str, tuple[int, int]] = {
@@ -271,28 +275,38 @@ def unstorable(text: str) -> str | None:
 
 @dataclass(slots=True, eq=False)
 class Rejects:
-    """Rows that cannot be used: row, column, value (cut) and reason."""
+    """Cells that cannot be read: row, column, value (cut) and reason, and whether the row is kept
+    without it (`SPARED`), which it is unless something else of it is rejected.
+    """
 
-    found: list[tuple[int, str, str, str]] = field(default_factory=list)
+    found: list[tuple[int, str, str, str, bool]] = field(default_factory=list)
     messages: dict[str, Message] = field(default_factory=dict)
     """The reasons that name options, by their text."""
 
     def __len__(self) -> int:
         return len(self.found)
 
-    def add(self, row: int, column: str, value: str, reason: str) -> None:
-        self.found.append((int(row), column, cut(value), reason))
+    def add(self, row: int, column: str, value: str, reason: str, *, kept: bool = False) -> None:
+        self.found.append((int(row), column, cut(value), reason, kept))
         if isinstance(reason, Message):
             self.messages[reason] = reason
 
-    def table(self) -> Any:
-        """Arrow table with `REJECT_SCHEMA_NAMES`, ordered by row."""
+    def table(self, rows: NDArray[np.integer[Any]]) -> Any:
+        """Arrow table with `REJECT_SCHEMA`, ordered by row.
+
+        rows : what is left in the end; of other rows no cell is kept.
+        """
         import pyarrow as pa
 
-        rows = sorted(self.found, key=lambda reject: reject[0])
-        types = (pa.int64(), pa.string(), pa.string(), pa.string())
-        arrays = [pa.array([reject[i] for reject in rows], kind) for i, kind in enumerate(types)]
-        return pa.table(arrays, names=list(REJECT_SCHEMA_NAMES))
+        spared = [row for row, *_, kept in self.found if kept]
+        left = {*rows[np.isin(rows, spared)].tolist()} if spared else set()
+        rejects = [reject for reject in self.found if not reject[-1] or reject[0] in left]
+        rejects.sort(key=lambda reject: reject[0])
+        columns = {
+            name: pa.array([reject[place] for reject in rejects], kind)
+            for place, (name, kind) in enumerate(REJECT_SCHEMA.items())
+        }
+        return pa.table(columns)
 
 
 def encode_cells(cells: Iterable[str | None] | Any) -> Cells:

@@ -13,6 +13,7 @@ from ..schema import COLUMN_NAMES, VOTES, Form
 from .checks import TypedRows
 from .columns import (
     CHOICES,
+    SPARED,
     Cells,
     Mask,
     Numbers,
@@ -87,14 +88,17 @@ class RowParser:
         return self.named.get(name, name)
 
     def reject(self, bad: Mask, name: str, reason: str | Mapping[int, str]) -> None:
-        """Reject these rows for their cell of a column; reasons may go by the code of the cell."""
+        """Reject these rows for their cell of a column, or the cell alone where its column is
+        spared; reasons may go by the code of the cell.
+        """
         cells: Any = self.cells.get(name, self.extra.get(name))
+        kept = name in SPARED
         for i in np.flatnonzero(bad & self.good):
             why = reason if isinstance(reason, str) else reason[cells.indices[int(i)].as_py()]
-            self.rejects.add(
-                self.row[i], self.column(name, i), "" if cells is None else cell_text(cells, i), why
-            )
-        self.good &= ~bad
+            value = "" if cells is None else cell_text(cells, i)
+            self.rejects.add(self.row[i], self.column(name, i), value, why, kept=kept)
+        if not kept:
+            self.good &= ~bad
 
     def reject_texts(self, name: str, reasons: Mapping[int, str]) -> None:
         """Reject the rows whose cell of a column has one of these codes."""
@@ -108,6 +112,8 @@ class RowParser:
         rater_type : kind of rater where the file does not say.
         """
         for name, column in (self.cells | self.extra).items():
+            if name in SPARED:
+                continue
             texts = enumerate(each_text(column))
             if problems := {code: why for code, text in texts if (why := unstorable(text))}:
                 self.reject_texts(name, problems)
@@ -137,7 +143,7 @@ class RowParser:
         )
 
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
-        """Column of numbers; rows with a cell that is none are rejected."""
+        """Column of numbers; rows with a cell that is none are rejected, see `reject`."""
         numbers, reasons = parse_cells(
             self.cells[name],
             function,

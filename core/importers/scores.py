@@ -384,7 +384,7 @@ def read_scores(
     parser.check_texts(("item_id", "judge"), options.rater_type)
     numbers = parser.numbers(
         {"scale_low": parse_score, "scale_high": parse_score, "lower_is_better": parse_flag}
-        | {"length": parse_int, "confidence": parse_share, "run": parse_int}
+        | {"length": parse_int, "run": parse_int}
         | {"temperature": parse_float, "cost": parse_float}
     )
     _take_ungraded(parser)
@@ -395,6 +395,8 @@ def read_scores(
         )
         parser.cells["gold"] = gold
         numbers["gold"] = parser.number("gold", _reader(gold))
+    # Last, when all that costs a row is known.
+    numbers |= parser.numbers({"confidence": parse_share})
     rows = parser.typed_rows(numbers)
     rows.take(parser.good)
     constants = options.constants()

@@ -20,7 +20,7 @@ from ..labels import (
     shown,
 )
 from ..labels import vocabulary as vocabulary_named
-from ..schema import FORMS, REJECT_SCHEMA_NAMES, ImportResult, Kind
+from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
 from .columns import BadCell, Cells, label_counts, parse_float, text_hash
 from .layouts import SYNONYMS, plain
 from .options import ReadOptions
@@ -304,14 +304,13 @@ def _reading(
     }
     columns["extra"] = pa.array([[]] * len(rows), schema.field("extra").type)
     columns["row"] = pa.array(range(1, len(rows) + 1), pa.int64())
-    empty = pa.table({name: pa.array([], pa.string()) for name in REJECT_SCHEMA_NAMES})
     return ImportResult(
         name=sheet.name,
         sha256=text_hash(sheet.name, *(str(row.cells) for row in sheet.rows)),
         format="labels",
         rows=len(sheet.rows),
         votes=pa.table(columns, schema=schema),
-        rejects=empty,
+        rejects=pa.table({n: pa.array([], kind) for n, kind in REJECT_SCHEMA.items()}),
         duplicates=0,
         mapping={},
         notes=tuple(notes),

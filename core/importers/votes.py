@@ -147,8 +147,6 @@ class VoteParser(RowParser):
         readers = {"int": parse_int, "float": parse_float}
         plain = [c for c in VOTES.columns if c.kind != "text" and c.name not in special]
         numbers = self.numbers({column.name: readers[column.kind] for column in plain})
-        scale = how.scale or "1"
-        numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, scale)})
         if how.gold_vocabulary:
             gold = self._votes("gold", how.gold_vocabulary)
             numbers["gold"] = self._slots(gold) if how.gold_slots else gold
@@ -157,11 +155,14 @@ class VoteParser(RowParser):
         else:
             vote = self._scores() if how.layout == "scores" else self._votes("vote", how.vocabulary)
             vote = self._slots(vote) if how.slots else vote
-            numbers["vote"] = vote = self.settle_status("vote", vote)
-            if "confidence" in numbers:
-                numbers["confidence"][~has_number(vote)] = np.ma.masked
-                if scale in LEVELS:
-                    self._name_levels(has_number(numbers["confidence"]))
+            numbers["vote"] = self.settle_status("vote", vote)
+        # Last, when all that costs a row is known.
+        scale = how.scale or "1"
+        numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, scale)})
+        if "confidence" in numbers and not how.gold_only:
+            numbers["confidence"][~has_number(numbers["vote"])] = np.ma.masked
+            if scale in LEVELS:
+                self._name_levels(has_number(numbers["confidence"]))
         rows = self.typed_rows(numbers)
         rows.take(self.good)
         return rows

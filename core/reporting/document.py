@@ -119,6 +119,7 @@ def _input(audit: Audit) -> dict[str, Any]:
                 "rows": reading.rows,
                 "votes": reading.n_read,
                 "rejected": reading.n_rejected,
+                "unread": reading.n_unread,
             }
             for reading in audit.readings
         ],

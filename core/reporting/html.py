@@ -219,11 +219,13 @@ def one_figure(make: Callable[..., Figure], alt: str, audit: Audit | None = None
 def _top(audit: Audit) -> list[tuple[str, ...]]:
     found = audit.summary
     raters = "1 rater" if len(found.judges) == 1 else f"{len(found.judges):,} raters"
+    unread = sum(reading.n_unread for reading in audit.readings)
     counted = (
         f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} "
         "items; "
         f"{found.unparsed:,} outputs without a vote, "
-        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows. "
+        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows"
+        f"{f', {unread:,} confidences that could not be read' if unread else ''}. "
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
@@ -653,6 +655,7 @@ FILES = (
     Column("rows", "rows", ",d"),
     Column("votes", "n_read", ",d"),
     Column("rejected", "n_rejected", ",d"),
+    Column("without confidence", "n_unread", ",d"),
     Column("sha256", "sha256", TEXT),
 )
 OPTIONS = (Column("option", itemgetter(0), TEXT), Column("value", itemgetter(1), TEXT))

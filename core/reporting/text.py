@@ -143,9 +143,17 @@ def _counted(audit: Audit) -> str:
     return (
         f"Judges: {judges}; votes: {found.votes:,}; {scored}comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
-        f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
+        f"{_not_whole(audit)}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
         f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}"
+    )
+
+
+def _not_whole(audit: Audit) -> str:
+    """Rows of the files that were not read whole."""
+    unread = sum(reading.n_unread for reading in audit.readings)
+    return f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}" + (
+        f"; confidences that could not be read: {unread:,}" if unread else ""
     )
 
 
@@ -172,8 +180,7 @@ def _scores_read(audit: Audit) -> str:
     return (
         f"Judges of single answers: {judges}; metrics: "
         f"{', '.join(sorted({scores.metric for scores in audit.scores}))}; scores: "
-        f"{sum(rater.n for rater in audit.summary.scores):,}{said}; rejected rows: "
-        f"{sum(reading.n_rejected for reading in audit.readings):,}. "
+        f"{sum(rater.n for rater in audit.summary.scores):,}{said}; {_not_whole(audit)}. "
         f"Intervals: {target(audit.options.level)}."
     )
 

@@ -480,7 +480,7 @@ def _left_out(n: int, kind: Kind) -> str:
 def describe_import(reading: ImportResult) -> str:
     """Say what a file gave, before it is loaded."""
     n = reading.votes.num_rows
-    left = reading.rejects.num_rows
+    left, unread = reading.n_rejected, reading.n_unread
     if reading.gold_only:
         sentence = f"{counted(n, 'gold label')} read from {counted(reading.rows, 'row')}"
     else:
@@ -496,6 +496,7 @@ def describe_import(reading: ImportResult) -> str:
     sentence += f"; {left:,} rejected" if left else "; nothing was rejected"
     return (
         sentence
+        + (f"; {counted(unread, 'confidence')} that could not be read left out" if unread else "")
         + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "")
         + "."
     )
@@ -512,18 +513,19 @@ def without_result(reading: ImportResult) -> int:
 
 
 def reject_reasons(reading: ImportResult) -> pd.DataFrame:
-    """Rejects by column and reason, most frequent first; names of items and rows in a reason become
-    `…`.
+    """Rejects by column and reason, most frequent first, and whether their rows were kept; names of
+    items and rows in a reason become `…`.
     """
     frame = reading.rejects.to_pandas()
     frame["reason"] = [_ROW.sub("row …", _ITEM.sub("item …", reason)) for reason in frame["reason"]]
-    counted = frame.groupby(["column", "reason"], as_index=False, sort=False).agg(
+    by = ["column", "reason", "kept"]
+    counted = frame.groupby(by, as_index=False, sort=False).agg(
         n=("row", "size"), first_row=("row", "min")
     )
     ordered: pd.DataFrame = counted.sort_values(
         ["n", "first_row"], ascending=[False, True], ignore_index=True
     )
-    return ordered[["n", "reason", "column", "first_row"]]
+    return ordered[["n", "reason", "column", "first_row", "kept"]]
 
 
 def counted(n: int, what: str) -> str:

@@ -18,6 +18,7 @@ import duckdb
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..files import is_text, shown_name
 from ..installation import data_folder
+from ..schema import RowsRead
 from . import damage
 from .schema import TABLES, VERSION, needed_by
 
@@ -100,18 +101,17 @@ class Snapshot:
         rows: list[tuple[Any, ...]] = self._cursor.execute(sql, params).fetchall()
         return rows
 
-    def rows_read(self, datasets: tuple[str, ...] | None) -> tuple[int, int] | None:
-        """Of the files of these data sets, how many rows were rejected and how many there were;
-        None where no file was read.
-        """
+    def rows_read(self, datasets: tuple[str, ...] | None) -> RowsRead | None:
+        """The rows of the files of these data sets; None where no file was read."""
         chosen = "true" if datasets is None else "d.name in (select unnest($names::varchar[]))"
-        ((rejected, rows),) = self.rows(
-            f"""select coalesce(sum(rejected), 0)::bigint, coalesce(sum(rows), 0)::bigint from
-            (select distinct f.sha256, f.fingerprint, f.rows, f.rejected from files f
+        sums = ", ".join(f"coalesce(sum({n}), 0)::bigint" for n in ("rows", "rejected", "unread"))
+        ((rows, rejected, unread),) = self.rows(
+            f"""select {sums} from
+            (select distinct f.sha256, f.fingerprint, f.rows, f.rejected, f.unread from files f
              join datasets d on d.id = f.dataset where {chosen}) r""",
             None if datasets is None else {"names": list(datasets)},
         )
-        return (int(rejected), int(rows)) if rows else None
+        return RowsRead(rows=rows, rejected=rejected, unread=unread) if rows else None
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

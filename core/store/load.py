@@ -56,8 +56,8 @@ class LoadReport:
     conflicts : ones whose key is taken by other content, and comparisons with another gold label;
     replaced : how many of those replaced what was stored. rejected : rejects of the reading, and
         gold labels
-    of a gold-only file that meet no stored comparison. gold_filled : stored comparisons that
-    received gold.
+    of a gold-only file that meet no stored comparison. unread : rows of the reading without a
+    confidence that could not be read. gold_filled : stored comparisons that received gold.
     already_loaded : the ledger knows these very judgements for this data set, and nothing changed.
     datasets : names, as they are now, of the data sets that the reading goes to.
     """
@@ -67,6 +67,7 @@ class LoadReport:
     conflicts: int = 0
     replaced: int = 0
     rejected: int = 0
+    unread: int = 0
     gold_filled: int = 0
     already_loaded: bool = False
     datasets: tuple[str, ...] = ()
@@ -86,6 +87,8 @@ class LoadReport:
         parts += [f"{counted(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
         parts += [f"{counted(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
+        unread = counted(self.unread, "confidence")
+        parts += [f"{unread} that could not be read left out"] if self.unread else []
         return ", ".join(parts)
 
 
@@ -104,10 +107,15 @@ def load(
     them are.
     """
     layout = LAYOUTS[reading.kind]
-    counts = Counter(duplicates=reading.duplicates, rejected=reading.rejects.num_rows)
+    counts = Counter(
+        duplicates=reading.duplicates, rejected=reading.n_rejected, unread=reading.n_unread
+    )
     if reading.votes.num_rows == 0:
         return LoadReport(
-            duplicates=reading.duplicates, rejected=counts["rejected"], kind=reading.kind
+            duplicates=counts["duplicates"],
+            rejected=counts["rejected"],
+            unread=counts["unread"],
+            kind=reading.kind,
         )
     progress(0, "Numbering items and models")
     rows = complete(
@@ -239,7 +247,7 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
     """Enter in the table of files that a reading was loaded into the data sets of `given`."""
     change.execute(
         """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format,
-        now()::timestamp, $rows, $rejected
+        now()::timestamp, $rows, $rejected, $unread
            from (select distinct dataset from given) g join datasets d on d.name = g.dataset
            where (d.id, g.dataset) not in
                  (select (dataset, target) from files where sha256 = $sha and fingerprint =
@@ -251,6 +259,7 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
             "format": reading.format,
             "rows": reading.rows,
             "rejected": reading.n_rejected,
+            "unread": reading.n_unread,
         },
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "9"
+VERSION = "10"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it. No release has written a store yet, so one of another layout is
@@ -24,7 +24,7 @@ VOTE_TABLES = """
 create table settings (key varchar, value varchar);
 create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
 create table files (sha256 varchar, fingerprint varchar, dataset integer, target varchar, name varchar,
-                    format varchar, loaded_at timestamp, rows bigint, rejected bigint);
+                    format varchar, loaded_at timestamp, rows bigint, rejected bigint, unread bigint);
 create table items (id integer, dataset integer, name varchar);
 create table models (id integer, name varchar);
 create table judges (id integer, name varchar);

@@ -38,7 +38,15 @@ from ..records import (
     counted_by_kind,
     value_codes,
 )
-from ..schema import COLUMN_NAMES, UNNAMED, CorrectnessRule, Perturbed, Selection, perturbed
+from ..schema import (
+    COLUMN_NAMES,
+    UNNAMED,
+    CorrectnessRule,
+    Perturbed,
+    RowsRead,
+    Selection,
+    perturbed,
+)
 from .arrays import (
     Columns,
     Counts,
@@ -241,10 +249,8 @@ def order_counts(store: Snapshot, selection: Selection) -> dict[str, OrderCounts
 
 
 @at_one_moment
-def rows_read(store: Snapshot, selection: Selection) -> tuple[int, int] | None:
-    """Of the files of a selection's data sets, how many rows were rejected and how many there were;
-    None where no file was read.
-    """
+def rows_read(store: Snapshot, selection: Selection) -> RowsRead | None:
+    """The rows of the files of a selection's data sets; None where no file was read."""
     return store.rows_read(selection.datasets)
 
 

@@ -4,7 +4,7 @@ SQL.
 Words and labels are parsed here: the engine counts the distinct cells of a column, the importers'
 functions read them, and the statement carries what each means. Numbers are parsed there, by a
 pattern and a cast. A row with a cell that cannot be read gets the number of its reason, and is
-counted and left out.
+counted and left out; one whose cell of a spared column cannot be read is counted and kept.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..importers import Inspection, ReadOptions, planned
 from ..importers.columns import (
     CHOICES,
     LEVELS,
+    SPARED,
     BadCell,
     CountedCells,
     Rejects,
@@ -152,16 +153,17 @@ def _float(cell: str) -> str:
 class Reading:
     """How a table will be read.
 
-    sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, and
-        `bad`.
-    reasons : number in `bad` → column and reason.  numbered : the table says which run a vote is
-        of.
+    sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, `bad`,
+        and `unread`, 1 where a row is kept without a cell.
+    reasons : number in `bad` → column and reason.  unread : column and reason of such a cell.
+    numbered : the table says which run a vote is of.
     extra : other columns that were asked for, by the name of their column in `sql`.
     """
 
     how: Plan
     sql: str
     reasons: dict[int, tuple[str, str]]
+    unread: tuple[str, str] | None
     numbered: bool
     extra: dict[str, str]
     notes: tuple[str, ...]
@@ -282,6 +284,8 @@ class _Statement:
     bad: list[tuple[str, str, str]] = field(default_factory=list)
     """Condition, column and reason of what rejects a row, in the order in which files are checked.
     """
+    unread: tuple[str, str, str] | None = None
+    """The same of a cell that a row is kept without."""
 
     def reading(self, name: str) -> Reading:
         how = self.how
@@ -324,11 +328,14 @@ class _Statement:
         cases = " ".join(
             f"when {condition} then {k}" for k, (condition, *_) in enumerate(self.bad, start=1)
         )
+        spared, *about = self.unread or ("1 = 0",)
+        typed["unread"] = f"(case when {spared} then 1 else 0 end)"
         selected = ", ".join(f"{sql} as {column}" for column, sql in typed.items())
         return Reading(
             how=how,
             sql=f"select {selected}, (case {cases} else 0 end) as bad from ({self.cells(extra)}) c",
             reasons=reasons,
+            unread=(about[0], about[1]) if about else None,
             numbered=self.has("run"),
             extra=extra,
             notes=tuple(how.notes),
@@ -365,7 +372,11 @@ class _Statement:
         return wide or name in self.how.mapping
 
     def reject(self, condition: str, column: str, reason: str) -> None:
-        self.bad.append((condition, self.how.mapping.get(column, column), reason))
+        found = (condition, self.how.mapping.get(column, column), reason)
+        if column in SPARED:
+            self.unread = found
+        else:
+            self.bad.append(found)
 
     def text(self, name: str, default: object, table: str) -> str:
         filled = table.rpartition(".")[2] if name == "dataset" else default
@@ -420,7 +431,7 @@ class _Statement:
         return found
 
     def confidence(self) -> str:
-        """Fraction on the scale of the column; a cell outside it rejects its row."""
+        """Fraction on the scale of the column, null for a cell outside it."""
         if not self.has("confidence"):
             return "cast(null as double)"
         scale = self.how.scale or "1"
@@ -437,7 +448,7 @@ class _Statement:
             f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason
         )
         if scale != "logit":
-            return f"({value} / {float(top)})"
+            return f"(case when {inside} then {value} / {float(top)} end)"
         # Some engines refuse the exponential of a large number.
         bounded = (
             f"(case when {value} < -500 then -500.0 when {value} > 500 then 500.0 else {value} end)"

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import NoUsableVotes, UnreadableFile
+from ..errors import Message, NoUsableVotes, UnreadableFile
 from ..importers import mostly_rejected
-from ..schema import FORMS, ImportResult, Kind
+from ..schema import FORMS, ImportResult, Kind, RowsRead, unread_cells
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
@@ -35,6 +35,7 @@ class TableRead:
     """What was read of a table, in counts: the counterpart of `core.schema.ImportResult`.
 
     n_read : votes, or scores, that were read.  rejected : rows by column and reason.
+    n_unread : rows kept without a confidence that could not be read.  unread : what to say of them.
     """
 
     name: str
@@ -45,6 +46,8 @@ class TableRead:
     mapping: dict[str, str]
     notes: tuple[str, ...]
     format: str
+    n_unread: int = 0
+    unread: Message | None = None
     kind: Kind = "votes"
     sha256: None = None
 
@@ -59,7 +62,7 @@ class TableRead:
             raise problem
         if not scores.n_read:
             raise NoUsableVotes(f"{table}: no usable score in {scores.rows:,} rows.")
-        rejects = (scores.rejects[name].to_pylist() for name in ("column", "reason"))
+        rejects = (scores.rejected[name].to_pylist() for name in ("column", "reason"))
         rejected = Counter(zip(*rejects, strict=True))
         return cls(
             name=f"{engine.shown} {table}",
@@ -70,6 +73,8 @@ class TableRead:
             mapping=scores.mapping,
             notes=tuple(note for reading in readings for note in reading.notes),
             format=engine.dialect,
+            n_unread=scores.n_unread,
+            unread=scores.unread,
             kind=scores.kind,
         )
 
@@ -83,7 +88,8 @@ class TableRead:
         """How much was read, in one line."""
         return (
             f"{self.name}: {self.n_read:,} {self.kind} read of {self.rows:,} rows; "
-            f"{self.n_rejected:,} rejected, {self.duplicates:,} duplicates left out."
+            f"{self.n_rejected:,} rejected, {self.duplicates:,} duplicates left out"
+            + (f", {self.n_unread:,} kept without their confidence." if self.n_unread else ".")
         )
 
 
@@ -100,17 +106,24 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
     source = "(select * from read_rows where bad = 0)"
     source = _one_gold(engine, reading, source, rejected)
     source, notes = _one_vote(engine, reading, source, rejected)
-    ((votes,),) = _rows(engine, f"select count(*)::bigint as n from {source} s")
+    ((votes, unread),) = _rows(
+        engine,
+        f"""select count(*)::bigint as n, coalesce(sum(unread), 0)::bigint as unread
+            from {source} s""",
+    )
     rows, refused = sum(counts.values()), tuple((*why, n) for why, n in rejected.items())
     if not votes:
         first = f" First: column {refused[0][0]}: {refused[0][1]}." if refused else ""
         raise NoUsableVotes(f"{table}: no usable vote in {rows:,} rows.{first}")
-    if 2 * rejected.total() > rows:
-        (column, reason), n = rejected.most_common(1)[0]
+    read = RowsRead(rows=rows, rejected=rejected.total(), unread=unread)
+    why = Counter({reading.unread: unread}) if reading.unread and unread else Counter()
+    if 2 * read.lost > rows:
+        (column, reason), n = (rejected | why).most_common(1)[0]
         raise UnreadableFile(
-            f"{table}: {rejected.total():,} of {rows:,} rows were rejected, more than half, so the "
+            f"{table}: {read.lost:,} of {rows:,} rows {read.were}, more than half, so the "
             f"table is not used. Most often ({n:,}): column {column}: {reason}."
         )
+    said = [unread_cells(column, n, f"Why: {reason}") for (column, reason), n in why.items()]
     for name, sql in _relations(engine, source, tuple(reading.extra.values())):
         engine.keep(name, sql)
     return TableRead(
@@ -120,8 +133,10 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
         duplicates=rows - votes - rejected.total(),
         rejected=refused,
         mapping=dict(reading.how.mapping),
-        notes=(*reading.notes, *notes),
+        notes=(*reading.notes, *notes, *said),
         format=engine.dialect,
+        n_unread=unread,
+        unread=said[0] if said else None,
     )
 
 
@@ -225,6 +240,7 @@ def _columns(reading: Reading, without: str = "") -> str:
         "vote",
     )
     more = (
+        "unread",
         "confidence",
         "confidence_kind",
         "gold",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import ConnectionLost, InvalidOption
 from ..importers import Inspection, ReadOptions, with_votes
-from ..schema import COLUMN_NAMES, Selection
+from ..schema import COLUMN_NAMES, RowsRead, Selection
 from ..store.connection import Params, Snapshot
 from .answers import making_sense
 from .engines import Engine, connect
@@ -65,9 +65,12 @@ class Warehouse(Snapshot):
         self._kept: dict[str, tuple[Hashable, Any]] = {}
         self._held, self._asking = 0, RLock()
 
-    def rows_read(self, datasets: tuple[str, ...] | None) -> tuple[int, int] | None:
-        """How many rows of the table were rejected, and how many it has."""
-        return (self.table.n_rejected, self.table.rows) if self.table.rows else None
+    def rows_read(self, datasets: tuple[str, ...] | None) -> RowsRead | None:
+        """The rows of the table."""
+        table = self.table
+        if not table.rows:
+            return None
+        return RowsRead(rows=table.rows, rejected=table.n_rejected, unread=table.n_unread)
 
     @classmethod
     def open(

@@ -23,6 +23,7 @@ from core.records import (
     PositionCounts,
     VoteCounts,
 )
+from core.schema import RowsRead
 from core.store import vote_queries as queries
 from core.store.browse import JudgeSummary, Summary
 
@@ -44,7 +45,7 @@ def evidence_of(
     others: Mapping[str, VoteCounts] | None = None,
     models: Any = None,
     gold: str = "given",
-    rows: tuple[int, int] | None = None,
+    rows: RowsRead | None = None,
     failed: int = 0,
     n: int | None = None,
     **options: Any,
@@ -52,7 +53,7 @@ def evidence_of(
     """Evidence on one judge; what is not given is not known, verdicts without confidence apart.
 
     perturbed : as `vote_queries.perturbed_votes` has it.  people, others : further raters.
-    models : (comparison codes, 2) ids of the two models that meet.  rows : rejected rows, of all.
+    models : (comparison codes, 2) ids of the two models that meet.  rows : those of the files.
     failed : outputs without a verdict.  n : votes, those of `votes` if it is not given.
     """
     beside = {**(people or {}), **(others or {})}

@@ -10,34 +10,47 @@ import pytest
 from evidence_of import evidence_of, overall, result, votes_of
 
 from core.__main__ import main
+from core.schema import RowsRead
 
 
 @pytest.mark.parametrize(
-    ("rejected", "rows", "grade"),
+    ("lost", "rows", "grade"),
     [
         (0, 1000, "ok"),
-        (5, 1000, "ok"),
-        (15, 1000, "ok"),
+        (6, 1000, "ok"),
+        (16, 1000, "ok"),
         (40, 1000, "warn"),
         (130, 1000, "fail"),
         (2, 8, "unknown"),
     ],
 )
-def test_rejected_rows_are_graded_as_outputs_without_a_verdict_are(
-    rejected: int, rows: int, grade: str
+@pytest.mark.parametrize("unread", [0, 0.5, 1])
+def test_rows_that_were_not_read_whole_are_graded_as_outputs_without_a_verdict_are(
+    lost: int, rows: int, grade: str, unread: float
 ) -> None:
+    """Whether they were rejected, or lost a confidence that could not be read."""
     votes = votes_of(np.ones(200), np.ones(200))
-    found = result("data", votes, rows=(rejected, rows))
+    read = RowsRead(rows=rows, rejected=lost - int(unread * lost), unread=int(unread * lost))
+    found = result("data", votes, rows=read)
     assert found.grade == grade
-    if rejected:
-        assert f"of {rows:,} rows of the files were rejected" in found.sentence
+    if lost:
+        what = {
+            0: "were rejected, and",
+            0.5: f"were rejected ({lost // 2}) or have a confidence that could not be read "
+            f"({lost // 2}), and",
+            1: "have a confidence that could not be read, and",
+        }[unread]
+        assert f"of {rows:,} rows of the files {what} what was kept is not a " in found.sentence
         assert found.sentence.startswith("200 votes, 200 items with gold; every output has a ")
 
 
 def test_the_worse_of_rows_and_outputs_decides() -> None:
     votes = votes_of(np.ones(200), np.ones(200))
-    assert overall(evidence_of(votes, rows=(300, 1000))).verdict == "do_not_trust"
-    assert overall(evidence_of(votes, rows=(300, 1000))).because == ("data",)
+    assert (
+        overall(evidence_of(votes, rows=RowsRead(rows=1000, rejected=300))).verdict
+        == "do_not_trust"
+    )
+    assert overall(evidence_of(votes, rows=RowsRead(rows=1000, rejected=300))).because == ("data",)
 
 
 def test_a_file_of_which_a_fifth_was_rejected_is_not_whole(

@@ -1,7 +1,8 @@
 """Confidences on scales that are no probabilities: asked for, read as what the user says, and a
-file most of whose rows are rejected is not used.
+file most of whose rows are rejected is not used. A few that cannot be read cost no vote.
 """
 
+import json
 import math
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, mostly_rejected, read
+from core.schema import Selection
 from core.store import Store
 from core.store.export import write_file
 
@@ -127,3 +131,99 @@ def test_a_file_most_of_whose_rows_are_rejected_is_not_used(command, bad, code, 
 def test_rows_that_are_neither_read_nor_rejected_do_not_count_as_rejected():
     again = "".join(f"q{i % 3},j,1,0.8,1\n" for i in range(12))
     assert mostly_rejected(read_one(HEAD + again)) is None
+
+
+UNREADABLE = ("high-ish", "n/a?", "1.7", *("abc", "nan") * 50)
+
+
+def with_unreadable(n, rows=100, more=""):
+    """Votes of which the first `n` state a confidence that cannot be read; `more` rows besides."""
+    sure = [UNREADABLE[i] if i < n else "0.8" for i in range(rows)]
+    return HEAD + "".join(f"q{i},j,{1 - 2 * (i % 2)},{sure[i]},1\n" for i in range(rows)) + more
+
+
+def test_a_confidence_that_cannot_be_read_costs_the_confidence_and_not_the_vote():
+    text = with_unreadable(3, more="q900,j,maybe,abc,1\nq901,j,,abc,1\n")
+    reading = read_one(text, labels="1/0/-1")
+    assert (reading.n_read, reading.n_rejected, reading.n_unread) == (101, 1, 4)
+    assert reading.votes["confidence"].to_pylist() == [None] * 3 + [0.8] * 97 + [None]
+    assert reading.votes["vote"].null_count == 1
+    # A row that is rejected for its label has lost no confidence.
+    assert [
+        (reject["row"], reject["column"], reject["value"], reject["kept"])
+        for reject in reading.rejects.to_pylist()
+    ] == [
+        (1, "confidence", "high-ish", True),
+        (2, "confidence", "n/a?", True),
+        (3, "confidence", "1.7", True),
+        (101, "vote", "maybe", False),
+        (102, "confidence", "abc", True),
+    ]
+    assert reading.notes[-1] == (
+        "Column 'confidence': 4 cells could not be read, and their rows are kept without a "
+        "confidence. The first is 'high-ish' in row 1: not a number; write it with a decimal "
+        "point, or leave the cell empty."
+    )
+
+
+def test_a_row_that_another_one_contradicts_has_lost_no_confidence():
+    rows = "1,j,0,1,abc,1\n1,j,0,-1,.5,1\n2,j,0,1,abc,1\n2,j,0,1,abc,1\n3,j,0,1,.5,1\n3,k,0,1,,1\n"
+    reading = read_one("item_id,judge,run,vote,confidence,gold\n" + rows)
+    assert (reading.n_read, reading.n_rejected, reading.duplicates) == (3, 2, 1)
+    assert [reject["row"] for reject in reading.rejects.to_pylist() if reject["kept"]] == [3]
+
+
+def test_a_score_whose_confidence_cannot_be_read_is_kept():
+    rows = "".join(f"{i},m,j,{i % 5 + 1},{'sure' if i < 2 else 0.5}\n" for i in range(20))
+    reading = read_one("item_id,model,judge,score,confidence\n" + rows)
+    assert (reading.kind, reading.n_read) == ("scores", 20)
+    assert (reading.n_rejected, reading.n_unread) == (0, 2)
+    assert reading.votes["confidence"].to_pylist() == [None] * 2 + [0.5] * 18
+
+
+@pytest.mark.parametrize(("unread", "grade"), [(2, "ok"), (3, "warn"), (11, "fail")])
+def test_unreadable_confidences_are_part_of_the_check_data_and_missing_in_those_of_confidence(
+    unread, grade, tmp_path, capsys
+):
+    file = tmp_path / "votes.csv"
+    file.write_text(with_unreadable(unread))
+    assert main(["audit", str(file), "--splits", "0", "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (about,) = document["input"]["files"]
+    assert (about["votes"], about["rejected"], about["unread"]) == (100, 0, unread)
+    checks = {check["check"]: check for check in document["verdicts"]}
+    assert checks["data"]["verdict"] == grade
+    said = f"{unread}.0 % of 100 rows of the files have a confidence that could not be read, and"
+    assert said in checks["data"]["sentence"]
+    assert checks["accuracy"]["n_items"] == 100
+    assert checks["calibration"]["n_items"] == 100 - unread
+    assert document["notes"][0] == (
+        f"votes.csv: Column 'confidence': {unread} cells could not be read, and their rows are "
+        "kept without a confidence. The first is 'high-ish' in row 1: not a number; write it with "
+        "a decimal point, or leave the cell empty."
+    )
+    # The count is the store's, without the file, and the receipt says the same.
+    store = str(tmp_path / "votes.duckdb")
+    assert main(["import", str(file), "--store", store]) == 0
+    receipt = capsys.readouterr().out
+    left_out = f"100 votes loaded into votes, {unread} confidences that could not be read left out"
+    assert left_out in receipt
+    assert document["notes"][0].partition(": ")[2] in receipt
+    with Store.open(store) as kept:
+        of_store = audit(kept, Selection(), AuditOptions(splits=0))
+    (data,) = [check for check in of_store.checks if check.check == "data"]
+    assert (data.grade, data.sentence) == (grade, checks["data"]["sentence"])
+
+
+def test_a_file_most_of_whose_confidences_cannot_be_read_is_not_used(tmp_path, capsys):
+    file = tmp_path / "votes.csv"
+    command = ["import", str(file), "--store", str(tmp_path / "store.duckdb")]
+    file.write_text(with_unreadable(51))
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "votes.csv: 51 of 100 rows have a confidence that could not be read, more than" in said
+    assert "column confidence, first 'high-ish' in row 1: not a number" in said
+    assert said.endswith("Or leave the confidences out with --map confidence=.\n")
+    assert main([*command, "--map", "confidence="]) == 0
+    file.write_text(with_unreadable(50))
+    assert main(command) == 0

@@ -311,7 +311,7 @@ REJECTED = {
         "1.7",
         "outside 0 to 1",
         "--confidence-scale",
-        2,
+        3,
     ),
     "confidence-101.csv": (
         WITH_CONFIDENCE + b"1,j,1,101\n2,j,-1,50\n3,j,-1,90\n",
@@ -320,7 +320,7 @@ REJECTED = {
         "101",
         "outside 0 to 100",
         "--confidence-scale",
-        2,
+        3,
     ),
     "nan.csv": (
         WITH_CONFIDENCE + b"1,j,1,NaN\n2,j,-1,\n",
@@ -329,7 +329,7 @@ REJECTED = {
         "NaN",
         "not a finite",
         "leave the cell",
-        1,
+        2,
     ),
     "infinite.csv": (
         WITH_CONFIDENCE + b"1,j,1,inf\n2,j,-1,\n",
@@ -338,7 +338,7 @@ REJECTED = {
         "inf",
         "not a finite",
         "leave",
-        1,
+        2,
     ),
     "comma.csv": (
         b"item_id;judge;vote;confidence\n1;j;1;0,9\n2;j;-1;0.5\n",
@@ -347,7 +347,7 @@ REJECTED = {
         "0,9",
         "not a number",
         "decimal point",
-        1,
+        2,
     ),
     "percent.csv": (
         WITH_CONFIDENCE + b"1,j,1,90%\n2,j,-1,0.9\n",
@@ -356,7 +356,7 @@ REJECTED = {
         "0.9",
         "carries no %",
         "percentage",
-        1,
+        2,
     ),
     "big-run.csv": (
         b"item_id,judge,vote,run\n1,j,1,9223372036854775808\n2,j,-1,9223372036854775807\n",
@@ -446,7 +446,7 @@ REJECTED = {
         "NaN",
         "not a finite number",
         "leave the cell empty",
-        1,
+        2,
     ),
     "nul.jsonl": (
         b'{"item_id":1,"judge":"j","vote":-1}\n{"item_id":"a\\u0000","judge":"j","vote":1}\n',
@@ -462,6 +462,7 @@ REJECTED = {
 
 @pytest.mark.parametrize("name", REJECTED)
 def test_a_broken_row_is_rejected_by_place_and_remedy_and_the_rest_is_read(name):
+    """Of a confidence that cannot be read the row is kept, with the same place and remedy."""
     data, rows, column, value, reason, remedy, left = REJECTED[name]
     reading = read([(name, data)])[0]
     assert reading.votes.num_rows == left
@@ -473,6 +474,7 @@ def test_a_broken_row_is_rejected_by_place_and_remedy_and_the_rest_is_read(name)
     assert len(first["value"]) <= 81
     assert reason in first["reason"]
     assert remedy in first["reason"]
+    assert [reject["kept"] for reject in rejects] == [column == "confidence"] * len(rejects)
 
 
 @pytest.mark.parametrize("name", [*REFUSED, *REJECTED])

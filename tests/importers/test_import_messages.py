@@ -49,7 +49,8 @@ def _said(name, folder):
     else:
         rejects = [row for reading in readings for row in reading.rejects.to_pylist()]
         said["rejects"] = [
-            [row["row"], row["column"], row["value"], row["reason"]] for row in rejects
+            [row["row"], row["column"], row["value"], row["reason"], *(["kept"] * row["kept"])]
+            for row in rejects
         ]
         said["read"] = sum(reading.votes.num_rows for reading in readings)
         said["notes"] = [note for reading in readings for note in reading.notes]

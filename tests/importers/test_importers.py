@@ -267,6 +267,7 @@ def test_gold_alone_is_a_file_of_gold():
         "column": "gold",
         "value": "",
         "reason": "",
+        "kept": False,
     }
 
 

@@ -17,10 +17,11 @@ ROWS = [
     f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}"
     for i in range(40)
 ]
-FUNCTIONS, MODULES = 120, 17
+FUNCTIONS, MODULES = 121, 17
 """The most distinct functions and modules on the way: `shape_of` is there so that
 files and engines tell scores from votes by one rule, `part_of` so that reading says how far it is,
-`count_added` so that a label is counted without a look at the others, and `JoinedCells`,
+`count_added` so that a label is counted without a look at the others, `n_unread` so that a cell that
+cannot be read need not cost its row, and `JoinedCells`,
 `each_text`, `code_texts` and what they call so that long texts are held once.
 """
 

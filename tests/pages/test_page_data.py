@@ -395,6 +395,49 @@ def test_many_rejected_rows_stand_in_the_open_and_loading_the_rest_is_said_twice
     assert len(exported(store_path(app), "part")) == 31
 
 
+SURE = ("high-ish", "n/a?", "0.7", "0.8", "0.6", "0.9", "0.7", "0.8", "0.9", "0.6")
+"""Of ten confidences two cannot be read."""
+
+
+def test_votes_whose_confidence_cannot_be_read_are_kept_and_the_receipt_names_the_first(app):
+    rows = "".join(f"{i},j,{(1, -1)[i % 2]},{sure}\n" for i, sure in enumerate(SURE))
+    drop(app, ("sure.csv", "item_id,judge,vote,confidence\n" + rows))
+    said = all_text(app)
+    assert "nothing was rejected; 2 confidences that could not be read left out." in said
+    first = "The first is 'high-ish' in row 1: not a number; write it with a decimal point"
+    assert (
+        f"2 cells could not be read, and their rows are kept without a confidence. {first}" in said
+    )
+    listed = frame(app, "row")
+    assert listed[["row", "value", "kept"]].to_numpy().tolist() == [
+        [1, "high-ish", True],
+        [2, "n/a?", True],
+    ]
+    assert "Rejected: 0; confidences not read: 2" in [box.label for box in app.expander]
+    load(app)
+    assert "10 votes loaded into sure, 2 confidences that could not be read left out." in all_text(
+        app
+    )
+    found = exported(store_path(app), "sure")
+    assert found["confidence"].isna().tolist() == [True, True, *[False] * 8]
+    assert found["vote"].tolist() == [1, -1] * 5
+
+
+def test_many_confidences_that_cannot_be_read_stand_in_the_open_and_half_of_them_stop_a_file(app):
+    rows = "".join(f"{i},j,{(1, -1)[i % 2]},{SURE[i] if i else '?'}\n" for i in range(9))
+    drop(app, ("many.csv", "item_id,judge,vote,confidence\n" + rows))
+    assert not can_load(app)
+    assert "2 of 9 rows would lose their confidence (22 %). For example row" in all_text(app)
+    calm(widget(app, "checkbox", "Load all 9 all the same").set_value(True).run())
+    assert can_load(app)
+    rows = "".join(f"{i},j,{(1, -1)[i % 2]},{SURE[i // 2] if i else '?'}\n" for i in range(7))
+    drop(app, ("half.csv", "item_id,judge,vote,confidence\n" + rows))
+    said = all_text(app)
+    assert "half.csv: 4 of 7 rows have a confidence that could not be read, more than half" in said
+    assert "Or leave the confidences out with “Columns” confidence=." in said
+    assert not can_load(app)
+
+
 def test_what_is_missing_is_said_before_columns_are_confirmed_and_the_judge_is_typed(app):
     rows = "".join(
         f"q{i},old {i},new {i},{('Old', 'New', 'Tie')[i % 3]},{50 + i}\n" for i in range(40)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 READ_BACK = 10
-MANY_REJECTED = 0.2
-"""Share of rejected rows from which loading the others has to be said once more."""
+MANY_LOST = 0.2
+"""Share of rows that were not read whole from which loading has to be said once more."""
 REJECTS_SHOWN = 1000
 PANDALM = "pandalm"
 _MODEL = ("model", "model that answered")
@@ -303,12 +303,11 @@ def _votes_of_scores(
 
 
 def _rest_is_wanted(outcome: Outcome, key: str) -> bool:
-    """Whether to load a file many of whose rows are rejected, which are seldom any rows: said in
-    the open with an example, and once more by the visitor.
+    """Whether to load a file many of whose rows are not read whole, which are seldom any rows: said
+    in the open with an example, and once more by the visitor.
     """
-    reading = outcome.reading
-    judged = reading.n_read + reading.duplicates + reading.n_rejected
-    if reading.n_rejected <= MANY_REJECTED * judged:
+    reading, judged = outcome.reading, outcome.reading.judged
+    if judged.lost <= MANY_LOST * judged.rows:
         return True
     worst = outcome.reasons.iloc[0]
     first = next(
@@ -316,16 +315,22 @@ def _rest_is_wanted(outcome: Outcome, key: str) -> bool:
         for row in reading.rejects.to_pylist()
         if (row["row"], row["column"]) == (worst["first_row"], worst["column"])
     )
+    would = [
+        *(["be left out"] if judged.rejected else []),
+        *(["lose their confidence"] if judged.unread else []),
+    ]
+    share = percent(judged.lost / judged.rows)
     with st.container(key=f"lost-{key}", border=True, gap="xsmall"):
         st.text(
-            f"{reading.n_rejected:,} of {judged:,} rows would be left out "
-            f"({percent(reading.n_rejected / judged)}). For example row {first['row']:,}, column "
-            f"{first['column']}: {first['value']!r}. {worst['reason']}."
+            f"{judged.lost:,} of {judged.rows:,} rows would {' or '.join(would)} ({share}). "
+            f"For example row {first['row']:,}, column {first['column']}: {first['value']!r}. "
+            f"{worst['reason']}."
         )
         st.caption("What is left is no sample of the file. Mend the file, or say what they mean.")
+        rest = judged.rows - judged.rejected
         return bool(
             st.checkbox(
-                f"Load the other {judged - reading.n_rejected:,} all the same",
+                f"Load {'the other' if judged.rejected else 'all'} {rest:,} all the same",
                 key=f"{key}-all-the-same",
             )
         )
@@ -421,7 +426,9 @@ def _rejects(outcome: Outcome, key: str, *, expanded: bool = False) -> None:
     rejects = outcome.reading.rejects
     if not rejects.num_rows:
         return
-    with st.expander(f"Rejected: {rejects.num_rows:,}", expanded=expanded):
+    reading = outcome.reading
+    unread = f"; confidences not read: {reading.n_unread:,}" if reading.n_unread else ""
+    with st.expander(f"Rejected: {reading.n_rejected:,}{unread}", expanded=expanded):
         st.dataframe(outcome.reasons, hide_index=True, alt="Rejects by reason")
         frame = _worded(rejects.slice(0, REJECTS_SHOWN).to_pandas(), outcome.reading)
         st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")

@@ -54,11 +54,11 @@ def read_controls() -> PageState | None:
 
 def _audits(options: AuditOptions) -> tuple[ScoreAudit, ...]:
     selection = widgets.current_selection()
-    rejected = evidence.counted(selection, options).rejected
+    read = evidence.counted(selection, options).rows_read
     return cached.computed(
         "scores",
         (selection, options),
-        lambda: audit_scores(*cached.where(selection), options, rejected),
+        lambda: audit_scores(*cached.where(selection), options, read),
     )
 
 
