@@ -18,22 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.labelled_answers import passing, rare_failures
 from core.accuracy import credit, decided
 from core.errors import AppellateError
 from core.importers import read
-from core.labelling.answers import AnswerRow, pass_verdict
 from core.labelling.people import corrected_accuracy
-from core.labelling.rate import anytime_rate
-from core.labelling.verdict import (
-    ALPHA,
-    LEAST_LABELS,
-    LabelledRow,
-    Plan,
-    anytime_mean,
-    forecast,
-    ordinary,
-)
-from core.labelling.wealth import log_needed, row_path, strata, wealth_path
+from core.labelling.verdict import LEAST_LABELS, LabelledRow, Plan, forecast, ordinary
+from core.labelling.wealth import strata, wealth_path
 from core.leaderboard.debiased import debiased_rate
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
@@ -473,106 +464,6 @@ def win_rates(folder: Path, draws: int, rng: np.random.Generator) -> Iterator[st
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """Judged answers with exact rates, and what becomes of a judge: pass rate, TPR, TNR."""
-
-    n: int
-    passes: float
-    tpr: float
-    tnr: float
-
-    def drawn(self, rng: np.random.Generator, labels: int) -> tuple[AnswerRow, AnswerRow]:
-        """In random order: some labelled, and all."""
-        good, said = np.zeros(self.n), np.zeros(self.n)
-        passed = round(self.n * self.passes)
-        good[:passed] = 1
-        said[: round(passed * self.tpr)] = 1
-        said[passed : passed + round((self.n - passed) * (1 - self.tnr))] = 1
-        order = rng.permutation(self.n)
-        every = AnswerRow(judge=said[order], label=good[order])
-        return AnswerRow(judge=every.judge, label=every.label[:labels]), every
-
-    def wrong(self, grade: str) -> bool:
-        """Whether a grade says what is not so; limits .60 and .40."""
-        least = min(self.tpr, self.tnr)
-        if grade == "ok":
-            return least <= PASS_LIMITS[0]
-        return (grade == "warn" and least >= PASS_LIMITS[0]) or (
-            grade == "fail" and least >= PASS_LIMITS[1]
-        )
-
-
-PASS_LIMITS = (0.60, 0.40)
-ANSWERS = (
-    (0.5, 0.95, 0.9),
-    (0.8, 0.95, 0.9),
-    (0.8, 0.9, 0.7),
-    (0.9, 0.95, 0.85),
-    (0.8, 1.0, 0.0),
-    (0.7, 0.5, 0.5),
-    (0.7, 0.6, 0.6),
-    (0.7, 0.6, 0.9),
-    (0.85, 0.95, 0.6),
-)
-
-
-def passing(draws: int, rng: np.random.Generator) -> Iterator[str]:
-    """Judges of pass and fail: grades after every label, and whether what is shown holds always."""
-    yield (
-        "| pass rate, TPR/TNR | plan | decided | mean labels | wrong | TPR held | TNR held | "
-        "pass rate held, width at the end |"
-    )
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    worst, least = 0.0, 1.0
-    for rate, tpr, tnr in ANSWERS:
-        for plan in (Plan(labels=None), Plan(labels=200)):
-            answers = Answers(n=500, passes=rate, tpr=tpr, tnr=tnr)
-            since, wrong, held = graded_answers(answers, plan, draws, rng)
-            worst, least = max(worst, wrong.mean()), min(least, *held[:, :3].mean(axis=0))
-            seen = " | ".join(f"{share:.3f}" for share in held[:, :3].mean(axis=0))
-            yield (
-                f"| {rate:g}, {tpr:g}/{tnr:g} | {plan.labels or 'none'} | "
-                f"{np.isfinite(since).mean():.2f} | {np.minimum(since, 200).mean():.0f} | "
-                f"{wrong.mean():.3f} | {seen} ({held[:, 3].mean():.2f}) |"
-            )
-    yield f"\nWrong at most {worst:.3f} (wanted ≤ .05); held at least {least:.3f} (wanted ≥ .95)."
-
-
-def graded_answers(
-    answers: Answers, plan: Plan, draws: int, rng: np.random.Generator, labels: int = 200
-) -> tuple[Array, Array, Array]:
-    """Label of the grade (inf without one), whether it is wrong, and (draws, 4) whether TPR, TNR
-    and pass rate were held by what is shown at every stop, and the last width of the pass rate's.
-    """
-    since, wrong = np.full(draws, np.inf), np.zeros(draws, dtype=bool)
-    held = np.zeros((draws, 4))
-    for draw in range(draws):
-        row, every = answers.drawn(rng, labels)
-        verdict = pass_verdict(row, plan, limits=PASS_LIMITS)
-        if verdict.since is not None:
-            since[draw], wrong[draw] = verdict.since, answers.wrong(verdict.grade)
-        for k, side in enumerate((True, False)):
-            held[draw, k] = _always_held(row.of_class(side), every.of_class(side))
-        shown = [anytime_rate(every.label[:n], every.judge) for n in range(20, labels + 1, 20)]
-        truth = every.label.mean()
-        held[draw, 2] = all(one.low <= truth <= one.high for one in shown)
-        held[draw, 3] = shown[-1].high - shown[-1].low
-    return since, wrong, held
-
-
-def _always_held(row: LabelledRow, every: LabelledRow) -> bool:
-    """Whether no bet rules out the rate of all, at any label."""
-    truth = np.array([every.credit[every.decided].mean()])
-    if not 0 < truth[0] < 1:
-        # No bet is taken at the ends of the scale: intervals hold them or touch them.
-        shown = anytime_mean(row)
-        return bool(shown.low <= truth[0] <= shown.high)
-    up, down = row_path(row.payoffs(truth), row.stratum[: len(row.credit)], row.sizes[0], truth)
-    ruled_out = np.maximum(up, down)[LEAST_LABELS - 1 :, 0] >= log_needed(ALPHA)
-    return not ruled_out.any()
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.labelling",
@@ -597,6 +488,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "real": lambda rng: real(options.votes, draws, rng),
         "nats": lambda rng: nats(draws, rng),
         "passing": lambda rng: passing(min(draws, 400), rng),
+        "rare": lambda rng: rare_failures(draws, rng),
         "win": lambda rng: win_rates(options.votes, min(draws, 400), rng),
     }
     for name, part in parts.items():

@@ -152,7 +152,8 @@ def _class_words(rate: Standing, does: str, did: str) -> str:
     said = f"It {does} {percent(rate.right.value)} of what people {did} "
     said += f"({percent_span(rate.right)}, valid whenever you stop"
     if rate.planned is not None and rate.planned.has_interval:
-        said += f"; at the end of the plan {percent_span(rate.planned)}"
+        end = rate.planned
+        said += f"; at the end of the plan {percent(end.value)}, {percent_span(end)}"
     return said + ")."
 
 

@@ -35,6 +35,8 @@ from .wealth import LEAST_ITEMS, LEAST_STRATUM
 
 LEAST_OF_CLASS = 10
 """Labelled answers that people pass, or fail, below which that rate is not graded."""
+LEAST_BY_VERDICT = 5
+"""The same from the end of the plan on, whose interval rests on the labels of both classes."""
 SAME = 1e-9
 
 
@@ -64,12 +66,14 @@ class AnswerRow:
 
     def of_class(self, passed: bool) -> LabelledRow:
         """Labels as they count for TPR, or for TNR: those of the other class as ties do."""
-        own = self.judge[: len(self.label)]
-        of_class = self.label == float(passed)
+        right = self.judge if passed else 1 - self.judge
+        stratum = verdict_strata(self.judge)
+        by_verdict = bool(stratum.any()) and bool(np.isin(self.judge, (0, 1)).all())
         return LabelledRow(
-            stratum=verdict_strata(self.judge),
-            credit=np.where(of_class, own if passed else 1 - own, np.nan),
+            stratum=right.astype(np.int64) if by_verdict else stratum,
+            credit=np.where(self.label == float(passed), right[: len(self.label)], np.nan),
             undecided=np.zeros(len(self.label), dtype=bool),
+            by_verdict=by_verdict,
         )
 
 
@@ -107,16 +111,18 @@ class PassVerdict:
 def pass_verdict(row: AnswerRow, plan: Plan, *, limits: Limits) -> PassVerdict:
     """TPR and TNR by the labels so far, each with a grade that may be looked at after every label.
 
-    Each is graded by `standing`, once 10 labelled answers are of its class. *fail* and *warn* are
-    those of either; *ok* takes both. Whatever the truth, the chance that the grade is ever wrong is
-    5 % at most: for *ok* a rate at its limit or below must be shown above it, 2.5 %; against a
-    judge speak two rates, of 2.5 % each.
+    Each is graded by `standing`, once 10 labelled answers are of its class; the interval at the end
+    of the plan weighs the labels within the judge's verdicts (`class_rate`), and 5 are enough from
+    there on. *fail* and *warn* are those of either; *ok* takes both. Whatever the truth, the chance
+    that the grade is ever wrong is 5 % at most: for *ok* a rate at its limit or below must be shown
+    above it, 2.5 %; against a judge speak two rates, of 2.5 % each.
 
     Source: docs/methods.md §12 (ours).
     """
-    passed, failed = (standing(row.of_class(side), plan, limits=limits) for side in (True, False))
+    of_class = [row.of_class(side) for side in (True, False)]
+    passed, failed = (standing(rows, plan, limits=limits) for rows in of_class)
     undecided, n = row.undecided, len(row.label)
-    rates = [rate for rate in (passed, failed) if _enough(rate)]
+    rates = [rate for rate in (passed, failed) if _enough(rate, of_class[0].by_verdict)]
     grade: Grade = "unclear"
     since: int | None = None
     if undecided <= MOST_UNDECIDED * n:
@@ -134,8 +140,10 @@ def pass_verdict(row: AnswerRow, plan: Plan, *, limits: Limits) -> PassVerdict:
     )
 
 
-def _enough(rate: Standing) -> bool:
-    return rate.right is not None and rate.right.n >= LEAST_OF_CLASS
+def _enough(rate: Standing, by_verdict: bool) -> bool:
+    ended = by_verdict and rate.planned is not None
+    least = LEAST_BY_VERDICT if ended else LEAST_OF_CLASS
+    return rate.right is not None and rate.right.n >= least
 
 
 def pass_forecast(

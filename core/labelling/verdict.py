@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import BoolArray, FloatArray, IntArray
+from ..stats.by_verdict import class_rate
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from .wealth import Wealth, log_needed, row_path
@@ -60,11 +61,14 @@ class LabelledRow:
     credit : (n,) what the judge gets for each labelled item, 0 to 1; NaN where the label is a tie,
         or "both bad", which says nothing of a share of decided labels.
     undecided : (n,) "cannot tell", or still skipped: counted as ½.
+    by_verdict : the mean is over the items of a class that labels tell, and strata are the judge's
+        two verdicts: of the class an item of stratum 1 gets 1, one of stratum 0 nothing.
     """
 
     stratum: IntArray
     credit: FloatArray
     undecided: BoolArray
+    by_verdict: bool = False
 
     def __post_init__(self) -> None:
         if len(self.credit) != len(self.undecided) or len(self.credit) > len(self.stratum):
@@ -222,7 +226,14 @@ def anytime_mean(row: LabelledRow) -> Estimate:
 
 
 def ordinary(row: LabelledRow, n: int) -> Estimate:
-    """Wilson's interval by item of the first n labels at half the error, as at a plan's end."""
+    """Interval of the first n labels at half the error, as at a plan's end: Wilson's by item; of a
+    class `class_rate`, once either verdict has a label.
+    """
+    labelled = np.bincount(row.stratum[:n], minlength=2)
+    if row.by_verdict and labelled.all():
+        k = np.array([(row.credit[:n] == credit).sum() for credit in (1, 0)])
+        value, low, high = class_rate(k, labelled[::-1], row.sizes[0, ::-1], level=1 - ALPHA / 2)
+        return Estimate(float(value), float(low), float(high), n=int(k.sum()), level=1 - ALPHA / 2)
     credit = np.where(row.undecided, UNDECIDED, row.credit)[:n]
     kept = np.flatnonzero(~np.isnan(credit)).astype(np.int64)
     return wilson_by_item(
@@ -241,7 +252,8 @@ def forecast(
     """How many more labels are likely to decide; None before 15 labels, or without an item left.
 
     Each future draws the share right from Beta(Σx + 1, n − Σx + 1), the share of ties from
-    Beta(ties + ½, decided + ½), and goes on as `standing` does up to min(N, 4·n*) labels.
+    Beta(ties + ½, decided + ½), and goes on as `standing` does up to min(N, 4·n*) labels. Of a
+    class it draws the share of either verdict that is of it, from Beta(k + ½, m − k + ½).
     Source: ours, docs/methods.md §12.
     """
     n, items = len(row.credit), len(row.stratum)
@@ -253,14 +265,7 @@ def forecast(
     bets = Wealth(row.sizes, both)
     for t, x in enumerate(row.payoffs(both)):
         bets.add(x[None], row.stratum[t : t + 1])
-    credit = np.where(row.undecided, UNDECIDED, row.credit)
-    decided = credit[~np.isnan(credit)]
-    total, ties = float(decided.sum()), n - len(decided)
-    share = rng.beta(total + 1, len(decided) - total + 1, futures)
-    tied = rng.random((futures, horizon)) < rng.beta(ties + 0.5, len(decided) + 0.5, futures)[
-        :, None
-    ] * (ties > 0)
-    right = np.where(tied, np.nan, rng.random((futures, horizon)) < share[:, None])
+    right = _futures(row, (futures, horizon), rng)
     bets = bets.repeated(futures)
     when = np.full(futures, np.inf)
     needed = plan.log_needed
@@ -269,7 +274,7 @@ def forecast(
         bets.add(x, np.full(futures, row.stratum[n + k]))
         shown = (bets.up[:, 0] >= needed) | (bets.down >= needed).any(axis=1)
         if n + k + 1 == plan.labels:
-            shown |= _ends_decided(decided, right[:, : k + 1], limits)
+            shown |= _ends_decided(row, right[:, : k + 1], limits)
         when[shown & np.isinf(when)] = k + 1
         if np.isfinite(when).all():
             break
@@ -283,14 +288,49 @@ def forecast(
     )
 
 
-def _ends_decided(decided: FloatArray, future: FloatArray, limits: Limits) -> BoolArray:
+def _futures(row: LabelledRow, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Credits of the labels to come, NaN for ties or another class; (futures, horizon)."""
+    futures, horizon = shape
+    n = len(row.credit)
+    known = ~np.isnan(row.credit)
+    if row.by_verdict:
+        ahead = row.stratum[n : n + horizon]
+        m = np.bincount(row.stratum[:n], minlength=2)
+        k = np.bincount(row.stratum[:n][known], minlength=2)
+        share = rng.beta(k + 0.5, m - k + 0.5, (futures, 2))
+        return np.where(rng.random(shape) < share[:, ahead], ahead, np.nan)
+    decided = _counted(row)
+    total, ties = float(decided.sum()), n - len(decided)
+    right = rng.beta(total + 1, len(decided) - total + 1, futures)
+    tied = rng.random(shape) < rng.beta(ties + 0.5, len(decided) + 0.5, futures)[:, None] * (
+        ties > 0
+    )
+    return np.where(tied, np.nan, rng.random(shape) < right[:, None])
+
+
+def _counted(row: LabelledRow) -> FloatArray:
+    """Credits without ties, what nobody can tell as ½."""
+    credit = np.where(row.undecided, UNDECIDED, row.credit)
+    return np.asarray(credit[~np.isnan(credit)])
+
+
+def _ends_decided(row: LabelledRow, future: FloatArray, limits: Limits) -> BoolArray:
     """Whether the ordinary interval at the end of the plan is on one side of a limit."""
-    found = np.zeros(len(future), dtype=bool)
-    for k, drawn in enumerate(future):
-        credit = np.concatenate([decided, drawn[~np.isnan(drawn)]])
-        item = np.arange(len(credit))
-        interval = wilson_by_item(
-            item, np.ones(len(credit)), credit, half_credit=True, level=1 - ALPHA / 2
-        )
-        found[k] = _by_interval(interval, limits) != "unclear"
-    return found
+    return np.array(
+        [
+            _by_interval(
+                ordinary(
+                    LabelledRow(
+                        stratum=row.stratum,
+                        credit=np.concatenate([row.credit, drawn]),
+                        undecided=np.concatenate([row.undecided, np.zeros(len(drawn), dtype=bool)]),
+                        by_verdict=row.by_verdict,
+                    ),
+                    len(row.credit) + len(drawn),
+                ),
+                limits,
+            )
+            != "unclear"
+            for drawn in future
+        ]
+    )

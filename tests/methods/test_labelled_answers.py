@@ -11,7 +11,7 @@ from draws import seeded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import labelling as simulated
+from benchmarks import labelled_answers as simulated
 from core.errors import InvalidOption
 from core.interpretation.labelling import levels_sentence, passing_sentence
 from core.labelling.answers import (
@@ -28,6 +28,8 @@ from core.labelling.verdict import GRID, Plan
 from core.labelling.wealth import row_path
 from core.scores.pass_rate import pass_rate
 from core.scores.table import ScoreTable
+from core.stats.by_verdict import class_rate
+from core.stats.intervals import beta_interval
 
 LIMITS = (0.60, 0.40)
 
@@ -137,6 +139,83 @@ def test_the_end_of_a_plan_has_the_pass_rate_of_its_own_labels():
     assert pass_verdict(first(row, 99), Plan(labels=100), limits=LIMITS).passed.planned is None
 
 
+@given(
+    st.tuples(st.integers(1, 60), st.integers(1, 60)),
+    st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    st.integers(1, 9),
+)
+def test_a_class_by_verdict_is_a_ratio_whose_ends_solve_their_definition(m, shares, times):
+    """End L of p₁/p₀: (p₁ − L·p₀)² = (p₁ − l₁)² + L²(u₀ − p₀)²; the other class has 1 − rate."""
+    m = np.array(m)
+    k, items = np.floor(m * np.array(shares)).astype(int), m * np.array([1, times])
+    value, low, high = class_rate(k, m, items)
+    if not k.any():
+        assert np.isnan(value)
+        assert (low, high) == (0, 1)
+        return
+    assert value == pytest.approx(items[0] * k[0] / m[0] / (items * k / m).sum())
+    assert low <= value + 1e-12
+    assert value <= high + 1e-12
+    others = class_rate(k[::-1], m[::-1], items[::-1])
+    assert others[1] == pytest.approx(1 - high, abs=1e-9)
+    assert others[2] == pytest.approx(1 - low, abs=1e-9)
+    p = k / m
+    beneath, above = beta_interval(k + 0.5, m - k + 0.5)
+    beneath, above = np.where(k == 0, 0, beneath), np.where(k == m, 1, above)
+    for end, ends in ((low, (beneath[0], above[1])), (high, (above[0], beneath[1]))):
+        if 0 < end < 1:
+            ratio = end / (1 - end) * items[1] / items[0]
+            apart = (p[0] - ratio * p[1]) ** 2
+            both = (p[0] - ends[0]) ** 2 + (ratio * (ends[1] - p[1])) ** 2
+            assert apart == pytest.approx(both, rel=1e-6, abs=1e-12)
+
+
+def test_the_end_of_a_plan_weighs_labels_by_the_judges_verdicts():
+    """Of 400 answers 100 are failed; of the first 40 labels 12 are, and people fail 9 of these and
+    1 of the others: TNR is 100·9/12 of 100·9/12 + 300·1/28, not 9 of 10.
+    """
+    judge = np.r_[np.zeros(12), np.ones(28), np.zeros(88), np.ones(272)]
+    label = np.r_[np.zeros(9), np.ones(3), 0.0, np.ones(27)]
+    row = AnswerRow(judge=judge, label=label)
+    seen = pass_verdict(row, Plan(labels=40), limits=LIMITS)
+    for rate, k, m, items in (
+        (seen.failed.planned, (9, 1), (12, 28), (100, 300)),
+        (seen.passed.planned, (27, 3), (28, 12), (300, 100)),
+    ):
+        value, low, high = class_rate(k, m, items, level=0.975)
+        assert (rate.value, rate.low, rate.high) == (value, low, high)
+        assert rate.n == sum(k)
+    assert seen.failed.planned.value == pytest.approx(75 / (75 + 300 / 28))
+    # A share of runs is no verdict, and without a label of either verdict nothing can be weighed.
+    for other in (replace(row, judge=np.where(judge == 1, 0.9, 0.1)), first(row, 12)):
+        n = len(other.label)
+        of_class = other.of_class(False)
+        planned = pass_verdict(other, Plan(labels=n), limits=LIMITS).failed.planned
+        assert planned.value == pytest.approx(of_class.credit[of_class.decided].mean())
+
+
+def test_the_end_of_a_plan_grades_with_fewer_of_a_class():
+    """8 of 8 failures found and none of 72 passes wrong, of 90 % that it passes."""
+    judge = np.tile(np.r_[0.0, np.ones(9)], 40)
+    row = AnswerRow(judge=judge, label=judge[:80])
+    ended = pass_verdict(row, Plan(labels=80), limits=LIMITS)
+    assert (ended.grade, ended.since, ended.failed.by_plan) == ("ok", 80, True)
+    assert ended.failed.right.n == 8
+    for plan in (Plan(labels=None), Plan(labels=200)):
+        assert pass_verdict(row, plan, limits=LIMITS).grade == "unclear"
+
+
+def test_a_forecast_of_a_class_draws_it_within_verdicts():
+    """People fail what the judge fails, 8 of 80: what is left until the plan's end decides it."""
+    judge = np.tile(np.r_[0.0, np.ones(9)], 100)
+    row = AnswerRow(judge=judge, label=judge[:80])
+    plan = Plan(labels=200)
+    verdict = pass_verdict(row, plan, limits=LIMITS)
+    side, ahead = pass_forecast(row, plan, verdict, limits=LIMITS, rng=seeded())
+    assert side is False
+    assert ahead.by_end > 0.8
+
+
 def test_sentences_name_both_rates_and_the_true_one():
     row = first(answers(400), 60)
     plan = Plan(labels=200)
@@ -191,6 +270,21 @@ def test_answers_that_cannot_be():
         AnswerRow(judge=np.ones(2), label=np.ones(3))
     with pytest.raises(InvalidOption):
         AnswerRow(judge=np.array([2.0]), label=np.ones(1))
+
+
+@pytest.mark.thorough
+def test_rates_by_verdict_hold_and_no_order_needs_fewer_labels():
+    """Where the judge fails few: half of the labels on these shows TNR no sooner."""
+    draws = 400
+    answers = simulated.RareFailures(n=2_000, fails=160, failed=(144, 37))
+    for share in simulated.ORDERS.values():
+        held = simulated.held_by_verdict(answers, 100, share, draws, seeded())
+        assert (held >= 0.93).all()
+    plain, by_verdict, half = (
+        int(simulated.smallest_plan(answers, share, draws, seeded(), by_verdict=weighed))
+        for share, weighed in ((None, False), (None, True), (0.5, True))
+    )
+    assert by_verdict < half < plain
 
 
 @pytest.mark.thorough
