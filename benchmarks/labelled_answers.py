@@ -1,5 +1,5 @@
 """What labels of single answers show of judges that pass or fail: two parts of
-`python -m benchmarks.labelling`, `passing` and `rare`.
+`python -m benchmarks.labelling`, `passing`, `rare` and `errors`.
 """
 
 from __future__ import annotations
@@ -259,3 +259,65 @@ def held_by_verdict(
         best = pass_rate(table, designed=share is not None).best
         covered += best is not None and best.low <= truth <= best.high
     return np.array([*held, covered / draws])
+
+
+ERRORS = {
+    "one in twenty, either way": (0.05, 0.05),
+    "one in five, either way": (0.2, 0.2),
+    "a tenth of failures, a twentieth of passes": (0.05, 0.1),
+    "a fifth of failures, no pass": (0.0, 0.2),
+    "no failure, a fifth of passes": (0.2, 0.0),
+}
+"""What a person gets wrong: share of the answers that pass, and of those that fail."""
+TWICE = 200
+
+
+def errors_of_people(draws: int, rng: np.random.Generator) -> Iterator[str]:
+    """Coverage of TPR and TNR, as they are and corrected as shares of comparisons are: two people
+    who err alike label 200 answers.
+    """
+    yield "| a person gets wrong | raw TPR | raw TNR | corrected TPR | corrected TNR |"
+    yield "|---|--:|--:|--:|--:|"
+    for name, errors in ERRORS.items():
+        held = np.array(
+            [
+                np.mean([_held_twice(judge, errors, rng) for _ in range(draws)], axis=0)
+                for judge in ANSWERS[:4]
+            ]
+        )
+        yield f"| {name} | {' | '.join(f'{share:.2f}' for share in held.min(axis=0))} |"
+
+
+def _held_twice(
+    judge: tuple[float, float, float], errors: tuple[float, float], rng: np.random.Generator
+) -> Array:
+    """Whether raw TPR and TNR, then corrected ones, hold the truth in one session."""
+    rate, tpr, tnr = judge
+    good = rng.random(TWICE) < rate
+    said = rng.random(TWICE) < np.where(good, tpr, 1 - tnr)
+    people = good ^ (rng.random((2, TWICE)) < np.where(good, *errors))
+    passing = rate * tpr + (1 - rate) * (1 - tnr)
+    items = np.array([1 - passing, passing])
+    labelled = np.array([(~said).sum(), said.sum()])
+    failed = np.array([(~said & ~people[0]).sum(), (said & ~people[0]).sum()])
+    raw = [
+        class_rate((labelled - failed)[::-1], labelled[::-1], items[::-1])[1:],
+        class_rate(failed, labelled, items)[1:],
+    ]
+    same = int((people[0] == people[1]).sum())
+    agree = np.maximum(rng.beta(same + 0.5, TWICE - same + 0.5, 2_000), 0.525)
+    error = (1 - np.sqrt(2 * agree - 1))[:, None] / 2
+    share = rng.beta(failed + 0.5, labelled - failed + 0.5, (2_000, 2))
+    fails = items * np.clip((share - error) / (1 - 2 * error), 0, 1)
+    rates = [
+        (items - fails)[:, 1] / (items - fails).sum(axis=1),
+        fails[:, 0] / np.maximum(fails.sum(axis=1), 1e-12),
+    ]
+    corrected = [np.quantile(of_draws, (0.025, 0.975)) for of_draws in rates]
+    truths = (tpr, tnr, tpr, tnr)
+    return np.array(
+        [
+            low <= truth <= high
+            for (low, high), truth in zip([*raw, *corrected], truths, strict=True)
+        ]
+    )

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.labelled_answers import passing, rare_failures
+from benchmarks.labelled_answers import errors_of_people, passing, rare_failures
 from core.accuracy import credit, decided
 from core.errors import AppellateError
 from core.importers import read
@@ -489,6 +489,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "nats": lambda rng: nats(draws, rng),
         "passing": lambda rng: passing(min(draws, 400), rng),
         "rare": lambda rng: rare_failures(draws, rng),
+        "errors": lambda rng: errors_of_people(min(draws, 400), rng),
         "win": lambda rng: win_rates(options.votes, min(draws, 400), rng),
     }
     for name, part in parts.items():

@@ -47,6 +47,7 @@ class Look:
     def shown(self, between: Callable[[], object] = bool) -> Shown:
         """What the labels show of each judge; `between` is called before each of them."""
         same, again = self.session.repeats()
+        pair = self.session.pairs()
         repeated = repeatability(same, again) if again else None
         judges: tuple[JudgeStanding, ...] = ()
         passing: tuple[PassStanding, ...] = ()
@@ -67,6 +68,7 @@ class Look:
             models=None if self.models is None else self.models.names,
             passing=passing,
             levels=levels,
+            agree=None if pair is None else (sum(pair[2].values()), len(pair[2])),
         )
 
     def _limits(self, check: str) -> Limits:

@@ -208,3 +208,15 @@ def repeats_sentence(shown: Shown) -> str | None:
     same, n = shown.repeats
     doubt = " Verdicts against a judge wait for better labels." if shown.doubtful else ""
     return f"The person repeats {same} of {n} ({percent_span(shown.repeated)}).{doubt}"
+
+
+def second_person_sentence(shown: Shown) -> str | None:
+    """Of pass and fail: how often two people agree, and that their errors are not taken out."""
+    if not shown.passing or shown.agree is None:
+        return None
+    same, n = shown.agree
+    return (
+        f"Two people say the same of {same} of {n}. TPR and TNR are by the first one's labels, "
+        "with the errors of people left in: agreement alone does not say whether they miss "
+        "failures or invent them, which move the two rates apart."
+    )

@@ -64,7 +64,8 @@ class Shown:
     """n, size : units labelled, and all.  planned : labels; None without a plan.
     repeats : answered as the first time, and asked; repeated : their share, None without any.
     judges : of comparisons.  models : the two that are compared; None where there are others.
-    passing, levels : of single answers.
+    passing, levels : of single answers.  agree : of the units that two people labelled, those on
+        which both say the same, and all; None with one person.
     """
 
     n: int
@@ -76,6 +77,7 @@ class Shown:
     models: tuple[str, str] | None = None
     passing: tuple[PassStanding, ...] = ()
     levels: tuple[LevelStanding, ...] = ()
+    agree: tuple[int, int] | None = None
 
     @property
     def doubtful(self) -> bool:

@@ -30,7 +30,7 @@ def class_rate(
 
     >>> value, low, high = class_rate([8, 1], [10, 90], [100, 900])
     >>> [round(float(end), 3) for end in (value, low, high)]
-    [0.889, 0.523, 0.986]
+    [0.889, 0.613, 0.987]
     """
     k, m, sizes = (np.asarray(counts, dtype=np.float64) for counts in (of_class, labelled, items))
     low, high = beta_interval(k + 0.5, m - k + 0.5, level=level)

@@ -14,6 +14,7 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import AppellateError, InvalidOption
 from core.importers import read
+from core.interpretation.labelling import second_person_sentence
 from core.label_desk import open_desk
 from core.label_sheet import add_labels, is_sheet, join_sheet, write_sheet, write_tasks
 from core.schema import Selection
@@ -371,8 +372,19 @@ def test_single_answers_pass_or_fail():
         every = store.rows("select avg(score) from scores where not human")[0][0]
         assert judge.rate.judge == pytest.approx(every)
         assert judge.rate.now.low <= every <= judge.rate.now.high
+        assert (seen.agree, second_person_sentence(seen)) == (None, None)
         desk.undo("me")
         assert len(store.rows("select 1 from scores where human")) == desk.session.count("me")
+        both = open_desk(store, "answers", kind="scores", sharing="all")
+        for key in ("p", "f", "p"):
+            both.answer("other", both.cards("other")[0], key)
+        seen = both.shown()
+        mine = [both.session.answer_of("me", place).answer for place in range(3)]
+        same = sum(said == key for said, key in zip(mine, ("p", "f", "p"), strict=True))
+        assert seen.agree == (same, 3)
+        said = second_person_sentence(seen)
+        assert said.startswith(f"Two people say the same of {same} of 3.")
+        assert "the errors of people left in" in said
 
 
 def test_levels_have_intervals_and_no_grade():

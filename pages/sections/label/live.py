@@ -12,6 +12,7 @@ from core.interpretation.labelling import (
     levels_sentence,
     passing_sentence,
     repeats_sentence,
+    second_person_sentence,
     standing_sentence,
     wins_sentence,
 )
@@ -61,8 +62,9 @@ def _standings(shown: Shown) -> None:
         st.text(levels_sentence(levels))
     if shown.levels:
         st.caption(LEVELS_NOT_GRADED)
-    if sentence := repeats_sentence(shown):
-        st.caption(sentence)
+    for sentence in (second_person_sentence(shown), repeats_sentence(shown)):
+        if sentence:
+            st.caption(sentence)
 
 
 def _shown(state: PageState) -> Shown | None:
