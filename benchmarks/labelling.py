@@ -22,8 +22,9 @@ from benchmarks.labelled_answers import errors_of_people, passing, rare_failures
 from core.accuracy import credit, decided
 from core.errors import AppellateError
 from core.importers import read
+from core.labelling import wealth
 from core.labelling.people import corrected_accuracy
-from core.labelling.verdict import LEAST_LABELS, LabelledRow, Plan, forecast, ordinary
+from core.labelling.verdict import LEAST_LABELS, LabelledRow, Plan, anytime_mean, forecast, ordinary
 from core.labelling.wealth import strata, wealth_path
 from core.leaderboard.debiased import debiased_rate
 from core.records import NO_GOLD, VoteCounts
@@ -397,6 +398,39 @@ def nats(draws: int, rng: np.random.Generator) -> Iterator[str]:
         )
 
 
+FEWER_STAKES = (0.2, 0.4, 0.6, 0.8)
+
+
+def stakes(folder: Path, draws: int, rng: np.random.Generator) -> Iterator[str]:
+    """What fewer stakes save until a verdict, and what they cost the interval."""
+    seed, now = int(rng.integers(2**32)), wealth.STAKES
+    yield "| stakes | mean labels at .90, .85, .80, .55 | real ratio | width at 100 | 200 | 500 |"
+    yield "|---|---|--:|--:|--:|--:|"
+    for tried in (now, FEWER_STAKES):
+        wealth.STAKES = tried
+        drawing = np.random.default_rng(seed)
+        labels = [line.split("|")[2].strip() for line in labels_needed(draws, drawing)][2:]
+        ratio = list(real(folder, draws, drawing))[-1].split()[2]
+        widths = [_width(count, draws // 10, drawing) for count in (100, 200, 500)]
+        shown = " | ".join(f"{width:.3f}" for width in widths)
+        yield f"| {', '.join(f'{s:g}' for s in tried)} | {', '.join(labels)} | {ratio} | {shown} |"
+    wealth.STAKES = now
+
+
+def _width(count: int, draws: int, rng: np.random.Generator) -> float:
+    """Mean width of the interval that holds at any time, after some labels of which .80 are 1."""
+    widths = []
+    for _ in range(draws):
+        row = LabelledRow(
+            stratum=np.zeros(ENDLESS, dtype=np.int64),
+            credit=(rng.random(count) < 0.8).astype(float),
+            undecided=np.zeros(count, dtype=bool),
+        )
+        mean = anytime_mean(row)
+        widths.append(mean.high - mean.low)
+    return float(np.mean(widths))
+
+
 def _planned_once(x: Array, n: int) -> int:
     """Smallest n at which Wilson by item with the finite-population factor decides in 90 %; all
     labels that were drawn where none does.
@@ -486,6 +520,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "naive": lambda rng: naive(draws, rng),
         "people": lambda rng: two_people(draws, rng),
         "real": lambda rng: real(options.votes, draws, rng),
+        "stakes": lambda rng: stakes(options.votes, min(draws, 400), rng),
         "nats": lambda rng: nats(draws, rng),
         "passing": lambda rng: passing(min(draws, 400), rng),
         "rare": lambda rng: rare_failures(draws, rng),

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..errors import InvalidOption
+from .cells import CELLS
 from .connection import Change, Database
 from .labelling import Act, dataset_number, label_plan
-from .load import count_added, count_anew, vacuum
+from .load import count_anew, vacuum
 
 BOTH_BAD = "both bad"
 """Column outside the canonical form of a tie between two bad responses."""
@@ -165,13 +166,39 @@ def _write_vote(change: Change, unit: _Unit, person: str, judge: int) -> None:
             },
         )
         _write_details(change, vote, str(answer), tags, note)
+        if not there:
+            keys = unit.dataset, unit.comparison, judge, category
+            _count_lone(change, keys, int(float(str(label))), -1 if swapped else 1)
     if not unit.of_file:
         labels = [int(float(str(word[2]))) for word in words if word[2] is not None]
         change.execute("update comparisons set gold = ? where id = ?", [_mode(labels), comparison])
     if there:
         count_anew(change, f"v.comparison = {int(comparison or 0)} and v.judge = {judge}")
-    else:
-        count_added(change, f"v.id = {vote}")
+
+
+_LONE_CELLS: dict[tuple[str, int, int], tuple[int | bool, ...]] = {}
+"""What each cell counts in one vote of a person, by name of the cell, vote and position."""
+
+
+def _count_lone(
+    change: Change, keys: tuple[int, int | None, int, int | None], vote: int, position: int
+) -> None:
+    """Count the only vote of a person on a comparison; keys : dataset, comparison, judge, category.
+
+    To plan the statements that count takes longer than all else of an answer, and what they count
+    in one vote is always the same.
+    """
+    for name, sql in CELLS.items():
+        cell = name, vote, position
+        if cell not in _LONE_CELLS:
+            lone = f"""(select 0 as dataset, 0 as comparison, 0 as judge, 0 as category, true as
+                        human, 0 as run, {position} as position, {vote} as vote, 0 as status,
+                        null::double as confidence)"""
+            (_LONE_CELLS[cell],) = change.rows(sql.format(votes=lone))
+        # Both begin with their keys, of which `runs` has no category.
+        own = keys if name == "tallies" else keys[:3]
+        row = [*own, *_LONE_CELLS[cell][len(own) :]]
+        change.execute(f"insert into {name} values ({', '.join('?' * len(row))})", row)
 
 
 def _write_details(change: Change, vote: int, answer: str, tags: object, note: object) -> None:

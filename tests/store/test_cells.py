@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.importers import ReadOptions, read
+from core.label_desk import open_desk
 from core.records import value_codes
 from core.schema import Selection
 from core.store import Store
@@ -63,6 +64,23 @@ def test_cells_follow_every_change_of_the_votes():
         check(store, rows=1)
         store.delete_dataset("e")
         check(store, rows=0)
+
+
+def test_cells_follow_labels_given_one_by_one():
+    """Both sides, ties, what nobody can tell, taken back and given anew; with a category or not."""
+    rows = "".join(f"{n},a,b,{'x' * (n % 2)},j,0,ab,1,,,\n" for n in range(24))
+    with Store.open(None) as store:
+        put(store, rows, dataset="d")
+        desk = open_desk(store, "d", seed=1)
+        for turn, key in enumerate("120bx" * 4):
+            desk.answer("me", desk.cards("me")[0], key)
+            if turn % 5 == 2:
+                desk.undo("me")
+                check(store, rows=1)
+                desk.answer("me", desk.cards("me")[0], "2")
+        labelled = "select distinct position, vote from votes where human"
+        assert {*store.rows(labelled)} == {(side, vote) for side in (1, -1) for vote in (1, 0, -1)}
+        check(store, rows=1)
 
 
 def test_runs_write_each_vote_at_the_place_of_its_run():
