@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from .audit_results import AuditOptions, ScoreAudit
 from .checks.overall import OVERALL_WORDS
-from .checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
+from .checks.overall_scores import check_scores, overall_of_scores
 from .checks.score_evidence import JudgedScores, ScoreEvidence
+from .interpretation.single_answers import score_answer
 from .scores.table import ScoreTable
 from .stats.periods import periods
 from .store.score_queries import score_answers, score_dates, score_runs, scored_metrics
@@ -89,14 +90,15 @@ def _audit(scores: JudgedScores, options: AuditOptions, rows_read: RowsRead | No
             for result, other in zip(results, reference, strict=True)
         )
     overall = overall_of_scores(evidence, results)
+    answer = score_answer(evidence, overall, results)
     return ScoreAudit(
         judge=scores.judge,
         metric=scores.metric,
         evidence=evidence,
         checks=results,
         overall=overall,
-        headline=headline(evidence, overall, results),
-        figures=figures_line(evidence),
+        headline=answer.headline,
+        figures=answer.figures,
     )
 
 

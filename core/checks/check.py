@@ -163,6 +163,9 @@ class Check:
     limits_for : limits that depend on the evidence.
     noise : evidence → what noise alone shows, of a check `above_noise`.
     compose : a check of several parts makes its result itself.
+    short : evidence, the number and a grade → what a headline says of it, after "it", without
+        numbers.  figure : what its number is called in the line of figures below. Of scores alone:
+        headlines of votes join what several checks say.
     """
 
     name: str
@@ -180,6 +183,8 @@ class Check:
     limits_for: Callable[[Any, Limits], Limits] | None = None
     noise: Callable[[Any], float] | None = None
     compose: Callable[[Check, Any], CheckResult] | None = None
+    short: Callable[[Any, Estimate, Grade], str] | None = None
+    figure: str = ""
     more_limits: Mapping[str, Limits] = field(default_factory=dict)
     against_gold: bool = False
     decisive: bool = False

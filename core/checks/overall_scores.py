@@ -1,11 +1,10 @@
-"""What the checks of a judge of single answers add up to, and what is said of it first."""
+"""What the checks of a judge of single answers add up to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..wording import percent
-from .check import CheckResult, share_span
+from .check import CheckResult
 from .overall import Overall, OverallVerdict
 from .score_evidence import ScoreEvidence
 from .scores import CHECKS
@@ -62,50 +61,3 @@ def _shown_low(result: CheckResult) -> bool:
     if result.grade != "unclear" or rate is None or limits is None:
         return False
     return rate.high < limits.caution
-
-
-def headline(evidence: ScoreEvidence, overall: Overall, results: Sequence[CheckResult]) -> str:
-    """What is said of it first: of pass/fail the worse class, else the check that decided.
-
-    "It passes 43 % of the answers that people failed; always passing would be right as often."
-    """
-    passing = evidence.passing
-    if not evidence.table.says_pass or passing.tpr is None or passing.tnr is None:
-        of_check = {result.check: result for result in results}
-        decided = (*overall.because, *evidence.merit)
-        return next((of_check[name].sentence for name in decided if name in of_check), "")
-    worse_side = "fail" if passing.tnr.value <= passing.tpr.value else "pass"
-    if worse_side == "fail":
-        said = f"It passes {percent(1 - passing.tnr.value)} of the answers that people failed"
-    else:
-        said = f"It fails {percent(1 - passing.tpr.value)} of the answers that people passed"
-    blind = {"always passing": passing.always_pass, "always failing": passing.always_fail}
-    what, best = max(
-        ((name, share or 0.0) for name, share in blind.items()), key=lambda one: one[1]
-    )
-    right = passing.right
-    if right is not None and right.high < best:
-        said += f"; {what} would be right more often"
-    elif right is not None and right.value <= best:
-        said += f"; {what} would be right as often"
-    elif right is not None and right.low <= best:
-        said += f"; it is not shown to be right more often than {what}"
-    return f"{said}."
-
-
-def figures_line(evidence: ScoreEvidence) -> str:
-    """ "fails 57 % of what people failed (42 % to 71 %) · passes 90 % of what they passed (…)"."""
-    parts = []
-    for rate, does, did in (
-        (evidence.passing.tnr, "fails", "failed"),
-        (evidence.passing.tpr, "passes", "passed"),
-    ):
-        if rate is not None:
-            parts.append(f"{does} {percent(rate.value)} of what people {did} ({share_span(rate)})")
-    rates = evidence.pass_rate
-    if rates.corrected is not None and rates.judge is not None:
-        parts.append(
-            f"true pass rate {percent(rates.corrected.value)} ({share_span(rates.corrected)}), "
-            f"the judge says {percent(rates.judge.value)}"
-        )
-    return " · ".join(parts)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,13 +14,36 @@ from ..scores.table import UNDECIDED
 from ..stats.estimate import Estimate
 from ..stats.intervals import mean_interval
 from ..wording import count, interval, number, percent
-from .check import Check, CheckResult, Limits, Unknown, differs, points_span, share_span, worse
+from .check import (
+    Check,
+    CheckResult,
+    Grade,
+    Limits,
+    Unknown,
+    differs,
+    points_span,
+    share_span,
+    worse,
+)
 from .data import with_rows
 from .score_evidence import ScoreEvidence
 
 LEAST_LEANING = 0.02
 """A leniency whose interval touches this share of the scale is too small to warn of; so is, of
 scores that are cut, a difference in the share that passes."""
+
+
+def _says(fine: str, above: str, below: str = "") -> Callable[[Any, Estimate, Grade], str]:
+    """What a headline says of a check: that it is fine, or what is wrong, by the estimate's sign
+    where that matters.
+    """
+
+    def said(_: ScoreEvidence, estimate: Estimate, grade: Grade) -> str:
+        if grade not in ("warn", "fail"):
+            return fine
+        return below if below and estimate.value < 0 else above
+
+    return said
 
 
 def _why(evidence: ScoreEvidence, name: str) -> Unknown:
@@ -41,6 +65,13 @@ def _association_sentence(evidence: ScoreEvidence, r: Estimate) -> str:
 
 def _or_noisy(_: ScoreEvidence, __: Estimate, grade: str) -> str:
     return "Or this person's scores are noisy." if grade in ("warn", "fail") else ""
+
+
+def _follows(_: ScoreEvidence, r: Estimate, grade: Grade) -> str:
+    if grade == "fail":
+        against = r.has_interval and r.high < 0
+        return f"{'goes against' if against else 'hardly follows'} the person's scores"
+    return f"follows the person's scores{' only loosely' if grade == 'warn' else ''}"
 
 
 ASSOCIATION = Check(
@@ -66,6 +97,8 @@ ASSOCIATION = Check(
     sentence=_association_sentence,
     then=_or_noisy,
     decisive=True,
+    short=_follows,
+    figure="r with the person",
 )
 
 
@@ -139,6 +172,11 @@ PEOPLE = Check(
     sentence=_people_sentence,
     compose=_people_result,
     decisive=True,
+    short=_says(
+        "is as near to people as they are to each other",
+        "is farther from people than they are from each other",
+    ),
+    figure="nearer to people than one of them is",
 )
 
 
@@ -157,6 +195,12 @@ def _auroc_sentence(_: ScoreEvidence, area: Estimate) -> str:
     )
 
 
+def _tells_apart(_: ScoreEvidence, __: Estimate, grade: Grade) -> str:
+    hardly = "hardly " if grade == "fail" else ""
+    roughly = " only roughly" if grade == "warn" else ""
+    return f"{hardly}tells what people pass from what they fail{roughly}"
+
+
 AUROC = Check(
     name="auroc",
     title="tells apart",
@@ -171,6 +215,8 @@ AUROC = Check(
     estimate=_auroc,
     sentence=_auroc_sentence,
     decisive=True,
+    short=_tells_apart,
+    figure="AUROC",
 )
 
 
@@ -205,6 +251,8 @@ KAPPA = Check(
     estimate=_kappa,
     sentence=_kappa_sentence,
     limits_for=_peoples_kappa,
+    short=_says("gives the scores that people give", "gives other scores than people"),
+    figure="κ_w",
 )
 
 
@@ -236,6 +284,14 @@ def _lenient(check: Check, evidence: ScoreEvidence) -> CheckResult:
     return result
 
 
+def _strict(evidence: ScoreEvidence, bias: Estimate, grade: Grade) -> str:
+    if grade not in ("warn", "fail"):
+        return "is as strict as people"
+    if evidence.table.says_pass:
+        return f"passes {'more' if bias.value > 0 else 'less'} often than people"
+    return f"scores {'higher' if bias.value > 0 else 'lower'} than people"
+
+
 LENIENCY = Check(
     name="leniency",
     title="lenient",
@@ -256,6 +312,8 @@ LENIENCY = Check(
     estimate=_leaning,
     sentence=_leniency_sentence,
     compose=_lenient,
+    short=_strict,
+    figure="beside people",
 )
 
 
@@ -311,6 +369,12 @@ SPREAD = Check(
     estimate=_ratio,
     sentence=_spread_sentence,
     compose=_spread,
+    short=lambda _, ratio, grade: (
+        "uses as much of the scale as people"
+        if grade not in ("warn", "fail")
+        else f"uses {'less' if ratio.value < 1 else 'more'} of the scale than people"
+    ),
+    figure="spread of people's",
 )
 
 Side = Literal["tpr", "tnr"]
@@ -390,6 +454,7 @@ def _noise_of_one(evidence: ScoreEvidence, side: Side) -> str | None:
 
 def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
     does, did = VERBS[side]
+    other = VERBS["tnr" if side == "tpr" else "tpr"][0]
     return Check(
         name=side,
         title=title,
@@ -410,6 +475,8 @@ def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
         sentence=lambda evidence, rate: _rate_sentence(evidence, rate, side),
         compose=lambda check, evidence: _rate_result(check, evidence, side),
         decisive=True,
+        short=_says(f"{does} what people {did}", f"{other} answers that people {did}"),
+        figure=side.upper(),
     )
 
 
@@ -475,6 +542,10 @@ SCORE_LENGTH = Check(
     estimate=_length,
     sentence=_length_sentence,
     compose=_length_result,
+    short=_says(
+        "takes no answer's length for merit", "favours long answers", "favours short answers"
+    ),
+    figure="a standard deviation of length",
 )
 
 
@@ -516,6 +587,12 @@ DRIFT = Check(
     advice="Do not compare categories by its scores.",
     estimate=_worst_group,
     sentence=lambda evidence, _: stands_out(evidence.drift, what="category ", others="categories"),
+    short=_says(
+        "is as strict in every category",
+        "is less strict in one category",
+        "is stricter in one category",
+    ),
+    figure="worst category",
 )
 
 
@@ -547,6 +624,10 @@ DRIFT_OVER_TIME = Check(
     advice="Do not compare times by its scores: the judge, its prompt or what it judges changed.",
     estimate=_worst_period,
     sentence=lambda evidence, _: stands_out(evidence.drift_over_time, others="periods"),
+    short=_says(
+        "is as strict at all times", "was less strict for a time", "was stricter for a time"
+    ),
+    figure="worst period",
 )
 
 
@@ -582,6 +663,8 @@ SCORE_REPEATABILITY = Check(
     advice="Ask several times and take the mean: one score is a draw of luck.",
     estimate=_icc,
     sentence=_icc_sentence,
+    short=_says("repeats itself", "gives other scores when asked again"),
+    figure="ICC(3,k)",
 )
 
 
@@ -627,6 +710,11 @@ SCORE_DATA = Check(
     sentence=_missing_sentence,
     compose=_data,
     decisive=True,
+    short=_says(
+        "leaves hardly an answer without a score",
+        "leaves answers without a score, or rows were rejected",
+    ),
+    figure="without a score",
 )
 
 CHECKS: tuple[Check, ...] = (

@@ -14,7 +14,7 @@ from ..checks.overall import SIGNS
 from ..stats.estimate import Estimate, Estimates
 from ..wording import number
 from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
-from .forest import DENSE, row_names
+from .forest import DENSE, DENSE_ROW, row_names
 
 if TYPE_CHECKING:
     from ..checks.check import CheckResult, Grade
@@ -33,9 +33,6 @@ ROW, LONG_ROW, LINE = 22, 30, 25
 """
 HEADS = 36
 """Pixels for the heads of a matrix, in two lines."""
-LOW_ROW = 10
-"""Height of a row where all judges are asked for: strip and matrix have one each and share a page.
-"""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
@@ -76,7 +73,7 @@ def evidence_strip(
     if narrow and len(rows) == 1:
         names = [""]
     high = LONG_ROW if any("<br>" in name for name in names) else ROW
-    high = LOW_ROW if len(rows) > DENSE else high
+    high = DENSE_ROW if len(rows) > DENSE else high
     inner = max(round(high * (len(rows) + NOTES)), LEAST_INNER)
     each, lines = head + inner + foot, math.ceil(len(panels) / columns)
     drawn = _Drawn()
@@ -124,7 +121,7 @@ def _rows(names: Sequence[str], rows: Sequence[str], chosen: str | None) -> dict
         "ticktext": [
             f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)
         ],
-        "tickfont": {"size": 9 if len(rows) > DENSE else 13},
+        "tickfont": {"size": 12 if len(rows) > DENSE else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,
         "showline": False,
@@ -453,8 +450,7 @@ def check_matrix(
     """
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
-    # Low rows give up a little of their height to the heads: strip and matrix share a page.
-    high = (32 + LOW_ROW * len(rows)) if dense else (HEADS + 24 * len(rows))
+    high = HEADS + (DENSE_ROW if dense else 24) * len(rows)
     fig = figure("", "", theme=theme, height=high, legend=False)
     fig.update_layout(margin={"t": HEADS, "b": 0, "l": 4, "r": 4})
     tiles = [
@@ -466,14 +462,14 @@ def check_matrix(
         fig,
         tiles,
         size=10 if dense else 22,
-        text_size=10 if dense else 14,
+        text_size=12 if dense else 14,
         theme=theme,
         chosen=None,
     )
     heads = [_head(BY_NAME[check].title) for check in checks]
     sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
-    left = bare | {"tickfont": {"size": 9 if dense else 13}}
+    left = bare | {"tickfont": {"size": 12 if dense else 13}}
     top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
     fig.update_xaxes(
         tickvals=list(range(len(heads))),

@@ -409,12 +409,13 @@ _ROW = re.compile(r"\brow [\d,]+")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stored:
-    """What is in a data set: `sentence` says how much, `gaps` what it lacks and which answers that
-    costs.
+    """What is in a data set: `sentence` says how much, `figures` of how much of it what is known,
+    `gaps` what it lacks and which answers that costs.
     """
 
     sentence: str
     gaps: tuple[str, ...]
+    figures: str = ""
 
 
 def stored(summary: Summary) -> Stored:
@@ -422,24 +423,26 @@ def stored(summary: Summary) -> Stored:
 
     Shares are of usable votes, as the Overview has them; 100 % means all of them.
     """
-    others = [
-        _other_judgements(*each)
-        for each in (("scores", summary.scores), ("rankings", summary.rankings))
-        if each[1]
-    ]
+    kinds: tuple[tuple[Kind, tuple[RaterCount, ...]], ...] = (
+        ("scores", summary.scores),
+        ("rankings", summary.rankings),
+    )
+    others = [(kind, raters) for kind, raters in kinds if raters]
     if others and not summary.votes and not summary.unparsed:
         return Stored(
-            sentence=" ".join(others),
-            gaps=("There are no votes on pairs of responses, which the other pages are about.",),
+            sentence=" ".join(_other_judgements(*each) for each in others),
+            gaps=(),
+            figures="pages about votes on pairs of responses stay empty",
         )
     n = summary.votes
     labelled = sum(judge.labelled for judge in summary.judges)
     confident = sum(judge.with_confidence for judge in summary.judges)
     placed = sum(judge.with_position for judge in summary.judges)
-    failed = _left_out(summary.unparsed, "votes")
-    shares = (
-        f"Gold is known for {_share(labelled, n)} of the votes, the "
-        f"order shown for {_share(placed, n)}"
+    figures = (
+        f"gold for {_share(labelled, n)} of the votes, order shown for {_share(placed, n)}, "
+        f"confidence for {_share(confident, n)}",
+        _left_out(summary.unparsed, "votes"),
+        *(counted(sum(r.n for r in raters), FORMS[kind].unit) for kind, raters in others),
     )
     people = any(judge.rater_type == "human" for judge in summary.judges)
     gaps = []
@@ -457,24 +460,23 @@ def stored(summary: Summary) -> Stored:
         sentence=(
             f"{counted(n, 'vote')} of {counted(len(summary.judges), 'rater')} on "
             f"{counted(summary.comparisons, 'comparison')} of {counted(summary.items, 'item')} "
-            f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for "
-            f"{_share(confident, n)}." + "".join(f" {other}" for other in others)
+            f"{'is' if n == 1 else 'are'} in."
         ),
         gaps=tuple(gaps),
+        figures=" · ".join(filter(None, figures)),
     )
 
 
 def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
     n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
-    judgements = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
     are = "is" if n == 1 else "are"
-    return f"{judgements} {are} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
+    left_out = f"; {_left_out(failed, kind)}" if failed else ""
+    judgements = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
+    return f"{judgements} {are} in{left_out}: see the page {PAGES[kind]}."
 
 
 def _left_out(n: int, kind: Kind) -> str:
-    return (
-        f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
-    )
+    return f"{n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
 
 
 def describe_import(reading: ImportResult) -> str:

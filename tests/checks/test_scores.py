@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,11 +14,15 @@ import pytest
 
 from core.__main__ import main
 from core.checks import LIMITS, SCORE_CHECKS
+from core.checks.check import GRADES
 from core.checks.overall import GRADE_OF, SIGNS
-from core.checks.overall_scores import check_scores, figures_line, headline, overall_of_scores
+from core.checks.overall_scores import check_scores, overall_of_scores
 from core.checks.score_evidence import JudgedScores, ScoreEvidence
+from core.interpretation.answer import MOST_WORDS, words
+from core.interpretation.single_answers import score_answer
 from core.one_call import audit
 from core.scores.table import ScoreTable
+from core.stats.estimate import Estimate
 
 SCORE_RATES = {check.name: check for check in SCORE_CHECKS}
 WORDS = np.array(["fail", "pass"])
@@ -90,7 +95,7 @@ def test_a_spreadsheet_is_answered_and_asks_nothing(files, capsys):
     said = capsys.readouterr().out
     assert "judge should not be trusted" in said
     assert "It passes 100 % of the answers that people failed; always passing would be" in said
-    assert f"passes 100 % of what people passed (98 % to 100 %, {gold.sum()} items)" in said
+    assert f"passes 100 % (98–100) of {gold.sum()} items that people passed" in said
     assert main(["audit", str(folder / "fair.csv"), "--strict"]) in (0, 1)
 
 
@@ -203,6 +208,48 @@ def test_levels_lenient_compressed_and_inverted():
     assert verdict_of(evidence_of(levels(fair), person))[0].verdict == "trust"
 
 
+@pytest.mark.parametrize(
+    ("judge", "said", "figures"),
+    [
+        (lambda fair: fair, "It follows the person's scores; no check warns.", "r with"),
+        (lambda fair: fair + 1, "scores, but scores higher than people.", "beside people +"),
+        (lambda fair: fair - 1, "scores, but scores lower than people.", "beside people −"),
+        (lambda fair: 0.5 * fair, "but uses less of the scale", "spread of people's 0."),
+        (lambda fair: -fair, "It goes against the person's scores: do not use", "person −0."),
+        (
+            lambda fair: np.roll(fair, 7),
+            "It hardly follows the person's scores: do not use",
+            "r with",
+        ),
+    ],
+)
+def test_the_headline_of_scores_says_what_decided_in_few_words(judge, said, figures):
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=N)
+    person = levels(quality + 0.5 * rng.normal(size=N))
+    evidence = evidence_of(levels(judge(quality + 0.4 * rng.normal(size=N))), person)
+    overall, of = verdict_of(evidence)
+    answer = score_answer(evidence, overall, list(of.values()))
+    assert said in answer.headline
+    assert figures in answer.figures
+    assert "300 items" in answer.figures
+    assert words(answer.headline) <= MOST_WORDS
+    assert not re.search(r"\d", answer.headline)
+
+
+def test_every_check_of_scores_has_words_for_a_headline():
+    evidence = evidence_of(np.tile([1, 2, 3, 4], 20), np.tile([2, 2, 3, 4], 20))
+    for check in SCORE_CHECKS:
+        assert check.figure, check.name
+        said = {
+            check.short(evidence, Estimate(value), grade)
+            for value in (-0.3, 0.3)
+            for grade in GRADES
+        }
+        assert len(said) > 1, check.name
+        assert max(map(words, said)) <= 11, said
+
+
 def test_leniency_that_changes_with_the_date_is_graded():
     rng = np.random.default_rng(4)
     people = rng.integers(1, 5, 120)
@@ -252,11 +299,10 @@ def test_the_headline_names_the_worse_class():
     judge[200:] = 0
     evidence = evidence_of(judge, gold)
     overall, of = verdict_of(evidence)
-    said = headline(evidence, overall, list(of.values()))
-    assert said.startswith("It fails 30 % of the answers that people passed")
-    line = figures_line(evidence)
-    assert line.startswith("fails 100 % of what people failed")
-    assert "true pass rate 67 %" in line
+    said = score_answer(evidence, overall, list(of.values()))
+    assert said.headline.startswith("It fails 30 % of the answers that people passed")
+    assert said.figures.startswith("fails 100 % (96–100) of 100 items that people failed")
+    assert "true pass rate 67 %" in said.figures
 
 
 @pytest.mark.parametrize(
@@ -277,7 +323,7 @@ def test_the_headline_compares_with_passing_everything(wrong, said):
     judge[wrong // 4 : max(wrong - 24, wrong // 4)] = 0
     evidence = evidence_of(judge, gold)
     overall, of = verdict_of(evidence)
-    assert headline(evidence, overall, list(of.values())).endswith(said)
+    assert score_answer(evidence, overall, list(of.values())).headline.endswith(said)
 
 
 def test_one_score_to_all_is_unknown_and_never_ok():

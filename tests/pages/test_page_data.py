@@ -163,10 +163,7 @@ def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) 
 
 def test_says_what_is_in_and_what_is_missing(app):
     assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in all_text(app)
-    assert (
-        "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %"
-        in all_text(app)
-    )
+    assert "gold for 100 % of the votes, order shown for 0 %, confidence for 0 %" in all_text(app)
     assert "position bias cannot be tested" in all_text(app)
     assert frame(app, "data set")["votes, failed too"].tolist() == [3]
 
@@ -694,8 +691,8 @@ def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
         from core.store.vote_queries import summary
 
         said = stored(summary(store, Selection()))
-    assert "Gold is known for 99.7 % of the votes" in said.sentence
-    assert "a confidence for 0.3 %" in said.sentence
+    assert "gold for 99.7 % of the votes" in said.figures
+    assert "confidence for 0.3 %" in said.figures
     assert len(said.gaps) == 1
 
 
@@ -719,7 +716,7 @@ def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_pat
         assert f", {empty} of them without a verdict;" in describe_import(reading)
         with Store.open(None) as store:
             store.load(reading)
-            assert said in stored(summary(store, Selection())).sentence
+            assert said in stored(summary(store, Selection())).figures
 
 
 NAMED = "item_id,judge,model_a,model_b,vote\n" + "".join(

@@ -130,4 +130,4 @@ def test_gold_is_known_for_one_share_on_data_and_overview(labelled):
         store.load(reading(rows))
         found = summary(store, Selection())
     share = percent(holdings(found)[0].share)
-    assert f"Gold is known for {share} of the votes" in stored(found).sentence
+    assert f"gold for {share} of the votes" in stored(found).figures

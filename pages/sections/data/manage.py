@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, NoUsableVotes
+from core.interpretation.answer import Answer
 from core.label_desk import PLANNED, Desk, open_desk
 from core.label_sheet import add_labels, write_sheet, write_tasks
 from core.schema import FORMS, Kind, Selection
@@ -49,7 +50,7 @@ def say_what_is_in(*, open_files: int) -> None:
         empty = "No votes are in yet. Drop a file of votes below, or fill in the template."
         widgets.answer(str(error) if cached.datasets() else empty, "warning")
         return
-    widgets.answer(found.sentence, "warning" if found.gaps else "finding")
+    widgets.answer(Answer(headline=found.sentence, figures=found.figures, good=not found.gaps))
     for gap in found.gaps:
         st.text(gap)
 

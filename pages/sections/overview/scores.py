@@ -11,6 +11,8 @@ from core.checks import SCORE_CHECKS
 from core.checks.overall import GRADE_OF, SIGNS, checks_made, what_to_do
 from core.interpretation.card import WORDS
 from core.plots.overview import MOST_ROWS, check_matrix
+from core.plots.scores import distribution_figure, levels_figure
+from core.scores.levels import level_counts
 from pages.sections.overview.first_screen import LEGEND, Screen
 from pages.shared import widgets
 
@@ -19,12 +21,16 @@ def scores_section(state: Screen) -> None:
     """The card of the best judge of single answers, every one with its checks, and the way on."""
     audits = state.found.scores
     _card(audits[0])
+    if not state.found.judges:
+        # Below votes their pictures come first.
+        _pictures(state, audits[0])
     # The page Scores has all.
     shown = audits[:MOST_ROWS]
     names = [audit.whose for audit in shown]
     results = [replace(result, judge=audit.whose) for audit in shown for result in audit.checks]
     signs = {audit.whose: GRADE_OF[audit.overall.verdict] for audit in shown}
-    checks = [check.name for check in SCORE_CHECKS]
+    made = {result.check for result in results if result.applicable}
+    checks = [check.name for check in SCORE_CHECKS if check.name in made]
     with st.container(key="wide-score-matrix"):
         st.plotly_chart(
             check_matrix(results, names, checks, signs=signs, theme=state.look),
@@ -38,6 +44,26 @@ def scores_section(state: Screen) -> None:
         sign = SIGNS[GRADE_OF[audit.overall.verdict]]
         st.text(f"{sign} {audit.whose}: {audit.headline}")
     widgets.goto("To Scores", "scores.py", key="to-scores")
+
+
+def _pictures(state: Screen, audit: ScoreAudit) -> None:
+    """What people and judge say of the same answers, and how often each says it."""
+    table = level_counts(audit.evidence.table)
+    if not table.counts.sum():
+        return
+    of_both = (
+        (levels_figure, "levels", "Answers by people's level and the judge's"),
+        (distribution_figure, "bars", "Share of the answers on each level, people's and judge's"),
+    )
+    for place, (draw, key, alt) in zip(st.columns(2, gap="medium"), of_both, strict=True):
+        with place:
+            st.plotly_chart(
+                draw(table, theme=state.look),
+                key=f"score-{key}-figure",
+                theme=None,
+                config=widgets.PLOTLY_CONFIG,
+                alt=alt,
+            )
 
 
 def _card(audit: ScoreAudit) -> None:
