@@ -290,7 +290,7 @@ class Selection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsRead:
     """How many rows there were, how many of those were rejected, and how many were kept without a
-    confidence that could not be read.
+    confidence that could not be read. A row of a file with several judgements is several.
 
     What cannot be read is seldom chance, so both are one share of what was lost (docs/verdicts.md,
     data).
@@ -397,11 +397,11 @@ class ImportResult:
     @property
     def n_rejected(self) -> int:
         """Rejects that cost their row: a row can have several."""
-        return int(self.rejects.num_rows) - self.n_unread
+        return self.judged.rejected
 
     @property
     def n_unread(self) -> int:
-        """Cells that could not be read and whose rows were kept without them."""
+        """Judgements that were kept without a cell that could not be read."""
         import pyarrow.compute as pc
 
         return int(pc.sum(self.rejects["kept"]).as_py() or 0)
@@ -409,13 +409,15 @@ class ImportResult:
     @property
     def judged(self) -> RowsRead:
         """Judgements that its rows hold, whatever became of them."""
-        n = self.n_read + self.duplicates + self.n_rejected
-        return RowsRead(rows=n, rejected=self.n_rejected, unread=self.n_unread)
+        unread = self.n_unread
+        rejected = int(self.rejects.num_rows) - unread
+        rows = int(self.votes.num_rows) + self.duplicates + rejected
+        return RowsRead(rows=rows, rejected=rejected, unread=unread)
 
     @property
     def unread(self) -> Message | None:
-        """What is to be said of cells that could not be read and whose rows were kept, with the
-        first of them and its remedy; None if there are none.
+        """What is to be said of judgements that were kept without a cell that could not be read,
+        with the first such cell and its remedy; None if there are none.
         """
         import pyarrow.compute as pc
 
@@ -423,9 +425,10 @@ class ImportResult:
             return None
         first = self.rejects.slice(pc.index(self.rejects["kept"], True).as_py(), 1).to_pylist()[0]
         reason = next((worded for worded in self.reasons if worded == first["reason"]), None)
-        return unread_cells(
+        return kept_without(
             first["column"],
             self.n_unread,
+            self.kind,
             Message(
                 "The first is {value!r} in row {row}: {reason}",
                 value=first["value"],
@@ -442,14 +445,13 @@ class ImportResult:
         return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
 
 
-def unread_cells(column: str, n: int, why: str) -> Message:
-    """What is to be said of cells of a confidence that could not be read."""
+def kept_without(column: str, n: int, kind: Kind, why: str) -> Message:
+    """What is to be said of judgements that were kept without a cell that could not be read."""
+    form = FORMS[kind]
     return Message(
-        "Column {column!r}: {cells} could not be read, and {rows} kept without a confidence. "
-        "{why}.",
+        "Column {column!r} cannot be read for {kept} kept without it. {why}.",
         column=column,
-        cells=f"{n:,} cell{'' if n == 1 else 's'}",
-        rows="its row is" if n == 1 else "their rows are",
+        kept=f"1 {form.unit}, which is" if n == 1 else f"{n:,} {form.units}, which are",
         why=why,
     )
 

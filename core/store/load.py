@@ -107,9 +107,8 @@ def load(
     them are.
     """
     layout = LAYOUTS[reading.kind]
-    counts = Counter(
-        duplicates=reading.duplicates, rejected=reading.n_rejected, unread=reading.n_unread
-    )
+    judged = reading.judged
+    counts = Counter(duplicates=reading.duplicates, rejected=judged.rejected, unread=judged.unread)
     if reading.votes.num_rows == 0:
         return LoadReport(
             duplicates=counts["duplicates"],
@@ -245,6 +244,7 @@ def _content(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
 
 def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
     """Enter in the table of files that a reading was loaded into the data sets of `given`."""
+    judged = reading.judged
     change.execute(
         """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format,
         now()::timestamp, $rows, $rejected, $unread
@@ -257,9 +257,9 @@ def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
             "fingerprint": fingerprint,
             "name": PurePath(reading.name).name,
             "format": reading.format,
-            "rows": reading.rows,
-            "rejected": reading.n_rejected,
-            "unread": reading.n_unread,
+            "rows": judged.rows,
+            "rejected": judged.rejected,
+            "unread": judged.unread,
         },
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import Message, NoUsableVotes, UnreadableFile
 from ..importers import mostly_rejected
-from ..schema import FORMS, ImportResult, Kind, RowsRead, unread_cells
+from ..schema import FORMS, ImportResult, Kind, RowsRead, kept_without
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
@@ -123,7 +123,9 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
             f"{table}: {read.lost:,} of {rows:,} rows {read.were}, more than half, so the "
             f"table is not used. Most often ({n:,}): column {column}: {reason}."
         )
-    said = [unread_cells(column, n, f"Why: {reason}") for (column, reason), n in why.items()]
+    said = [
+        kept_without(column, n, "votes", f"Why: {reason}") for (column, reason), n in why.items()
+    ]
     for name, sql in _relations(engine, source, tuple(reading.extra.values())):
         engine.keep(name, sql)
     return TableRead(

@@ -68,6 +68,8 @@ class Warehouse(Snapshot):
     def rows_read(self, datasets: tuple[str, ...] | None) -> RowsRead | None:
         """The rows of the table."""
         table = self.table
+        if self._held_here:
+            return super().rows_read(datasets)
         if not table.rows:
             return None
         return RowsRead(rows=table.rows, rejected=table.n_rejected, unread=table.n_unread)

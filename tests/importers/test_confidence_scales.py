@@ -14,9 +14,10 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, mostly_rejected, read
-from core.schema import Selection
+from core.schema import RowsRead, Selection
 from core.store import Store
 from core.store.export import write_file
+from core.store.vote_queries import rows_read
 
 HEAD = "item_id,judge,vote,confidence,gold\n"
 RNG = np.random.default_rng(20)
@@ -160,9 +161,8 @@ def test_a_confidence_that_cannot_be_read_costs_the_confidence_and_not_the_vote(
         (102, "confidence", "abc", True),
     ]
     assert reading.notes[-1] == (
-        "Column 'confidence': 4 cells could not be read, and their rows are kept without a "
-        "confidence. The first is 'high-ish' in row 1: not a number; write it with a decimal "
-        "point, or leave the cell empty."
+        "Column 'confidence' cannot be read for 4 votes, which are kept without it. The first is "
+        "'high-ish' in row 1: not a number; write it with a decimal point, or leave the cell empty."
     )
 
 
@@ -179,6 +179,22 @@ def test_a_score_whose_confidence_cannot_be_read_is_kept():
     assert (reading.kind, reading.n_read) == ("scores", 20)
     assert (reading.n_rejected, reading.n_unread) == (0, 2)
     assert reading.votes["confidence"].to_pylist() == [None] * 2 + [0.5] * 18
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("item_id,gold,gpt,claude,llama,confidence", "q{i},A,A,B,A,{sure}"),
+        ("item_id,judge_score,annotator_1,annotator_2,confidence", "q{i},1,2,1,{sure}"),
+    ],
+)
+def test_a_cell_of_several_judgements_is_the_share_of_rows_that_it_is_in(head, row):
+    """Three judges, or raters, in a row: 6 of 200 cells are 18 of 600 judgements."""
+    rows = (row.format(i=i, sure="abc" if i < 6 else 0.7) for i in range(200))
+    reading = read_one("\n".join([head, *rows, ""]))
+    with Store.open() as store:
+        store.load(reading)
+        assert rows_read(store, Selection()) == RowsRead(rows=600, rejected=0, unread=18)
 
 
 @pytest.mark.parametrize(("unread", "grade"), [(2, "ok"), (3, "warn"), (11, "fail")])
@@ -198,9 +214,9 @@ def test_unreadable_confidences_are_part_of_the_check_data_and_missing_in_those_
     assert checks["accuracy"]["n_items"] == 100
     assert checks["calibration"]["n_items"] == 100 - unread
     assert document["notes"][0] == (
-        f"votes.csv: Column 'confidence': {unread} cells could not be read, and their rows are "
-        "kept without a confidence. The first is 'high-ish' in row 1: not a number; write it with "
-        "a decimal point, or leave the cell empty."
+        f"votes.csv: Column 'confidence' cannot be read for {unread} votes, which are kept without "
+        "it. The first is 'high-ish' in row 1: not a number; write it with a decimal point, or "
+        "leave the cell empty."
     )
     # The count is the store's, without the file, and the receipt says the same.
     store = str(tmp_path / "votes.duckdb")

@@ -402,9 +402,7 @@ def test_votes_whose_confidence_cannot_be_read_are_kept_and_the_receipt_names_th
     said = all_text(app)
     assert "nothing was rejected; 2 confidences that could not be read left out." in said
     first = "The first is 'high-ish' in row 1: not a number; write it with a decimal point"
-    assert (
-        f"2 cells could not be read, and their rows are kept without a confidence. {first}" in said
-    )
+    assert f"cannot be read for 2 votes, which are kept without it. {first}" in said
     listed = frame(app, "row")
     assert listed[["row", "value", "kept"]].to_numpy().tolist() == [
         [1, "high-ish", True],

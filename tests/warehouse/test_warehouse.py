@@ -414,7 +414,7 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
     assert table.n_read == reading.n_read
     assert "11 rejected, 2 duplicates left out, 1 kept without their conf" in table.sentence
     assert table.notes[-1] == (
-        "Column 'confidence': 1 cell could not be read, and its row is kept without a confidence. "
+        "Column 'confidence' cannot be read for 1 vote, which is kept without it. "
         "Why: outside 0 to 100, or no number; correct it, or set --confidence-scale."
     )
 
