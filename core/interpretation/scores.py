@@ -5,56 +5,64 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..checks.check import Unknown, differs, points_span, share_span
+from ..checks.check import Unknown, differs
 from ..scores.cut import Cut
 from ..scores.pass_rate import PassRate
 from ..scores.people import AltTest, LeftOut
 from ..scores.raters import RaterPair
 from ..scores.recalibration import ScoreRecalibration
 from ..scores.versions import VersionDifference
-from ..stats.estimate import Estimate
-from ..wording import count, interval, number, percent
+from ..wording import count, interval, minus, number, percent
+from .answer import Answer, difference, line, measured, share
 from .tables import TEXT, Column
 
 if TYPE_CHECKING:
     from ..checks.score_evidence import ScoreEvidence
 
 
-def cut_sentence(found: Cut | Unknown) -> str:
+def cut_answer(found: Cut) -> Answer:
     """The cut and what it costs, beside passing and failing everything."""
-    if isinstance(found, Unknown):
-        return found.reason
-    where = f"Pass from {found.cut:g} on" if math.isfinite(found.cut) else "Fail every answer"
     trivial = {"passing": found.pass_all.value, "failing": found.fail_all.value}
     best = min(trivial, key=trivial.__getitem__)
-    said = (
-        f"{where}: on answers that did not choose it, it costs {interval(found.cost)} per answer; "
-        f"passing everything {number(found.pass_all.value, '.2f')}, failing everything "
-        f"{number(found.fail_all.value, '.2f')}"
+    if not found.better:
+        said = f"No cut is shown to beat {best} everything."
+    elif math.isfinite(found.cut):
+        said = f"Pass from {found.cut:g} on: that beats passing or failing everything."
+    else:
+        said = "Fail every answer: no cut is cheaper."
+    figures = (
+        f"cut {found.cut:g}" if not found.better and math.isfinite(found.cut) else "",
+        f"costs {measured(found.cost)} per answer on answers that did not choose it, passing "
+        f"everything {number(found.pass_all.value, '.2f')}, failing everything "
+        f"{number(found.fail_all.value, '.2f')}",
+        f"passes {share(found.tpr)} of what people passed",
+        f"fails {share(found.tnr)} of what they failed",
     )
-    shown = "" if found.better else f" No cut is shown to beat {best} everything."
-    return f"{said}.{shown}"
+    return Answer(headline=said, figures=line(figures), good=found.better)
 
 
-def cut_rates(found: Cut) -> str:
-    """What the cut does with the answers of each class, on answers that did not choose it."""
-    return (
-        f"Passes {percent(found.tpr.value)} of what people passed ({share_span(found.tpr)}) · "
-        f"fails {percent(found.tnr.value)} of what they failed ({share_span(found.tnr)})"
-    )
-
-
-def true_rate(found: PassRate) -> str:
+def true_rate_answer(found: PassRate) -> Answer:
     """The true pass rate beside the judge's, and what more labels would give."""
     if found.corrected is None:
-        alone = "" if found.labels is None else f"By labels alone {_share(found.labels)} pass. "
-        return f"{alone}Not corrected by the judge: {found.reason}."
+        alone = found.labels
+        said = (
+            "How many answers pass by people's standard cannot be said."
+            if alone is None
+            else f"By people's labels alone {percent(alone.value)} of the answers pass."
+        )
+        why = f"not corrected by the judge: {found.reason}"
+        return Answer(headline=said, figures=line((alone and share(alone), why)), good=False)
     judge = "" if found.judge is None else f"; the judge says {percent(found.judge.value)}"
     more = max(found.to_halve - found.n_labelled, 0)
-    saves = "" if found.saves else " The judge saves no labels here."
-    return (
-        f"{_share(found.corrected)} pass by people's standard{judge}. {count(more, 'more label')} "
-        f"would halve the interval.{saves}"
+    figures = (
+        share(found.corrected),
+        f"{count(more, 'more label')} would halve the interval",
+        "" if found.saves else "the judge saves no labels here",
+    )
+    passing = percent(found.corrected.value)
+    return Answer(
+        headline=f"{passing} of the answers pass by people's standard{judge}.",
+        figures=line(figures),
     )
 
 
@@ -64,71 +72,80 @@ AS_RANDOM = (
 )
 
 
-def _share(found: Estimate) -> str:
-    return f"{percent(found.value)} ({share_span(found)})"
-
-
-def versions_sentence(a: str, b: str, found: VersionDifference) -> str:
+def versions_answer(a: str, b: str, found: VersionDifference) -> Answer:
     """Version B beside version A, by people, and what the judge adds between them."""
-    what = "passes" if found.of == "pass" else "scores"
-    of_scale = "" if found.of == "pass" else " of the scale"
-
-    def differ(one: Estimate) -> str:
-        words = ("more often", "less often") if found.of == "pass" else ("higher", "lower")
-        return f"{differs(one.value, *words)}{of_scale} ({points_span(one)})"
-
+    of_scale = " points" if found.of == "pass" else " points of the scale"
     best = found.difference or found.labels
+    taste = found.bias is not None and found.bias.excludes(0)
     if best is None:
         said = f"No pair of answers of {a} and {b} has people's labels"
     else:
-        open_ = "" if best.excludes(0) else ", which may be 0"
-        said = f"{b} {what} {differ(best)} than {a}{open_}"
-    if found.judge is not None:
-        said += f"; as the judge sees it {differ(found.judge)}"
-    if found.bias is not None:
-        to = b if found.bias.value >= 0 else a
-        shown = "it favours" if found.bias.excludes(0) else "it is not shown to favour"
-        said += f". Beside people {shown} {to} ({points_span(found.bias)})"
-    few = "" if found.reason is None else f" Judge and labels are not joined: {found.reason}."
-    return f"{said}.{few}"
-
-
-def map_sentence(found: ScoreRecalibration | Unknown) -> str:
-    """Whether a map brings the scores nearer to people's, on answers that did not make it."""
-    if isinstance(found, Unknown):
-        return found.reason
-    if found.change is None or found.error_before is None:
-        return (
-            "Judge and people are not on one scale: the map gives the share of people that passes, "
-            f"off by {percent(found.error_after, 1)} (root mean square, held out)."
+        what, more, less = (
+            ("passes", "more often", "less often")
+            if found.of == "pass"
+            else ("scores", "higher", "lower")
         )
-    helps = found.helps
-    verb = "brings" if helps else "is not shown to bring"
+        said = f"{b} {what} {more if best.value >= 0 else less} than {a}"
+        said += "" if best.excludes(0) else "; that may be chance"
+    if taste and found.bias is not None:
+        said += f"; the judge favours {b if found.bias.value >= 0 else a}"
+    figures = (
+        best and f"{b} less {a} {difference(best, unit=of_scale)}",
+        found.judge and f"as the judge sees it {difference(found.judge, unit=' points')}",
+        found.bias and f"judge beside people {difference(found.bias, unit=' points')}",
+        count(found.n, "item"),
+        found.reason and f"judge and labels are not joined: {found.reason}",
+    )
+    good = best is not None and best.excludes(0) and not taste
+    return Answer(headline=f"{said}.", figures=line(figures), good=good)
+
+
+def map_answer(found: ScoreRecalibration) -> Answer:
+    """Whether a map brings the scores nearer to people's, on answers that did not make it."""
+    after = percent(found.error_after, 1)
+    if found.change is None or found.error_before is None:
+        return Answer(
+            headline="A map gives, for each score, the share of such answers that people pass.",
+            figures=f"off by {after} (root mean square, held out)",
+        )
+    brings = "brings" if found.helps else "is not shown to bring"
     leaning = ""
     if found.bias_before is not None:
-        leaning = (
-            f" Mean difference from people: {differs(found.bias_before, 'high', 'low')} before, "
-            f"{differs(found.bias_after, 'high', 'low')} after."
+        before, left = (
+            minus(f"{100 * bias:+.1f}") for bias in (found.bias_before, found.bias_after or 0.0)
         )
-    return (
-        f"A map {verb} its scores nearer to people's: {percent(found.error_before, 1)} of the "
-        f"scale off before, {percent(found.error_after, 1)} after (root mean square, on "
-        f"{count(found.n, 'answer')} that did not make the map).{leaning}"
+        leaning = f"higher than people by {before} points before, {left} after"
+    figures = (
+        f"{percent(found.error_before, 1)} of the scale off before, {after} after (root mean "
+        "square)",
+        leaning,
+        f"{count(found.n, 'answer')} that did not make the map",
+    )
+    return Answer(
+        headline=f"A map {brings} its scores nearer to people's.",
+        figures=line(figures),
+        good=found.helps,
     )
 
 
-def alternative_sentence(found: AltTest) -> str:
+def alternative_answer(found: AltTest) -> Answer:
     """The Alternative Annotator Test in words."""
+    test = "the Alternative Annotator Test"
     if found.omega is None or found.rho is None:
-        return f"The Alternative Annotator Test is not made: {found.reason}."
+        return Answer(headline=f"{test.capitalize()} is not made.", figures=str(found.reason))
     won = sum(person.won for person in found.people)
+    figures = (
+        f"ω {found.omega:.2f}: it wins against {won} of {len(found.people)} people given ε "
+        f"{found.epsilon:g}",
+        f"ρ {found.rho:.2f}: as near to the others as a left-out person in "
+        f"{percent(found.rho)} of answers",
+        "with fewer than three people the test says little" if found.few else "",
+    )
     may = "may" if found.passes else "may not"
-    few = " With fewer than three people it says little." if found.few else ""
-    return (
-        f"Alternative Annotator Test: ω {found.omega:.2f}, ρ {found.rho:.2f}. It wins against "
-        f"{won} of {len(found.people)} people given ε {found.epsilon:g}, so that it {may} take a "
-        "person's place by that test; it is as near to the others as a left-out person in "
-        f"{percent(found.rho)} of answers.{few}"
+    return Answer(
+        headline=f"By {test} it {may} take a person's place.",
+        figures=line(figures),
+        good=bool(found.passes) and not found.few,
     )
 
 
@@ -136,13 +153,13 @@ def further(evidence: ScoreEvidence) -> list[str]:
     """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
     said = []
     if not isinstance(evidence.cut, Unknown):
-        said.append(f"Cut: {cut_sentence(evidence.cut)} {cut_rates(evidence.cut)}.")
+        said.append(cut_answer(evidence.cut))
     if not isinstance(evidence.recalibration, Unknown) and evidence.recalibration.helps:
-        said.append(map_sentence(evidence.recalibration))
-    said += [versions_sentence(a, b, one) for (a, b), one in evidence.versions.items()]
+        said.append(map_answer(evidence.recalibration))
+    said += [versions_answer(a, b, one) for (a, b), one in evidence.versions.items()]
     if evidence.alternative.omega is not None:
-        said.append(alternative_sentence(evidence.alternative))
-    return said
+        said.append(alternative_answer(evidence.alternative))
+    return [f"{each.headline} {each.figures}." for each in said]
 
 
 LEFT_OUT = (

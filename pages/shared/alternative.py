@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.interpretation.scores import LEFT_OUT, alternative_sentence
+from core.interpretation.scores import LEFT_OUT, alternative_answer
 from core.interpretation.tables import frame
 from core.scores.people import EPSILON, AltTest
 from pages.shared import numbers, widgets
@@ -29,7 +29,7 @@ def alternative_section(test: Callable[[str], AltTest | None], *, key: str) -> N
     if found is None:
         widgets.not_applicable("it needs two people or more beside a judge.")
         return
-    st.text(alternative_sentence(found))
+    widgets.answer(alternative_answer(found), part=f"-{key}-place")
     widgets.how_to_read(
         "The Alternative Annotator Test (Calderon, Reichart and Dror, 2025) leaves each person out "
         "in turn and asks whether the judge is nearer to the others. ω is the share of people whom "

@@ -358,9 +358,12 @@ def test_text_report_and_json_have_the_cut_and_who_may_stand_in(tmp_path: Path, 
     assert main(["report", *options, "--html", str(page)]) == 0
     found = json.loads(out.read_text(encoding="utf-8"))["scores"]["llm"]["score"]
     assert found["cut"]["price"] == 3
-    assert f"Cut: Pass from {found['cut']['score']:g} on" in said
-    assert f"ω {found['omega']:.2f}, ρ {found['rho']:.2f}" in said
-    assert f"ω {found['omega']:.2f}, ρ {found['rho']:.2f}" in page.read_text(encoding="utf-8")
+    cut = found["cut"]
+    shown = "Pass from {:g} on" if cut["better"] else "cut {:g} · costs"
+    assert shown.format(cut["score"]) in said
+    for text in (said, page.read_text(encoding="utf-8")):
+        assert f"ω {found['omega']:.2f}: " in text
+        assert f"ρ {found['rho']:.2f}: " in text
     cheap = [*options[:3], "--wrong-pass", "0.2", "--isolated"]
     assert main(["audit", *cheap, "--json", str(out)]) == 0
     other = json.loads(out.read_text(encoding="utf-8"))["scores"]["llm"]["score"]["cut"]

@@ -99,11 +99,10 @@ def _cut(state: PageState) -> None:
         lambda: evidence.cut_at(PRICES[price]),
     )
     if isinstance(found, Unknown):
-        widgets.not_applicable(sentences.cut_sentence(found))
+        widgets.not_applicable(found.reason)
         return
     with st.container(key="cut"):
-        st.text(sentences.cut_sentence(found))
-        st.text(sentences.cut_rates(found))
+        widgets.answer(sentences.cut_answer(found), part="-cut")
     truth = evidence.table.people_verdict
     wrong = dict(
         zip(
@@ -140,7 +139,7 @@ def true_rate_tab(state: PageState) -> None:
     if rates.judge is None and rates.labels is None:
         widgets.not_applicable(f"{rates.reason}.")
     else:
-        st.text(sentences.true_rate(rates))
+        widgets.answer(sentences.true_rate_answer(rates), part="-rate")
         fig = plots.pass_rate_figure(rates, theme=state.look)
         alt = "Share of answers that pass: as the judge says, by labels, corrected"
         widgets.figure(fig, "pass-rate", alt=alt)
@@ -170,7 +169,7 @@ def _versions(state: PageState) -> None:
     if not found.n:
         widgets.not_applicable("no item has answers of both.")
         return
-    st.text(sentences.versions_sentence(a, b, found))
+    widgets.answer(sentences.versions_answer(a, b, found), part="-versions")
     widgets.figure(
         plots.versions_figure(found, theme=state.look),
         "versions",

@@ -138,7 +138,7 @@ def recalibrate_tab(state: PageState) -> None:
     if isinstance(found, Unknown):
         widgets.not_applicable(found.reason)
         return
-    st.text(sentences.map_sentence(found))
+    widgets.answer(sentences.map_answer(found), part="-map")
     score = evidence.table.judge
     labelled = evidence.table.persons > 0
     marks = {
