@@ -182,7 +182,7 @@ class Desk:
     ) -> Shown:
         """What the labels show of each judge, or of those named, with forecasts.
 
-        between : called before each judge, for who lets others go first.
+        between : called again and again meanwhile, for who lets others go first.
         """
         votes = unit_votes(self.store, self.plan.dataset)
         look = Look(

@@ -45,7 +45,7 @@ class Look:
     limits: Limits | None
 
     def shown(self, between: Callable[[], object] = bool) -> Shown:
-        """What the labels show of each judge; `between` is called before each of them."""
+        """What the labels show of each judge; `between` is called again and again meanwhile."""
         same, again = self.session.repeats()
         pair = self.session.pairs()
         repeated = repeatability(same, again) if again else None
@@ -87,7 +87,9 @@ class Look:
                 judge=judge,
                 standing=stands,
                 grade=doubtful(stands.grade, repeated),
-                forecast=forecast(row, self.plan, limits=limits, rng=np.random.default_rng(0))
+                forecast=forecast(
+                    row, self.plan, limits=limits, rng=np.random.default_rng(0), between=between
+                )
                 if stands.grade == "unclear"
                 else None,
                 corrected=self._corrected(row, places),
@@ -109,7 +111,9 @@ class Look:
                 verdict = pass_verdict(row, self.plan, limits=limits)
                 if verdict.grade == "unclear" and not verdict.too_undecided:
                     rng = np.random.default_rng(0)
-                    ahead = pass_forecast(row, self.plan, verdict, limits=limits, rng=rng)
+                    ahead = pass_forecast(
+                        row, self.plan, verdict, limits=limits, rng=rng, between=between
+                    )
             yield PassStanding(
                 judge=judge,
                 verdict=verdict,

@@ -7,6 +7,7 @@ where the rate is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,14 +148,23 @@ def _enough(rate: Standing, by_verdict: bool) -> bool:
 
 
 def pass_forecast(
-    row: AnswerRow, plan: Plan, verdict: PassVerdict, *, limits: Limits, rng: np.random.Generator
+    row: AnswerRow,
+    plan: Plan,
+    verdict: PassVerdict,
+    *,
+    limits: Limits,
+    rng: np.random.Generator,
+    between: Callable[[], object] = bool,
 ) -> tuple[bool, Forecast] | None:
-    """The rate that is likely to be decided last, of those that are not (True: TPR), and when."""
+    """The rate that is likely to be decided last, of those that are not (True: TPR), and when.
+
+    between : as `forecast`.
+    """
     last: tuple[bool, Forecast] | None = None
     for side, rate in ((True, verdict.passed), (False, verdict.failed)):
         if rate.grade != "unclear":
             continue
-        ahead = forecast(row.of_class(side), plan, limits=limits, rng=rng)
+        ahead = forecast(row.of_class(side), plan, limits=limits, rng=rng, between=between)
         if ahead is not None and (last is None or ahead.by_end < last[1].by_end):
             last = side, ahead
     return last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -248,12 +249,15 @@ def forecast(
     limits: Limits,
     rng: np.random.Generator,
     futures: int = FUTURES,
+    between: Callable[[], object] = bool,
 ) -> Forecast | None:
     """How many more labels are likely to decide; None before 15 labels, or without an item left.
 
     Each future draws the share right from Beta(Σx + 1, n − Σx + 1), the share of ties from
     Beta(ties + ½, decided + ½), and goes on as `standing` does up to min(N, 4·n*) labels. Of a
     class it draws the share of either verdict that is of it, from Beta(k + ½, m − k + ½).
+
+    between : called before each label of the futures, for who lets others go first.
     Source: ours, docs/methods.md §12.
     """
     n, items = len(row.credit), len(row.stratum)
@@ -270,6 +274,7 @@ def forecast(
     when = np.full(futures, np.inf)
     needed = plan.log_needed
     for k in range(horizon):
+        between()
         x = np.where(np.isnan(right[:, k])[:, None], both, right[:, k, None])
         bets.add(x, np.full(futures, row.stratum[n + k]))
         shown = (bets.up[:, 0] >= needed) | (bets.down >= needed).any(axis=1)

@@ -211,9 +211,14 @@ def test_a_forecast_of_a_class_draws_it_within_verdicts():
     row = AnswerRow(judge=judge, label=judge[:80])
     plan = Plan(labels=200)
     verdict = pass_verdict(row, plan, limits=LIMITS)
-    side, ahead = pass_forecast(row, plan, verdict, limits=LIMITS, rng=seeded())
+    waited: list[bool] = []
+    side, ahead = pass_forecast(
+        row, plan, verdict, limits=LIMITS, rng=seeded(), between=lambda: waited.append(True)
+    )
     assert side is False
     assert ahead.by_end > 0.8
+    # Others go first before every label of its futures.
+    assert len(waited) > 20
 
 
 def test_sentences_name_both_rates_and_the_true_one():
