@@ -17,6 +17,7 @@ from .calibration import CONFIDENCE, confidence_answer
 from .card import card_of
 from .leaderboard import board_answer
 from .position_bias import order_answer
+from .single_answers import said_of
 from .votes_to_labels import labels_answer
 
 if TYPE_CHECKING:
@@ -29,18 +30,13 @@ def overview_answer(audit: Audit) -> Answer:
     """
     if audit.judges:
         return card_of(audit.judges[0], audit.judges).said
-    best = audit.scores[0]
-    return Answer(
-        headline=f"{best.whose}: {best.headline}",
-        figures=best.figures,
-        good=best.overall.verdict == "trust",
-    )
+    return said_of(audit.scores[0])
 
 
 def headlines(audit: Audit) -> str:
     """Which judge to use, and what is said first of each of the best judges of scores and lists."""
     parts = [overview_answer(audit).headline] if audit.judges else []
-    parts += [f"{scores.whose}: {scores.headline}" for scores in audit.scores[:NAMED]]
+    parts += [said_of(scores).headline for scores in audit.scores[:NAMED]]
     if len(audit.scores) > NAMED:
         parts.append(f"{len(audit.scores) - NAMED} more by scores.")
     return " ".join([*parts, *(lists.headline for lists in audit.rankings[:NAMED])])

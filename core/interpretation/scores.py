@@ -152,14 +152,16 @@ def alternative_answer(found: AltTest) -> Answer:
 def further(evidence: ScoreEvidence) -> list[str]:
     """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
     said = []
-    if not isinstance(evidence.cut, Unknown):
-        said.append(cut_answer(evidence.cut))
-    if not isinstance(evidence.recalibration, Unknown) and evidence.recalibration.helps:
-        said.append(map_answer(evidence.recalibration))
+    cut, recalibration = evidence.cut, evidence.recalibration
+    # A judge that says pass or fail itself has no other cut, and no scale to repair.
+    if not evidence.table.says_pass:
+        said += [] if isinstance(cut, Unknown) else [cut_answer(cut)]
+        if not isinstance(recalibration, Unknown) and recalibration.helps:
+            said.append(map_answer(recalibration))
     said += [versions_answer(a, b, one) for (a, b), one in evidence.versions.items()]
     if evidence.alternative.omega is not None:
         said.append(alternative_answer(evidence.alternative))
-    return [f"{each.headline} {each.figures}." for each in said]
+    return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
 
 
 LEFT_OUT = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..checks import BY_NAME
 from ..checks.check import Check, CheckResult, Grade
@@ -12,6 +13,10 @@ from ..checks.scores import VERBS, Side
 from ..stats.estimate import Estimate
 from ..wording import count, number, percent
 from .answer import Answer, bad, difference, line, measured, share
+from .card import WORDS
+
+if TYPE_CHECKING:
+    from ..audit_results import ScoreAudit
 
 MOST_DOUBTS = 2
 """Doubts whose figures stand in the line: more make no line."""
@@ -35,6 +40,18 @@ def score_answer(
     )
     good = overall.verdict in ("trust", "trust_with_limits")
     return Answer(headline=said, figures=_figures(evidence, overall, of_check), good=good)
+
+
+def said_of(scores: ScoreAudit) -> Answer:
+    """The verdict and what is said first of a judge, where no card says it beside.
+
+    "Trust with limits: a-judge. It follows the person's scores, but scores higher than people."
+    """
+    return Answer(
+        headline=f"{WORDS[scores.overall.verdict]}: {scores.whose}. {scores.headline}",
+        figures=scores.figures,
+        good=scores.overall.verdict == "trust",
+    )
 
 
 def _worse_class(evidence: ScoreEvidence) -> str:

@@ -21,6 +21,7 @@ from ..checks.overall import GRADE_OF, OVERALL_WORDS, SIGNS, Overall, because
 from ..checks.score_evidence import ScoreEvidence
 from ..errors import InvalidOption
 from ..interpretation.questions import overview_answer
+from ..interpretation.single_answers import said_of
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate
 from ..wording import count, one_line, target
@@ -325,7 +326,7 @@ def to_markdown(audit: Audit, *, made: date | None = None) -> str:
         for title, raters in (("judge", rows), ("person", reference)):
             lines += _matrix(CHECKS, raters, title)
     if audit.scores:
-        lines += [_escaped(f"{s.whose}: {s.headline}") for s in audit.scores]
+        lines += [_escaped(said_of(scores).headline) for scores in audit.scores]
         lines += [""]
         lines += _matrix(
             SCORE_CHECKS,

@@ -28,9 +28,14 @@ def folded(label: str, draw: Callable[[], object], *, key: str) -> None:
             draw()
 
 
+def whole_page_is_asked() -> bool:
+    """Whether a click inside a fragment asked for the whole page; said once."""
+    return bool(st.session_state.pop(WHOLE, False))
+
+
 def whole_page_if_asked() -> None:
     """Draw the whole page instead of a fragment alone, where a click in it asked for that."""
-    if st.session_state.pop(WHOLE, False):
+    if whole_page_is_asked():
         st.rerun()
 
 

@@ -44,7 +44,7 @@ def body(draw: Callable[[], object]) -> None:
 @st.fragment
 def _body(draw: Callable[[], object], version: str) -> None:
     """version : of what the frame shows."""
-    if st.session_state.pop(folds.WHOLE, False) or cached.version() != version:
+    if folds.whole_page_is_asked() or cached.version() != version:
         st.rerun()
     numbers.offer_anew()
     first_picture.begins()

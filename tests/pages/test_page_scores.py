@@ -67,7 +67,7 @@ def test_the_page_says_what_the_audit_says(app, scored, dataset):
     page = opened(app, "scores", dataset=dataset)
     (found,) = audited(scored, dataset)
     shown = texts(page)
-    assert f"{found.whose}: {found.headline}" in shown
+    assert f"{found.whose}. {found.headline}" in "".join(shown)
     assert not found.figures or found.figures in shown
     for result in found.checks:
         assert any(result.sentence in text for text in shown) == result.applicable

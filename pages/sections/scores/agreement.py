@@ -10,7 +10,7 @@ from core.audit_results import ScoreAudit
 from core.checks import BY_NAME
 from core.checks.overall import SIGNS, because, what_to_do
 from core.interpretation import scores as sentences
-from core.interpretation.answer import Answer
+from core.interpretation.single_answers import said_of
 from core.interpretation.tables import frame
 from core.plots import scores as plots
 from core.records import BoolArray, IntArray
@@ -24,12 +24,11 @@ from pages.shared import alternative, numbers, widgets
 def answer(state: PageState) -> None:
     """The finding in a sentence, the line of figures, and what the verdict rests on."""
     shown = state.shown
-    good = shown.overall.verdict == "trust"
-    headline = f"{shown.whose}: {shown.headline}"
-    widgets.answer(Answer(headline=headline, figures=shown.figures, good=good))
+    said = said_of(shown)
+    widgets.answer(said)
     st.text(because(shown.whose, shown.overall, shown.checks))
     results = {result.check: result for result in shown.checks}
-    if not good and (advice := what_to_do(shown.overall, results)):
+    if not said.good and (advice := what_to_do(shown.overall, results)):
         st.text(f"What to do: {advice[0]}")
     if shown.overall.verdict == "cannot_say":
         widgets.doors("label-answers")
