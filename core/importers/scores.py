@@ -54,6 +54,7 @@ from .options import Question, ReadOptions
 from .plan import Plan
 from .row_parser import RowParser
 from .source import Source, stem_of
+from .suggest import LABELS, words_of
 from .tables import TextTable
 
 _WHO = (
@@ -75,6 +76,34 @@ JUDGE = re.compile(
     rf"(?:_(?P<what>{_WHAT}))?"
 )
 """Columns that hold what a judge says of each answer."""
+_JUDGING_WORDS = (
+    "judge llm ai auto automatic automated grader evaluator gpt chatgpt claude gemini llama "
+    "mistral mixtral qwen deepseek grok prometheus"
+)
+_PEOPLE_WORDS = (
+    "human humans person people expert experts annotator reviewer labeler labeller rater assessor "
+    "participant worker user customer gold golden reference truth manual crowd mensch menschen "
+    "experte experten prüfer"
+)
+_SAYS_WORDS = (
+    "score scores rating ratings grade passed pass fail verdict label judgement judgment result "
+    "decision says said answer thumbs thumb feedback opinion assessment evaluation eval urteil "
+    "bewertung note ergebnis ok by of from the is mini nano turbo pro flash lite sonnet opus haiku "
+    "preview latest instruct chat large medium small"
+)
+_COMPARES_WORDS = (
+    "choice chosen winner wins won preferred preference prefers vote votes pick picked better best "
+    "side gewinner"
+)
+_JUDGING, _PEOPLE, _SAYS, _COMPARES = (
+    frozenset(words.split())
+    for words in (_JUDGING_WORDS, _PEOPLE_WORDS, _SAYS_WORDS, _COMPARES_WORDS)
+)
+"""Words in the names of columns that say whose scores they hold; that say nothing more; and that
+say that two answers are compared.
+"""
+_GRADED = frozenset(("score", "scores", "rating", "ratings", "grade", "bewertung", "note"))
+"""Words beside which two or three numbers are levels, and no first and second answer."""
 _NAMES_WHO = re.compile(r"annotator|reviewer|labell?er|rater|assessor|participant|worker|crowd")
 """Columns that rather hold names of people, if they are numbered by nothing."""
 _HALF = 0.5
@@ -109,11 +138,22 @@ def are_scores(table: TextTable, options: ReadOptions) -> bool:
         return False
     taken = {theirs for _, theirs in options.mapping}
     judges, people = _beside(table, taken)
-    if not judges or not people:
+    if not judges or not (people or _answers_scored(table, judges)):
         return False
     labels = label_counts(*(table.columns[name] for name in (*judges, *people)))
     # A column of -1, 0 and 1 per rater holds votes.
     return not ("-1" in map(normalise, labels) and len(labels) <= 3)
+
+
+def _answers_scored(table: TextTable, judges: tuple[str, ...]) -> bool:
+    """Whether a table of answers has one score of each and nobody beside, for people to label."""
+    named = {plain(column) for column in table.columns}
+    answers = {"response", *DIRECT.synonyms["response"], "completion"}
+    return (
+        len(judges) == 1
+        and plain(judges[0]) in ("score", *NUMBERED, *PASSED)
+        and bool(named & answers)
+    )
 
 
 def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
@@ -204,13 +244,81 @@ def _beside(table: TextTable, taken: Iterable[str]) -> tuple[tuple[str, ...], tu
         )
 
     judges = of(JUDGE.fullmatch) or of(alone.__contains__)
-    people = of(
-        lambda name: (
-            PERSON.fullmatch(name) and not _NAMES_WHO.fullmatch(name) and not JUDGE.fullmatch(name)
-        )
+    people = of(lambda name: PERSON.fullmatch(name) and not JUDGE.fullmatch(name))
+    # Numbers may be who somebody is, words for good and bad are what is said.
+    people = tuple(
+        column
+        for column in people
+        if not _NAMES_WHO.fullmatch(named[column]) or in_words(table.columns[column])
     )
     by_name = () if people else of(BY_NAME.fullmatch)
-    return judges, by_name if len(by_name) > 1 else people
+    people = by_name if len(by_name) > 1 else people
+    if judges and people:
+        return judges, people
+    of_metric = whose_scores(table, taken)
+    if len(of_metric) == 1:
+        ((own, theirs),) = of_metric.values()
+        return judges or own, people or theirs
+    return judges, people
+
+
+def whose_scores(
+    table: TextTable, taken: Iterable[str] = ()
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Metric → the columns of a judge's scores and of people's, by the words in their names, of
+    metrics that have both: `helpfulness_llm` and `helpfulness_human`, `LLM verdict` and `reviewer`.
+
+    The metric is what the words of both leave over, "" if nothing. `model` is a judge's where
+    nothing else is and people say the same of it: `model_pass` and `expert_pass`.
+    """
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    modelled: dict[str, str] = {}
+    for column in table.columns:
+        if column in taken:
+            continue
+        words = {word for word in words_of(column) if len(word) > 1 and not word.isdigit()}
+        judging, people = words & _JUDGING, words & _PEOPLE
+        of_model = not judging and not people and "model" in words
+        if not (judging or people or of_model) or words & _COMPARES:
+            continue
+        if not _is_scored(table, column):
+            continue
+        metric = " ".join(
+            word
+            for part in _parts(column)
+            if (word := part.casefold()) in words - judging - people - _SAYS - {"model"}
+        )
+        if of_model:
+            modelled.setdefault(metric, column)
+        else:
+            found.setdefault(metric, ([], []))[bool(people)].append(column)
+    for metric, column in modelled.items():
+        if metric in found and not found[metric][0]:
+            found[metric][0].append(column)
+    return {
+        metric: (tuple(own), tuple(theirs))
+        for metric, (own, theirs) in found.items()
+        if own and theirs and (metric or not _may_be_sides(table, (*own, *theirs)))
+    }
+
+
+def _may_be_sides(table: TextTable, columns: tuple[str, ...]) -> bool:
+    """Whether the labels of columns may be the first, the second and both of two answers."""
+    if any(words_of(column) & _GRADED for column in columns):
+        return False
+    labels = {normalise(label) for label in label_counts(*(table.columns[c] for c in columns))}
+    numbers = {label for label in labels if _is_number(label)}
+    return bool(numbers - {"0", "1"}) and len(labels) <= LABELS
+
+
+def _parts(column: str) -> list[str]:
+    return [part for part in re.split(r"[^\w.-]+|_", column) if part]
+
+
+def called(column: str) -> str | None:
+    """The judge by the name of the column of its scores: `gpt-4o` of `gpt-4o score`."""
+    judging = _JUDGING if words_of(column) & _JUDGING else {"model"}
+    return " ".join(part for part in _parts(column) if words_of(part) & judging) or None
 
 
 def _is_scored(table: TextTable, column: str) -> bool:
@@ -298,11 +406,12 @@ def _name_judge(how: Plan, judges: tuple[str, ...]) -> Plan:
         return how
     if len(judges) > 1:
         return how.without_need("judge")
-    if not how.raters and "gold" not in how.mapping:
+    if not how.raters and not {"gold", "response"} & how.mapping.keys():
         return how
     match = JUDGE.fullmatch(plain(judges[0])) if judges else None
-    name = match["who"] if match else how.stem
-    like = "as its column is" if match else "as the file is"
+    own = match["who"] if match else called(judges[0]) if judges else None
+    name = own or how.stem
+    like = "as its column is" if own else "as the file is"
     note = f"No column names the judge, so it is called {shown(name)}, {like}."
     return how.saying("judge", name).noted(note)
 
@@ -409,6 +518,7 @@ def read_scores(
         # Filled with 0 where no column says it, and `finish` numbers repetitions.
         del rows.numbers["run"]
     reject_gold_conflicts(rows, ("dataset", "item_id", "model", "metric"))
+    _refuse_two_scales(rows, source.name)
     fill_scales(rows, options)
     dataset = source.together or source.stem
     return finish(rows, source, shape.format, constants=constants, dataset=dataset)
@@ -667,6 +777,45 @@ def fill_scales(rows: TypedRows, options: ReadOptions) -> None:
     rows.take(~wrong & ~outside)
 
 
+def _refuse_two_scales(rows: TypedRows, file: str) -> None:
+    """Raise UnreadableFile where people's scores of a metric and the judge's are on two scales,
+    which no difference, and no spread, compares: 1 to 5 beside 0 to 100, or shares beside levels.
+    """
+    score, gold, low = (rows.numbers[name] for name in ("score", "gold", "scale_low"))
+    metric, rater_type = rows.text["metric"], rows.text["rater_type"]
+    human = np.isin(
+        cell_codes(rater_type),
+        [k for k, kind in enumerate(rater_type.dictionary.to_pylist()) if kind == "human"],
+    )
+    for k, name in enumerate(metric.dictionary.to_pylist()):
+        own = (cell_codes(metric) == k) & ~has_number(low)
+        people = np.union1d(gold[own].compressed(), score[own & human].compressed())
+        judge = np.unique(score[own & ~human].compressed())
+        # Right and wrong beside levels has measures of its own.
+        if any(not len(values) or np.isin(values, (0, 1)).all() for values in (people, judge)):
+            continue
+        (theirs, _), (its, _) = scale_of(people), scale_of(judge)
+        if theirs is None or its is None:
+            continue
+        if max(theirs[1], its[1]) < APART * min(theirs[1], its[1]):
+            continue
+        raise UnreadableFile(
+            "{file}: people score {metric} from {low} to {high} and the judge from {bottom} to "
+            "{top}: two scales, and no difference between them says anything. Bring both to one in "
+            "the file, people's for example by (score - {low}) / {width} * {span} + {bottom}.",
+            file=file,
+            metric=shown(name),
+            low=f"{theirs[0]:g}",
+            high=f"{theirs[1]:g}",
+            bottom=f"{its[0]:g}",
+            top=f"{its[1]:g}",
+            width=f"{theirs[1] - theirs[0]:g}",
+            span=f"{its[1] - its[0]:g}",
+        )
+
+
+APART = 5
+"""Tops of two scales that are so many times as far, at least, are no one scale seen in part."""
 _TOPS = (5, 7, 10, 100)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .columns import (
 )
 from .layouts import DIRECT, PROMPTS, SYNONYMS, as_votes, plain
 from .options import ReadOptions
-from .scores import are_scores
+from .scores import are_scores, called, whose_scores
 from .source import stem_of
 from .suggest import words_of
 from .tables import TextTable
@@ -71,15 +72,19 @@ _NUMBER_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Metrics:
-    """The columns of metrics of a table. reasons : column of a metric → that of its reasons.
+    """The columns of metrics of a table. reasons, gold : column of a metric → that of its reasons,
+    and of what people say.
 
     left_out : columns that are made of others, or of no family.
+    judge : who judged, where the columns say it.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
     reasons: dict[str, str]
     left_out: tuple[str, ...] = ()
+    gold: Mapping[str, str] = field(default_factory=dict)
+    judge: str | None = None
 
 
 def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics | None:
@@ -115,6 +120,9 @@ def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics |
     about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
     if are_scores(table, replace(options, format="auto")):
         return None
+    beside = _beside_people(table)
+    if beside is not None:
+        return beside
     family = _family(table)
     if family is not None and (len(family.columns) > 1 or about):
         return family
@@ -128,6 +136,22 @@ def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics |
     left = tuple(c for c in numbers if words_of(c) & AGGREGATES)
     chosen = tuple(c for c in table.columns if c in (*numbers, *empty) and c not in left)
     return Metrics(columns=chosen, names=chosen, reasons={}, left_out=left) if chosen else None
+
+
+def _beside_people(table: TextTable) -> Metrics | None:
+    """Metrics that the judge's columns and people's beside them tell, a column of each."""
+    pairs = whose_scores(table)
+    if len(pairs) < 2 or any(len(own) != 1 or len(theirs) != 1 for own, theirs in pairs.values()):
+        return None
+    columns = {own[0]: (metric or "score", theirs[0]) for metric, (own, theirs) in pairs.items()}
+    judges = {called(column) for column in columns}
+    return Metrics(
+        columns=tuple(columns),
+        names=tuple(metric for metric, _ in columns.values()),
+        reasons={},
+        gold={column: theirs for column, (_, theirs) in columns.items()},
+        judge=judges.pop() if len(judges) == 1 else None,
+    )
 
 
 def _family(table: TextTable) -> Metrics | None:
@@ -210,7 +234,7 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
     take = np.repeat(np.arange(n), m)
     which = np.tile(np.arange(m), n)
     scores = [map_cells(table.columns[column], _as_number) for column in metrics.columns]
-    used = {*metrics.columns, *metrics.reasons.values()}
+    used = {*metrics.columns, *metrics.reasons.values(), *metrics.gold.values()}
     long = {
         column: cells.take(pa.array(take))
         for column, cells in table.columns.items()
@@ -222,11 +246,19 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
         none = constant_cells(None, n)
         own = [metrics.reasons.get(column) for column in metrics.columns]
         long["rationale"] = _interleaved([table.columns[r] if r else none for r in own])
+    if metrics.gold:
+        golds = [map_cells(table.columns[metrics.gold[c]], _as_number) for c in metrics.columns]
+        long["gold"] = _interleaved(golds)
     said = ", ".join(map(shown, metrics.names[:12])) + (" …" if m > 12 else "")
     notes = [
         *table.notes,
         f"One column per metric: {said}. A blank cell is a score that is missing.",
     ]
+    if metrics.gold:
+        pairs = ", ".join(
+            f"{shown(metrics.gold[column])} of {shown(column)}" for column in metrics.columns[:12]
+        )
+        notes.append(f"What people say of the same answers: {pairs}.")
     if metrics.left_out:
         left = ", ".join(map(shown, metrics.left_out[:12]))
         notes.append(f"Left out, as made of other metrics or without reasons: {left}.")
@@ -263,7 +295,8 @@ def judged_by(table: TextTable, metrics: Metrics, name: str, options: ReadOption
         known = bool({plain(column) for column in metrics.columns} & RAGAS)
         mlflow = any(column.endswith("/value") for column in metrics.columns)
         ragas = known and bool(names.keys() & _OF_RAGAS)
-        judge = "ragas" if ragas else "mlflow" if mlflow else stem_of(name)
+        tool = "ragas" if ragas else "mlflow" if mlflow else None
+        judge = metrics.judge or tool or stem_of(name)
         mapping.append(("judge", f"={judge}"))
     asked = next((names[each] for each in _ASKED if each in names), None)
     if asked is not None:

@@ -44,8 +44,11 @@ def _laid_out(table: TextTable, name: str, options: ReadOptions) -> _Layout | No
     shape, metrics = shape_of(table, name, options)
     if metrics is not None:
         # As `in_long_form` would make it of the rows.
-        counts = label_counts(*(table.columns[column] for column in metrics.columns))
-        long = {"metric": _counted(dict.fromkeys(metrics.names, 1)), "score": _counted(counts)}
+        long = {"metric": _counted(dict.fromkeys(metrics.names, 1))}
+        for canonical, theirs in (("score", metrics.columns), ("gold", metrics.gold.values())):
+            if theirs:
+                counts = label_counts(*(table.columns[column] for column in theirs))
+                long[canonical] = _counted(counts)
         columns: Any = ChainMap(long, table.columns)
         options = judged_by(table, metrics, name, options)
         table = replace(table, columns=columns)
@@ -109,6 +112,7 @@ def read_scores(
     wanted = {*how.mapping.values(), *how.raters, *extra, *filter(DATED.search, columns)}
     if found.metrics:
         wanted |= {*found.metrics.columns, *found.metrics.left_out}
+        wanted |= {*found.metrics.gold.values()}
     cells = {column: columns.cell(column) for column in columns if column in wanted - {*texts}}
     if "response" in how.mapping and ("length", "") not in options.mapping:
         length = f"cast({columns.length(how.mapping['response'])} as varchar)"

@@ -157,3 +157,24 @@ def test_scores_of_one_application_stop_no_page(app, page):
     assert not app.exception
     if page == "leaderboard":
         assert "Of 2 direct scores none names a model" in all_text(app)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "id,helpfulness_llm,helpfulness_human",
+        "id,faithfulness_llm,faithfulness_human,relevance_llm,relevance_human",
+        "id,gpt4,rater1,rater2",
+    ],
+)
+def test_a_spreadsheet_of_scores_beside_people_is_loaded_without_a_question(app, head):
+    app.switch_page("data.py").run()
+    columns = head.count(",")
+    rows = "\n".join(
+        ",".join([f"q{k}", *(str(1 + (k * (3 + c) + c) % 5) for c in range(columns))])
+        for k in range(40)
+    )
+    app.file_uploader(key="files").set_value([("ours.csv", f"{head}\n{rows}".encode(), "text/csv")])
+    app.run()
+    app.button(key="load").click().run()
+    assert "loaded into ours" in all_text(app)

@@ -1,0 +1,91 @@
+"""Spreadsheets of judged answers as people write them: who judged, what people said, and of what."""
+
+import pytest
+
+from core.errors import AppellateError, UnreadableFile
+from core.importers import ReadOptions, read
+
+NUMBERS = [("1", "2"), ("5", "4"), ("3", "3"), ("4", "4")] * 5
+WORDS = [("Good", "Good"), ("Bad", "Good"), ("Good", "Bad"), ("Bad", "Bad")] * 5
+THUMBS = [("up", "up"), ("down", "up"), ("up", "down"), ("down", "down")] * 5
+GERMAN = [("bestanden", "bestanden"), ("nicht bestanden", "bestanden")] * 10
+SIDES = [("1", "2"), ("2", "2"), ("1", "1"), ("2", "1")] * 5
+
+
+def sheet(head, rows, separator=","):
+    lines = [separator.join((str(k), *row)) for k, row in enumerate(rows)]
+    return "\n".join((separator.join(("id", *head)), *lines)).encode()
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "judge"),
+    [
+        (("helpfulness_llm", "helpfulness_human"), NUMBERS, "llm"),
+        (("Quality (GPT-4o)", "Quality (expert)"), NUMBERS, "GPT-4o"),
+        (("gpt-4o score", "human score"), NUMBERS, "gpt-4o"),
+        (("LLM verdict", "reviewer"), WORDS, "llm"),
+        (("judge thumbs", "user thumbs"), THUMBS, "judge"),
+        (("model_pass", "expert_pass"), [("TRUE", "TRUE"), ("FALSE", "TRUE")] * 10, "model"),
+        (("Urteil LLM", "Urteil Mensch"), GERMAN, "LLM"),
+        (("case ok (claude)", "case ok (customer)"), WORDS, "claude"),
+    ],
+)
+def test_a_judge_and_a_person_are_told_by_the_words_in_names_of_columns(head, rows, judge):
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    assert (reading.kind, reading.n_rejected) == ("scores", 0)
+    assert reading.votes["judge"].unique().to_pylist() == [judge]
+    assert reading.votes["gold"].null_count == 0
+    assert reading.mapping["gold"] == head[1]
+
+
+def test_each_metric_has_its_gold():
+    head = ("faithfulness_llm", "faithfulness_human", "relevance_llm", "relevance_human")
+    rows = [(a, b, b, a) for a, b in NUMBERS]
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    said = reading.votes.select(["judge", "metric", "score", "gold"]).to_pylist()
+    assert {row["judge"] for row in said} == {"llm"}
+    for row, metric in ((said[0], "faithfulness"), (said[1], "relevance")):
+        assert row["metric"] == metric
+    assert [(row["score"], row["gold"]) for row in said[:2]] == [(1, 2), (2, 1)]
+
+
+def test_a_model_beside_three_people_is_the_judge():
+    rows = [(a, b, b, a) for a, b in NUMBERS]
+    (reading,) = read([("sheet.csv", sheet(("gpt4", "rater1", "rater2", "rater3"), rows))])
+    kinds = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert kinds == {("gpt4", "llm"), *((f"rater{k}", "human") for k in (1, 2, 3))}
+
+
+def test_scores_of_answers_alone_are_read_for_people_to_label():
+    rows = [("a question", f"an answer {k}", score) for k, (score, _) in enumerate(NUMBERS)]
+    (reading,) = read([("bot.csv", sheet(("prompt", "response", "score"), rows))])
+    assert (reading.kind, reading.votes.num_rows) == ("scores", 20)
+    assert reading.votes["judge"].unique().to_pylist() == ["bot"]
+
+
+def test_two_scales_are_refused_with_how_to_make_them_one():
+    rows = [(str(20 * int(score)), person) for score, person in NUMBERS]
+    with pytest.raises(UnreadableFile, match=r"from 1 to 5 .* 0 to 100: two scales.* / 4 \* 100"):
+        read([("sheet.csv", sheet(("llm_score", "human_rating"), rows))])
+    # Right and wrong beside levels are compared by other means.
+    (reading,) = read(
+        [("s.csv", sheet(("llm_score", "human_passed"), [(a, "1") for a, _ in NUMBERS]))]
+    )
+    assert reading.votes["gold"].null_count == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        (("GPT-4 choice", "human choice"), SIDES),
+        (("gpt-4 preferred", "human preferred"), [("0", "1"), ("1", "1")] * 10),
+        (("llm better", "expert better"), WORDS),
+        (("claude says", "human says"), SIDES),
+    ],
+)
+def test_what_may_be_the_first_or_second_of_two_answers_is_no_score(head, rows):
+    try:
+        (reading,) = read([("sheet.csv", sheet(head, rows))], ReadOptions())
+    except AppellateError:
+        return
+    assert reading.kind == "votes"
