@@ -95,12 +95,18 @@ _COMPARES_WORDS = (
     "choice chosen winner wins won preferred preference prefers vote votes pick picked better best "
     "side gewinner"
 )
-_JUDGING, _PEOPLE, _SAYS, _COMPARES = (
-    frozenset(words.split())
-    for words in (_JUDGING_WORDS, _PEOPLE_WORDS, _SAYS_WORDS, _COMPARES_WORDS)
+_ABOUT_WORDS = (
+    "id ids no num nr number index idx key name time date timestamp year month day seconds sec ms "
+    "latency duration token tokens cost price usd length len count confidence conf certainty "
+    "reason reasons reasoning rationale explanation comment version run seed step turn "
+    "temperature rank order position"
 )
-"""Words in the names of columns that say whose scores they hold; that say nothing more; and that
-say that two answers are compared.
+_JUDGING, _PEOPLE, _SAYS, _COMPARES, _ABOUT = (
+    frozenset(words.split())
+    for words in (_JUDGING_WORDS, _PEOPLE_WORDS, _SAYS_WORDS, _COMPARES_WORDS, _ABOUT_WORDS)
+)
+"""Words in the names of columns that say whose scores they hold; that say nothing more; that say
+that two answers are compared; and that say something of a score or of who gave it.
 """
 _GRADED = frozenset(("score", "scores", "rating", "ratings", "grade", "bewertung", "note"))
 """Words beside which two or three numbers are levels, and no first and second answer."""
@@ -279,7 +285,7 @@ def whose_scores(
         words = {word for word in words_of(column) if len(word) > 1 and not word.isdigit()}
         judging, people = words & _JUDGING, words & _PEOPLE
         of_model = not judging and not people and "model" in words
-        if not (judging or people or of_model) or words & _COMPARES:
+        if not (judging or people or of_model) or words & (_COMPARES | _ABOUT):
             continue
         if not _is_scored(table, column):
             continue

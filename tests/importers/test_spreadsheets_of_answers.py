@@ -81,9 +81,12 @@ def test_two_scales_are_refused_with_how_to_make_them_one():
         (("gpt-4 preferred", "human preferred"), [("0", "1"), ("1", "1")] * 10),
         (("llm better", "expert better"), WORDS),
         (("claude says", "human says"), SIDES),
+        (("judge_id", "annotator_id"), NUMBERS),
+        (("llm confidence", "human confidence"), NUMBERS),
+        (("gpt tokens", "user rank"), NUMBERS),
     ],
 )
-def test_what_may_be_the_first_or_second_of_two_answers_is_no_score(head, rows):
+def test_what_may_compare_two_answers_or_is_about_who_scored_is_no_score(head, rows):
     try:
         (reading,) = read([("sheet.csv", sheet(head, rows))], ReadOptions())
     except AppellateError:
