@@ -36,6 +36,7 @@ from .columns import (
     order_word,
 )
 from .layouts import (
+    FEW,
     LONGEST,
     PEOPLE,
     PROMPTS,
@@ -53,7 +54,7 @@ from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
 from .plan import Plan
 from .repeats import plan_repeats
 from .source import stem_of
-from .suggest import sided
+from .suggest import sided, suggest
 from .tables import TextTable
 
 ARENA = ("anony", "evaluation_session_id")
@@ -218,12 +219,15 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
         "label: name it as gold or as vote."
     )
     choices = tuple((column, f"column {column}") for column in table.columns)
+    likely = _likely(how, table)
     return how.stopped(
         UnreadableFile(
             "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map "
             "{first}=COLUMN}, "
             "or give one text for every row with {option:map {first}==TEXT}."
-            + (doubt if label and "vote" in how.missing else ""),
+            + (doubt if label and "vote" in how.missing else "")
+            + (" Likely, by names and values: {likely}." if likely else ""),
+            likely=likely,
             option="map",
             missing=" and ".join(how.missing),
             columns=names(table.columns),
@@ -236,6 +240,20 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
             )
             for canonical in how.missing
         ),
+    )
+
+
+def _likely(how: Plan, table: TextTable) -> str:
+    """Which columns may be those that are missing, and gold; nothing for a table of very many, or
+    whose cells are counted where they lie.
+    """
+    if len(table.columns) > FEW or not isinstance(table.columns, dict):
+        return ""
+    suggested = suggest(table, how.mapping)
+    return "; ".join(
+        f"{canonical} is {shown(suggested[canonical].removeprefix('='))}"
+        for canonical in (*how.missing, "gold")
+        if canonical in suggested
     )
 
 
