@@ -12,7 +12,7 @@ from ..scores.people import AltTest, LeftOut
 from ..scores.raters import RaterPair
 from ..scores.recalibration import ScoreRecalibration
 from ..scores.versions import VersionDifference
-from ..wording import count, interval, minus, number, percent
+from ..wording import count, interval, number, percent, signed
 from .answer import Answer, difference, line, measured, share
 from .tables import TEXT, Column
 
@@ -93,7 +93,7 @@ def versions_answer(a: str, b: str, found: VersionDifference) -> Answer:
         best and f"{b} less {a} {difference(best, unit=of_scale)}",
         found.judge and f"as the judge sees it {difference(found.judge, unit=' points')}",
         found.bias and f"judge beside people {difference(found.bias, unit=' points')}",
-        count(found.n, "item"),
+        count(found.n, "pair"),
         found.reason and f"judge and labels are not joined: {found.reason}",
     )
     good = best is not None and best.excludes(0) and not taste
@@ -111,9 +111,7 @@ def map_answer(found: ScoreRecalibration) -> Answer:
     brings = "brings" if found.helps else "is not shown to bring"
     leaning = ""
     if found.bias_before is not None:
-        before, left = (
-            minus(f"{100 * bias:+.1f}") for bias in (found.bias_before, found.bias_after or 0.0)
-        )
+        before, left = (signed(100 * bias, 1) for bias in (found.bias_before, found.bias_after))
         leaning = f"higher than people by {before} points before, {left} after"
     figures = (
         f"{percent(found.error_before, 1)} of the scale off before, {after} after (root mean "
@@ -132,7 +130,7 @@ def alternative_answer(found: AltTest) -> Answer:
     """The Alternative Annotator Test in words."""
     test = "the Alternative Annotator Test"
     if found.omega is None or found.rho is None:
-        return Answer(headline=f"{test.capitalize()} is not made.", figures=str(found.reason))
+        return Answer(headline=f"T{test[1:]} is not made.", figures=str(found.reason))
     won = sum(person.won for person in found.people)
     figures = (
         f"ω {found.omega:.2f}: it wins against {won} of {len(found.people)} people given ε "

@@ -38,8 +38,8 @@ def score_answer(
         if evidence.table.says_pass and rates
         else _of_scores(evidence, overall, of_check)
     )
-    good = overall.verdict in ("trust", "trust_with_limits")
-    return Answer(headline=said, figures=_figures(evidence, overall, of_check), good=good)
+    figures = _figures(evidence, overall, of_check)
+    return Answer(headline=said, figures=figures, good=overall.verdict == "trust")
 
 
 def said_of(scores: ScoreAudit) -> Answer:
