@@ -150,15 +150,16 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale | tuple[Confi
     """Scale of a confidence column, from its distinct cells and how often each occurs; several, or
     one in a tuple, if only the user can know it: those that nearly all (95 %) of its numbers fit.
 
-    Percent if a cell carries `%`. Nearly all from 1 to 10 with hardly a fraction of 1 may be
-    levels: a question. 0 to 100 if at least half of the numbers exceed 10. 0 to 1 if at most a row,
-    or 5 %, are outside. Others within ±30 may be logits: a question, in which 0 to 1 is one answer
-    if it fits half of them. What is left fits nothing, and is 0 to 100 if at least half exceed 1
-    and one is 10 or more, else 0 to 1. Cells that are no number do not count. Source:
+    A cell with `%` says its own scale, and decides no other's: where there is one, `%` stands for
+    0 to 100, and for a column of no other numbers. Nearly all from 1 to 10 with hardly a fraction
+    of 1 may be levels: a question. 0 to 100 if at least half of the numbers exceed 10. 0 to 1 if at
+    most a row, or 5 %, are outside. Others within ±30 may be logits: a question, in which 0 to 1 is
+    one answer if it fits half of them. What is left fits nothing, and is 0 to 100 if at least half
+    exceed 1 and one is 10 or more, else 0 to 1. Cells that are no number do not count. Source:
     docs/methods.md §0 (ours).
     """
-    if any(text.endswith("%") for text in counts):
-        return "%"
+    signed = any(text.endswith("%") for text in counts)
+    percent: ConfidenceScale = "%" if signed else "100"
     numbers: list[tuple[float, int]] = []
     for text, count in counts.items():
         try:
@@ -166,7 +167,7 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale | tuple[Confi
         except BadCell:
             continue
     if not numbers:
-        return "1"
+        return "%" if signed else "1"
     value, rows = (np.array(column) for column in zip(*numbers, strict=True))
     ranges = {**LEVELS, "1": (0, 1), "100": (0, 100), "logit": (-MOST_LOGITS, MOST_LOGITS)}
     share = {
@@ -179,19 +180,19 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale | tuple[Confi
     levels = "1-10" in fits and exceeding[1] > 0 and fractions <= 1 - _NEARLY_ALL
     if not levels:
         if "100" in fits and exceeding[10] >= 0.5:
-            return "100"
+            return percent
         if "1" in fits or rows[(value < 0) | (value > 1)].sum() <= 1:
             return "1"
         if "logit" not in fits:
-            return "100" if exceeding[1] >= 0.5 and value.max() >= 10 else "1"
+            return percent if exceeding[1] >= 0.5 and value.max() >= 10 else "1"
     whole = bool((value == np.floor(value)).all())
     offered = {
         "1": share["1"] >= 0.5 and not levels,
         **{scale: scale in fits for scale in LEVELS},
         # Where no number is below 1 the levels from 1 say the same.
         "0-10": "0-10" in fits and "1-10" not in fits,
-        # A percentage is seldom below 8 in all rows.
-        "100": "100" in fits and value.max() > 7,
+        # A percentage is seldom below 8 in all rows, unless others say that they are some.
+        "100": "100" in fits and (signed or value.max() > 7),
     }
     offered["logit"] = not (whole and any(offered.values()))
     return tuple(scale for scale in get_args(ConfidenceScale) if offered.get(scale))
@@ -215,21 +216,17 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
     """Confidence as a fraction; BadCell if no number or outside its column's scale: no cell is
     rescaled alone.
 
-    A level is its share of the highest one, which keeps the order and is no probability. A logit x
-    is 1/(1 + e^−x).
+    A cell with `%` is that many hundredths, whatever the scale of the others. A level is its share
+    of the highest one, which keeps the order and is no probability. A logit x is 1/(1 + e^−x).
     """
-    if scale == "%" and not text.endswith("%") and not _is_percent(text):
+    signed = text.endswith("%")
+    if scale == "%" and not signed and not _is_percent(text):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
-    if scale == "1" and text.endswith("%"):
-        reason = (
-            "a percentage where the scale is 0 to 1; write it as a fraction, or set {option} 100"
-        )
-        raise BadCell(Message(reason, option="confidence_scale"))
-    if scale == "logit":
+    if scale == "logit" and not signed:
         return 1 / (1 + math.exp(-min(max(parse_float(text), -_MOST_LOGIT), _MOST_LOGIT)))
-    percent = scale in ("100", "%")
-    value = parse_float(text.removesuffix("%").rstrip() if percent else text)
-    bottom, top = LEVELS.get(scale, (0, 100 if percent else 1))
+    value = parse_float(text.removesuffix("%").rstrip())
+    percent = signed or scale in ("100", "%")
+    bottom, top = (0, 100) if percent else LEVELS.get(scale, (0, 1))
     if not bottom <= value <= top:
         reason = "outside {bottom} to {top}, the scale of this column; correct it, or set {option}"
         raise BadCell(Message(reason, option="confidence_scale", bottom=bottom, top=top))

@@ -135,8 +135,11 @@ def cell_of(column: str) -> str:
 
 def _scale_word(cell: str) -> str:
     """A cell of a confidence, or a word of those that decide the scale in the same way."""
-    percent = f"replace({cell}, '%', '') <> {cell}"
-    return f"case when {percent} then '50%' else {scale_word(_float(f'({cell})'))} end"
+    return f"case when {_signed(cell)} then '50%' else {scale_word(_float(f'({cell})'))} end"
+
+
+def _signed(cell: str) -> str:
+    return f"regexp_matches({cell}, '%$')"
 
 
 def _int(cell: str) -> str:
@@ -434,26 +437,21 @@ class _Statement:
         """Fraction on the scale of the column, null for a cell outside it."""
         if not self.has("confidence"):
             return "cast(null as double)"
-        scale = self.how.scale or "1"
-        percent = scale in ("100", "%")
-        value = _float("trim(replace(c.confidence, '%', ''))" if percent else "c.confidence")
-        low, top = LEVELS.get(scale, (0, 100 if percent else 1))
-        inside = f"{value} between {low} and {top}"
+        scale, cell = self.how.scale or "1", "c.confidence"
+        value, hundredths = _float(cell), _float(f"regexp_replace({cell}, '[ ]*%$', '')")
+        low, top = LEVELS.get(scale, (0, 100 if scale in ("100", "%") else 1))
+        inside = f"{value} between {low} and {top}" + (f" and {value} > 1" if scale == "%" else "")
+        fraction = f"{value} / {float(top)}"
         reason = f"outside {low} to {top}, or no number; correct it, or set --confidence-scale"
-        if scale == "%":
-            inside += " and replace(c.confidence, '%', '') <> c.confidence"
         if scale == "logit":
             inside, reason = f"{value} is not null", "not a number; correct it"
-        self.reject(
-            f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason
-        )
-        if scale != "logit":
-            return f"(case when {inside} then {value} / {float(top)} end)"
-        # Some engines refuse the exponential of a large number.
-        bounded = (
-            f"(case when {value} < -500 then -500.0 when {value} > 500 then 500.0 else {value} end)"
-        )
-        return f"(1.0 / (1.0 + exp(-{bounded})))"
+            # Some engines refuse the exponential of a large number.
+            bounded = f"case when {value} < -500 then -500.0 when {value} > 500 then 500.0"
+            fraction = f"1.0 / (1.0 + exp(-({bounded} else {value} end)))"
+        found = f"""(case when {_signed(cell)} and {hundredths} between 0 and 100
+                         then {hundredths} / 100.0 when {inside} then {fraction} end)"""
+        self.reject(f"{cell} is not null and {found} is null", "confidence", reason)
+        return found
 
     def label(self, name: str, vocabulary: Vocabulary) -> str:
         if vocabulary.name == NAMES:

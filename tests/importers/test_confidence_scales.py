@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from core.__main__ import main
@@ -18,6 +20,7 @@ from core.schema import RowsRead, Selection
 from core.store import Store
 from core.store.export import write_file
 from core.store.vote_queries import rows_read
+from core.warehouse import Warehouse
 
 HEAD = "item_id,judge,vote,confidence,gold\n"
 RNG = np.random.default_rng(20)
@@ -105,6 +108,22 @@ def test_an_export_of_levels_reads_back_as_levels(tmp_path):
     (again,) = read([(out.name, Path(out))])
     for column in ("confidence", "confidence_kind"):
         assert sorted(again.votes[column].to_pylist()) == sorted(reading.votes[column].to_pylist())
+
+
+@pytest.mark.parametrize(("other", "fraction"), [("0.8", 0.8), ("98", 0.98)])
+def test_a_sign_of_percent_is_of_its_cell_and_of_no_other(other, fraction, tmp_path):
+    """In CSV, in Parquet, and where an engine reads."""
+    head, *rows = table(["90%", *[other] * 9, "75.5 %", "x"]).splitlines()
+    names = head.split(",")
+    columns = zip(*(row.split(",") for row in rows), strict=True)
+    file = tmp_path / "votes.parquet"
+    pq.write_table(pa.table(dict(zip(names, columns, strict=True))), file)
+    wanted = [0.9, *[fraction] * 9, 0.755, None]
+    assert read_one("\n".join([head, *rows])).votes["confidence"].to_pylist() == wanted
+    assert read([(file.name, file)])[0].votes["confidence"].to_pylist() == wanted
+    with Warehouse.open(f"parquet://{tmp_path}", "votes") as engine:
+        assert [sure for (sure,) in engine.rows("select confidence from votes")] == wanted
+        assert engine.table.n_unread == 1
 
 
 @pytest.mark.parametrize("command", ["audit", "import", "report"])

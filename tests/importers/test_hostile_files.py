@@ -350,13 +350,13 @@ REJECTED = {
         2,
     ),
     "percent.csv": (
-        WITH_CONFIDENCE + b"1,j,1,90%\n2,j,-1,0.9\n",
-        [2],
+        WITH_CONFIDENCE + b"1,j,1,90%\n2,j,-1,95\n3,j,-1,0.9\n",
+        [3],
         "confidence",
         "0.9",
         "carries no %",
         "percentage",
-        2,
+        3,
     ),
     "big-run.csv": (
         b"item_id,judge,vote,run\n1,j,1,9223372036854775808\n2,j,-1,9223372036854775807\n",

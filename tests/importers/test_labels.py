@@ -187,7 +187,10 @@ def test_what_is_no_number_is_said(text, reason):
 @pytest.mark.parametrize(
     ("cells", "scale"),
     [
-        ({"95%": 1, "0.5": 9}, "%"),
+        ({"95%": 10}, "%"),
+        ({"95%": 1, "0.5": 9}, "1"),
+        ({"95%": 1, "50": 3, "98": 6}, "%"),
+        ({"95%": 9, "5": 1}, ("1-5", "1-7", "1-10", "100")),
         ({"95": 5, "0.5": 5}, "100"),
         ({"95": 4, "0.5": 5}, "1"),
         ({"1.7": 1, "0.5": 9}, "1"),
@@ -219,7 +222,10 @@ def test_the_scale_of_confidence_is_that_of_the_column(cells, scale):
 
 @pytest.mark.parametrize(
     ("text", "scale", "value"),
-    [("95", "100", 0.95), ("95%", "100", 0.95), ("95 %", "%", 0.95), ("0.3", "1", 0.3)],
+    [
+        *(("95 %", scale, 0.95) for scale in ("1", "100", "%", "1-5", "logit")),
+        *(("95", "100", 0.95), ("95", "%", 0.95), ("0.3", "1", 0.3)),
+    ],
 )
 def test_confidence_is_a_fraction(text, scale, value):
     assert parse_confidence(text, scale) == value
@@ -245,14 +251,14 @@ def test_levels_keep_their_order_and_logits_are_probabilities(scale, values):
 @pytest.mark.parametrize(
     ("scale", "outside"),
     [
-        ("1", ("1.7", "-0.1", "50%")),
+        ("1", ("1.7", "-0.1", "150%")),
         ("100", ("101",)),
         ("%", ("0.5",)),
-        ("1-5", ("0", "6", "80%")),
+        ("1-5", ("0", "6", "180%")),
         ("1-7", ("8",)),
         ("1-10", ("0.5", "11")),
         ("0-10", ("-1",)),
-        ("logit", ("50%", "inf")),
+        ("logit", ("-50%", "inf")),
     ],
 )
 def test_confidence_outside_its_scale_is_never_rescaled_alone(scale, outside):
