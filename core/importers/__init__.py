@@ -36,13 +36,14 @@ from .layouts import (
     recognise,
 )
 from .native import NativeFile, NativeFormat, read_native
-from .options import Inspection, Question, ReadOptions
-from .plan import Plan
+from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
+from .raters import are_scores, lay_out_scores, raters_of
 from .registry import FORMATS as _NATIVE
 from .registry import HEADER, PROMPTFOO_CSV, TELLING, refuse_header, refuse_known
-from .scores import are_scores, check_metrics, lay_out_scores, read_scores
+from .repeats import tell_runs_apart
+from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
 from .tables import (
@@ -58,10 +59,9 @@ from .tables import (
     table_of_arrow,
     table_of_records,
 )
-from .together import tell_runs_apart
 from .vote_plan import plan
 from .votes import read_table
-from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, offered
+from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, named_metrics, offered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +81,6 @@ __all__ = (
     "with_votes",
 )
 
-CANONICAL = "canonical"
 AUTO = "auto"
 
 
@@ -387,14 +386,20 @@ def shape_of(
     """
     shape = recognise(tuple(table.columns), options)
     compared = COMPARED & table.columns.keys()
-    if shape is None and not compared:
-        alone = judged_alone(table, name, options) or are_scores(table, options)
-        shape = DIRECT if alone else None
-    # A judge and people beside each other are raters of one metric, and no metrics.
-    open_ = shape is None or (shape is DIRECT and options.format == DIRECT.format)
-    if options.metrics or (open_ and not as_votes(table.columns, options)):
-        return shape, find_metrics(table, name, options)
-    return shape, None
+    if shape is None and not compared and judged_alone(table, name, options):
+        shape = DIRECT
+    if options.metrics:
+        return shape, named_metrics(table, name, options)
+    # Columns or options that compare two answers have the first claim.
+    open_ = options.format == (AUTO if shape is None else DIRECT.format)
+    if shape not in (None, DIRECT) or not open_ or as_votes(table.columns, options):
+        return shape, None
+    raters = raters_of(table, {theirs for _, theirs in options.mapping})
+    if are_scores(table, raters, options):
+        # A judge and people beside each other are raters of one metric, and no metrics.
+        return shape if compared else DIRECT, None
+    named = {"score", "metric"} & {canonical for canonical, _ in options.mapping}
+    return shape, None if named else find_metrics(table, raters)
 
 
 def _is_record(whole: Record) -> bool:

@@ -15,8 +15,7 @@ from typing import Any
 
 from ..errors import UnreadableFile
 from ..labels import shown
-from .packed import unpack_zstd
-from .source import MAX_DEPTH, depth, refuse_unfolding, unpacked_limit
+from .source import MAX_DEPTH, depth, refuse_unfolding, unpack_zstd, unpacked_limit
 
 ZIP = b"PK\x03\x04"
 MAX_MEMBERS = 200_000

@@ -36,12 +36,13 @@ from .columns import (
 from .source import Source
 
 COMPARISON = ("dataset", "item_id", "model_a", "model_b")
-_TWICE = {
+TWICE = {
     "votes": (
         "the same models, judge, run and position {} but another vote, confidence, gold or status"
     ),
     "scores": "the same model, judge, metric and run {} but another score, gold or status",
 }
+"""What is wrong with two judgements of one key; `{}` says where the other is."""
 _AGAIN = {
     "votes": "voted more than once on a comparison in the same order",
     "scores": "scored an answer more than once",
@@ -55,7 +56,7 @@ class TypedRows:
     row : data row of the file that each comes from.
     text, numbers : canonical columns; a column in neither takes its default.
     extra : other columns of the file.
-    rows : data rows in the file.
+    rows : data rows in the file.  numbered : the file says which run a row is; None before `fill`.
     """
 
     row: NDArray[np.integer[Any]]
@@ -68,6 +69,7 @@ class TypedRows:
     notes: list[str] = field(default_factory=list)
     gold_only: bool = False
     form: Form = VOTES
+    numbered: bool | None = None
 
     def take(self, keep: Mask | Codes) -> None:
         """Keep only these rows, by a mask or by their numbers in order."""
@@ -112,6 +114,8 @@ class TypedRows:
         no_default : columns whose default does not apply.
         """
         n = len(self.row)
+        if self.numbered is None:
+            self.numbered = "run" in self.numbers
         # One column without a cell stands for all: a large file has a dozen of them.
         nothing = constant_cells(None, n)
         no_number = {
@@ -145,11 +149,10 @@ def finish(
     that carry them. Direct scores, whose key is (dataset, item, model, judge, metric, run), are
     compared in the same way. Source: docs/methods.md §0.
     """
-    numbered = "run" in rows.numbers
     rows.fill(constants, dataset, no_default=("status", "rater_type") if rows.gold_only else ())
     if rows.form is VOTES:
         reject_gold_conflicts(rows)
-    duplicates = _settle_keys(rows, numbered=numbered)
+    duplicates = _settle_keys(rows)
     return checked(rows, source, format, duplicates)
 
 
@@ -262,7 +265,7 @@ def reject_gold_conflicts(rows: TypedRows, key: tuple[str, ...] = COMPARISON) ->
     rows.take(~bad)
 
 
-def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
+def _settle_keys(rows: TypedRows) -> int:
     """Number repetitions or reject conflicts, drop duplicates, and count those."""
     if all_differ(rows.columns(rows.form.key)):
         return 0
@@ -273,18 +276,18 @@ def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
         return 0
     content = rows.codes(rows.form.content)
     conflict = _any(key, content != content[first])
-    if conflict.any() and not numbered and not rows.gold_only:
+    if conflict.any() and not rows.numbered and not rows.gold_only:
         _number_runs(rows, key, again)
         return 0
     main = rows.form.content[0]
     for i in np.flatnonzero(conflict):
         partner = f"as row {rows.row[first[i]]}" if again[i] else "as a later row"
-        problem = f"item {rows.item(i)} has {_TWICE[rows.form.kind].format(partner)}"
+        problem = f"item {rows.item(i)} has {TWICE[rows.form.kind].format(partner)}"
         reason = f"conflict: {problem}; keep one of them, or number the repetitions in a column run"
         rows.reject(i, main, rows.value(main, i), reason)
     duplicates = int((again & ~conflict).sum())
     rows.take(~conflict & ~again)
-    if duplicates and not numbered:
+    if duplicates and not rows.numbered:
         rows.notes.append(
             f"{rows.form.units.capitalize()} left out because they repeat an earlier one word for "
             "word: "

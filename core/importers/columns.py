@@ -12,7 +12,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -61,6 +61,20 @@ def parse_float(text: str) -> float:
             "too large for a number of 64 bits; leave the cell empty if the value is missing"
         )
     return value + 0.0
+
+
+def parse_number(text: str) -> float:
+    """As `parse_float`, also with a sign of percent, which changes nothing."""
+    return parse_float(text.removesuffix("%").rstrip())
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, with or without a sign of percent."""
+    try:
+        parse_number(text)
+    except BadCell:
+        return False
+    return True
 
 
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
@@ -472,6 +486,14 @@ def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
         joined.add(encode_cells(part) if other is None else other)
     distinct = joined.whole()
     return pa.DictionaryArray.from_arrays(distinct.indices.take(cells.indices), distinct.dictionary)
+
+
+def map_together(columns: Sequence[Cells], function: Callable[..., str]) -> Cells:
+    """A text for each distinct combination of cells of several columns; an empty one is none."""
+    codes = dense_codes(columns)
+    first = np.unique(codes, return_index=True)[1]
+    texts = [function(*(cell_text(cells, i) for cells in columns)) for i in first]
+    return map_cells(coded_cells(codes, texts), str)
 
 
 def fill_missing(cells: Cells, other: Cells | str) -> Cells:

@@ -12,12 +12,12 @@ from ..errors import InvalidOption, UnknownName, UnreadableFile
 from ..labels import ALONE, NUMERIC, TIE_WORDS, candidates, normalise, shown, vocabulary
 from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form
 from .columns import Cells, encode_cells, label_counts
-from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
-from .plan import Plan
+from .options import CHOICE_COLUMNS, SCORE_COLUMNS, Plan, ReadOptions
 from .row_parser import RowParser
 from .source import Source
-from .suggest import WORDS, words_of
+from .suggest import WORDS
 from .tables import TextTable
+from .words import words_of
 
 SYNONYMS = {
     canonical: tuple(others.split())
@@ -521,9 +521,7 @@ def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOpt
     Raises UnreadableFile: a required column is missing. UnknownName: an option names a column that
     the file has not.
     """
-    how = lay_out(table, source.name, options, shape)
-    for problem in how.problems:
-        raise type(problem)(problem.message.at(source.name))
+    how = lay_out(table, source.name, options, shape).checked(source.name)
     parser = RowParser(table, shape.form, how)
     parser.check_texts(shape.required, options.rater_type)
     return parser

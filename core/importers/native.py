@@ -252,11 +252,7 @@ def _read_kind(file: NativeFile) -> ImportResult:
             beside=np.zeros(0, np.int64),
         )
     if format.form is SCORES:
-        numbered = "run" in typed.numbers
         typed.fill(constants, dataset, no_default=("status",))
-        if not numbered:
-            # Filled with 0 where no record says it, and `finish` numbers repetitions.
-            del typed.numbers["run"]
         fill_scales(typed, options)
     return finish(typed, file.source, format.name, constants=constants, dataset=dataset)
 

@@ -135,10 +135,6 @@ def _rewardbench(file: NativeFile) -> Reader:
     return votes
 
 
-def _annotator(scopes: Scopes) -> str:
-    return f"root.annotators.{get(scopes, 'mark.key')}"
-
-
 FORENSICS = declared(
     name="annotated_pairs",
     line="Feedback Forensics and ICAI AnnotatedPairs (JSON): annotators, comparisons",

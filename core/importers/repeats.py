@@ -1,22 +1,24 @@
-"""Rows of one comparison and judge: repeats of a vote, or votes that some column tells apart."""
+"""What is a repetition: in a table rows of one comparison and judge that no column tells apart, of
+several files read as one data set what two of them judged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from ..errors import AmbiguousLabels
 from ..labels import WHOLE, shown
-from .columns import cell_codes, label_counts, order_word, small_codes
-from .layouts import FEW, LONGEST, SIDES
-from .options import Question, ReadOptions
-from .plan import Plan
-from .suggest import words_of
+from ..schema import FORMS, VOTES, ImportResult
+from .columns import Codes, Mask, cell_codes, label_counts, order_word, small_codes
+from .layouts import LONGEST, SIDES
+from .options import CANONICAL, Plan, Question, ReadOptions
 from .tables import TextTable
+from .words import meaning, words_of
 
-_KEY = ("dataset", "item_id", "model_a", "model_b", "judge", "position")
-"""Columns that tell votes apart, besides the run."""
 SETTINGS = {
     "run": "the number of the repetition",
     "position": "what was shown first",
@@ -27,28 +29,60 @@ SETTINGS = {
 """What a column may be by which rows of one comparison and judge differ → in words."""
 MOST_SETTINGS = 12
 """Distinct texts in a column of settings."""
+MOST_TEXTS = 400
+"""Distinct texts of a column that is looked at."""
 EVEN = 0.9
 """Share of the keys in which the texts of such a column occur equally often."""
-_OF_A_CALL = (
-    "rationale reason reasoning explanation comment note text answer reply completion raw "
-    "time date timestamp created updated latency duration seconds ms cost price usd token tokens "
-    "usage"
+_INCIDENTAL = meaning(
+    "reason", "call", more="note text answer reply completion raw created updated usage"
 )
-_INCIDENTAL = frozenset(_OF_A_CALL.split())
 """Words in the names of columns that say something of a call and not of what was asked."""
 
 
-def keys_of_votes(
+class Repeated(Protocol):
+    """The rows of a table that share their key with others."""
+
+    def kinds(self, column: str) -> tuple[int, int]:
+        """Distinct cells of a column among these rows, a missing one included; and these rows."""
+
+    def even(self, column: str) -> float:
+        """Share of their keys in which several cells of a column occur, each as often."""
+
+
+def plan_repeats(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
+    """Ask what a column is by which rows of one comparison and judge differ as if by design.
+
+    Such a column has 2 to 12 distinct short texts, and in 90 % of the keys that have several rows
+    each of the texts that occur there occurs equally often, so that it tells the rows apart; what a
+    judge says by chance does not. Texts, times and costs are left out by their names. Source: ours.
+    """
+    columns: Any = table.columns
+    key, others = _keys_of_votes(how, columns, options)
+    if not others:
+        return how
+    here = isinstance(columns, dict)
+    rows: Repeated | None = _Repeated.of(table, key) if here else columns.repeated(key)
+    if rows is None:
+        return how
+    for column in others:
+        kinds, n = rows.kinds(column)
+        if 2 <= kinds <= min(MOST_SETTINGS, n / 2) and rows.even(column) >= EVEN:
+            texts = [*label_counts(columns[column])]
+            if max(map(len, texts), default=0) <= LONGEST:
+                return _ask_what_differs(how, column, texts)
+    return how
+
+
+def _keys_of_votes(
     how: Plan, columns: Iterable[str], options: ReadOptions
 ) -> tuple[list[str], list[str]]:
     """The file's columns that tell votes apart besides the run, and others that may do so too.
 
     None, if it is known which rows are repeats.
     """
-    known = "run" in how.mapping or ("run", "") in options.mapping
-    if known or how.missing or how.gold_only or how.items == "rows":
+    if ("run", "") in options.mapping or how.missing or how.gold_only or how.items == "rows":
         return [], []
-    named = (*_KEY, *(("prompt", *SIDES[2:]) if how.items == "texts" else ()))
+    named = (*VOTES.key, *(("prompt", *SIDES[2:]) if how.items == "texts" else ()))
     of_key = {how.mapping[name]: None for name in named if name in how.mapping}
     key = [column for column in columns if column in of_key or column == "perturbation"]
     used = {*how.mapping.values(), *how.judges, *key}
@@ -59,37 +93,40 @@ def keys_of_votes(
     ]
 
 
-def plan_repeats(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
-    """Ask what a column is by which rows of one comparison and judge differ as if by design.
+class _Repeated:
+    """Those of a table that is here."""
 
-    Such a column has 2 to 12 distinct short texts, and in 90 % of the keys that have several rows
-    each of the texts that occur there occurs equally often, so that it tells the rows apart; what a
-    judge says by chance does not. Texts, times and costs are left out by their names. Source: ours.
-    """
-    columns, others = keys_of_votes(how, table.columns, options)
-    key = small_codes([table.columns[column] for column in columns])
-    if not others or not (again := np.bincount(key)[key] > 1).any():
-        return how
-    key = np.unique(key[again], return_inverse=True)[1]
-    for column in others:
-        cells = table.columns[column]
-        if len(cells.dictionary) > 10 * FEW:
-            continue
-        value = np.unique(cell_codes(cells)[again], return_inverse=True)[1]
-        texts = [*label_counts(cells)]
-        n = int(value.max()) + 1
-        if not 2 <= n <= MOST_SETTINGS or 2 * n > len(value):
-            continue
-        # Rows by key and text.
-        rows = np.bincount(key * n + value, minlength=n * (int(key.max()) + 1)).reshape(-1, n)
-        most = rows.max(axis=1)
-        even = ((rows > 0).sum(axis=1) > 1) & ((rows == 0) | (rows == most[:, None])).all(axis=1)
-        if even.mean() >= EVEN and max(map(len, texts), default=0) <= LONGEST:
-            return ask_what_differs(how, column, texts)
-    return how
+    def __init__(self, table: TextTable, key: Codes, again: Mask) -> None:
+        self.table, self.again = table, again
+        self.key = np.unique(key[again], return_inverse=True)[1]
+
+    @classmethod
+    def of(cls, table: TextTable, columns: Iterable[str]) -> Self | None:
+        """None if no two rows have the same cells in these columns."""
+        key = small_codes([table.columns[column] for column in columns])
+        again = np.bincount(key)[key] > 1
+        return cls(table, key, again) if again.any() else None
+
+    def _codes(self, column: str) -> Codes:
+        cells = cell_codes(self.table.columns[column])
+        return np.unique(cells[self.again], return_inverse=True)[1]
+
+    def kinds(self, column: str) -> tuple[int, int]:
+        texts = len(self.table.columns[column].dictionary)
+        few = texts <= MOST_TEXTS
+        return int(self._codes(column).max()) + 1 if few else texts, len(self.key)
+
+    def even(self, column: str) -> float:
+        code = self._codes(column)
+        n = int(code.max()) + 1
+        # Rows by key and cell.
+        rows = np.bincount(self.key * n + code, minlength=n * (int(self.key.max()) + 1))
+        rows = rows.reshape(-1, n)
+        alike = (rows == 0) | (rows == rows.max(axis=1)[:, None])
+        return float((((rows > 0).sum(axis=1) > 1) & alike.all(axis=1)).mean())
 
 
-def ask_what_differs(how: Plan, column: str, texts: list[str]) -> Plan:
+def _ask_what_differs(how: Plan, column: str, texts: list[str]) -> Plan:
     """What the column of a setting may be: whatever tells votes apart and is not known yet."""
     of_column, texts = {*how.mapping} - {*how.constants}, sorted(texts)
     fits = {
@@ -117,3 +154,55 @@ def ask_what_differs(how: Plan, column: str, texts: list[str]) -> Plan:
             choices=(*choices, again),
         ),
     )
+
+
+def tell_runs_apart(
+    results: Sequence[ImportResult], *, together: frozenset[str] | set[str]
+) -> list[ImportResult]:
+    """Number the runs of each file behind those of the files before it that judged the same.
+
+    Only files of one folder or archive, and logs of tools, are runs of each other; of tables that
+    are named one by one the same key twice is a conflict, as within one. A file that is there twice
+    counts once.
+
+    together : names of the files of a folder or archive.
+    """
+    seen: dict[str, dict[tuple[object, ...], int]] = {}
+    contents: set[tuple[str, str]] = set()
+    told: list[ImportResult] = []
+    for result in results:
+        if result.gold_only or (result.format == CANONICAL and result.name not in together):
+            told.append(result)
+            continue
+        content = (result.sha256, result.kind)
+        if content in contents:
+            told[-1] = replace(
+                told[-1], notes=(*told[-1].notes, f"{result.name} is the same file again.")
+            )
+            continue
+        contents.add(content)
+        told.append(_behind(result, seen.setdefault(result.kind, {})))
+    return told
+
+
+def _behind(result: ImportResult, runs: dict[tuple[object, ...], int]) -> ImportResult:
+    """A result whose runs begin behind those of its keys.
+
+    runs : the first free one by key; it grows.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = [name for name in FORMS[result.kind].key if name != "run"]
+    table = result.votes
+    keys = list(zip(*(table[name].to_pylist() for name in names), strict=True))
+    start = max((runs[key] for key in set(keys) if key in runs), default=0)
+    own = [run or 0 for run in table["run"].to_pylist()]
+    for key, run in zip(keys, own, strict=True):
+        runs[key] = max(runs.get(key, 0), start + run + 1)
+    if not start:
+        return result
+    shifted = pc.add(table["run"], pa.scalar(start, pa.int64()))
+    votes = table.set_column(table.column_names.index("run"), table.schema.field("run"), shifted)
+    note = f"Other files judged the same, so the runs of {result.name} are numbered from {start}."
+    return replace(result, votes=votes, notes=(*result.notes, note))

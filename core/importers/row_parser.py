@@ -30,8 +30,7 @@ from .columns import (
     parse_choice,
     unstorable,
 )
-from .options import SCORE_COLUMNS
-from .plan import Plan
+from .options import SCORE_COLUMNS, Plan
 from .tables import TextTable, unguard
 
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")

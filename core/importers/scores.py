@@ -1,18 +1,15 @@
-"""Tables of scores of single answers: who scored beside the judge, what words mean, and which scale
-the numbers have.
-"""
+"""Scores of single answers out of a table: what words mean, and which scale the numbers have."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import AmbiguousLabels, UnknownName, UnreadableFile
-from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
+from ..errors import UnknownName, UnreadableFile
+from ..labels import GRADES, UNGRADED, grade_word, shown
 from ..schema import SCORES, ImportResult
 from .checks import TypedRows, finish, reject_gold_conflicts
 from .columns import (
@@ -23,109 +20,35 @@ from .columns import (
     cell_text,
     coded_cells,
     constant_cells,
-    dense_codes,
     encode_cells,
     fill_missing,
     has_number,
+    is_number,
     label_counts,
     map_cells,
+    map_together,
     parse_flag,
     parse_float,
     parse_int,
+    parse_number,
     text_hash,
     within,
 )
-from .layouts import (
-    DIRECT,
-    NUMBERED,
-    PASSED,
-    PROMPTS,
-    Shape,
-    as_votes,
-    ask_for_columns,
-    by_people,
-    in_words,
-    judged_alone,
-    map_columns,
-    mapped,
-    plain,
-)
-from .options import Question, ReadOptions
-from .plan import Plan
+from .layouts import Shape
+from .options import Plan, ReadOptions
+from .raters import lay_out_scores
 from .row_parser import RowParser
-from .source import Source, stem_of
-from .suggest import LABELS, words_of
-from .tables import TextTable
+from .source import Source
+from .tables import TextTable, stack
 
-_WHO = (
-    "human|person|people|expert|annotator|reviewer|labell?er|rater|assessor|participant|worker|"
-    "gold|golden|reference|ground_truth|truth|true|manual|crowd"
-)
-_WHAT = (
-    "score|rating|grade|passed|pass|pass_fail|verdict|label|judge?ment|result|decision|says|answer"
-)
-PERSON = re.compile(
-    rf"(?:{_WHO})s?(?:_?[0-9]{{1,3}}|_[a-z])?(?:_(?P<what>{_WHAT}))?(?:_?[0-9]{{1,3}})?"
-    rf"|(?P<first>{_WHAT})_(?:of_|by_)?(?:{_WHO})s?(?:_?[0-9]{{1,3}}|_[a-z])?"
-)
-"""Columns that hold what a person, or gold, says of each answer."""
-BY_NAME = re.compile(rf"(?:{_WHO}|anno?)s?_[^\W\d_]+")
-"""Columns of people who are named in them (`ann_mia`, `ann_jo`), where there are two or more."""
-JUDGE = re.compile(
-    rf"(?P<who>judge|llm|ai|auto|grader|evaluator|model_judge|llm_judge)(?:_?[0-9]{{1,3}})?"
-    rf"(?:_(?P<what>{_WHAT}))?"
-)
-"""Columns that hold what a judge says of each answer."""
-_JUDGING_WORDS = (
-    "judge llm ai auto automatic automated grader evaluator gpt chatgpt claude gemini llama "
-    "mistral mixtral qwen deepseek grok prometheus"
-)
-_PEOPLE_WORDS = (
-    "human humans person people expert experts annotator reviewer labeler labeller rater assessor "
-    "participant worker user customer gold golden reference truth manual crowd mensch menschen "
-    "experte experten prüfer"
-)
-_SAYS_WORDS = (
-    "score scores rating ratings grade passed pass fail verdict label judgement judgment result "
-    "decision says said answer thumbs thumb feedback opinion assessment evaluation eval urteil "
-    "bewertung note ergebnis ok by of from the is mini nano turbo pro flash lite sonnet opus haiku "
-    "preview latest instruct chat large medium small"
-)
-_COMPARES_WORDS = (
-    "choice chosen winner wins won preferred preference prefers vote votes pick picked better best "
-    "side gewinner"
-)
-_ABOUT_WORDS = (
-    "id ids no num nr number index idx key name time date timestamp year month day seconds sec ms "
-    "latency duration token tokens cost price usd length len count confidence conf certainty "
-    "reason reasons reasoning rationale explanation comment version run seed step turn "
-    "temperature rank order position"
-)
-_JUDGING, _PEOPLE, _SAYS, _COMPARES, _ABOUT = (
-    frozenset(words.split())
-    for words in (_JUDGING_WORDS, _PEOPLE_WORDS, _SAYS_WORDS, _COMPARES_WORDS, _ABOUT_WORDS)
-)
-"""Words in the names of columns that say whose scores they hold; that say nothing more; that say
-that two answers are compared; and that say something of a score or of who gave it.
-"""
-_GRADED = frozenset(("score", "scores", "rating", "ratings", "grade", "bewertung", "note"))
-"""Words beside which two or three numbers are levels, and no first and second answer."""
-_NAMES_WHO = re.compile(r"annotator|reviewer|labell?er|rater|assessor|participant|worker|crowd")
-"""Columns that rather hold names of people, if they are numbered by nothing."""
-_HALF = 0.5
 MOST_CLASSES = 24
 """Distinct texts of a column without a number up to which they are labels of classes."""
 MOST_REPEATED = 50_000_000
 """Cells of other columns that are repeated for each rater of a row."""
 
 
-def _parse_number(text: str) -> float:
-    """A number, also one of percent, which is on a scale of 0 to 100."""
-    return parse_float(text.removesuffix("%").rstrip())
-
-
 parse_score = within(
-    _parse_number,
+    parse_number,
     -1e6,
     1e6,
     "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
@@ -133,345 +56,6 @@ parse_score = within(
 """Score of any scale, of at most a million either way."""
 parse_share = within(parse_float, 0, 1, "outside 0 to 1; correct it, or leave the cell empty")
 """Confidence in a score."""
-
-
-def are_scores(table: TextTable, options: ReadOptions) -> bool:
-    """Whether a table holds a judge's scores of single answers with people's, or gold, beside.
-
-    Columns or options that compare two answers have the first claim.
-    """
-    if options.format != "auto" or options.label_map or as_votes(table.columns, options):
-        return False
-    taken = {theirs for _, theirs in options.mapping}
-    judges, people = _beside(table, taken)
-    if not judges or not (people or _answers_scored(table, judges)):
-        return False
-    labels = label_counts(*(table.columns[name] for name in (*judges, *people)))
-    # A column of -1, 0 and 1 per rater holds votes.
-    return not ("-1" in map(normalise, labels) and len(labels) <= 3)
-
-
-def _answers_scored(table: TextTable, judges: tuple[str, ...]) -> bool:
-    """Whether a table of answers has one score of each and nobody beside, for people to label."""
-    named = {plain(column) for column in table.columns}
-    answers = {"response", *DIRECT.synonyms["response"], "completion"}
-    return (
-        len(judges) == 1
-        and plain(judges[0]) in ("score", *NUMBERED, *PASSED)
-        and bool(named & answers)
-    )
-
-
-def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
-    """Map the columns of a table of scores, and find the people beside the judge.
-
-    One column of people, or gold, is `gold`; several are raters of their own. Raises UnknownName:
-    an option names a column that the file has not.
-    """
-    columns = tuple(table.columns)
-    if options.cluster is not None:
-        named = tuple(pair for pair in options.mapping if pair[0] != "cluster")
-        if options.cluster not in columns:
-            raise UnknownName(
-                "{file}: {option} {value!r}: there is no such column. Columns: {columns}.",
-                option="cluster",
-                file=name,
-                value=options.cluster,
-                columns=[shown(column) for column in columns[:40]],
-            )
-        options = replace(options, mapping=(*named, ("cluster", options.cluster)))
-    verdicts = judged_alone(table, name, options)
-    if verdicts is not None:
-        # What it is called as a vote, it is called as a score.
-        said = tuple(pair for pair in options.mapping if pair[0] not in ("vote", "score"))
-        options = replace(options, mapping=(*said, ("score", verdicts)))
-    exported = columns[: len(SCORES.names)] == SCORES.names
-    mapping, constants = map_columns(
-        columns, name, options, known=DIRECT.columns, synonyms=DIRECT.synonyms
-    )
-    said_columns = {canonical for canonical, _ in options.mapping}
-    if "judge" in mapping and "judge" not in said_columns and _is_scored(table, mapping["judge"]):
-        # A column `judge` of scores names nobody.
-        del mapping["judge"]
-    taken = {
-        theirs
-        for canonical, theirs in mapping.items()
-        if canonical not in ("score", "gold") or canonical in said_columns
-    }
-    judges, people = ((), ()) if exported else _beside(table, taken)
-    if "score" in said_columns or (judges and "judge" in mapping and "score" in mapping):
-        judges = (mapping["score"],) if "score" in mapping else ()
-    asked = None
-    if not judges and "score" in mapping:
-        judges = (mapping["score"],)
-    elif judges and "score" not in said_columns:
-        judges, people, asked = _one_kind(judges, people)
-        mapping["score"] = judges[0]
-    if "score" in mapping and not asked and "score" not in said_columns and not exported:
-        asked = _two_kinds(table, mapping, judges)
-        if asked and len({*map(_what, people)} & {"score", "passed"}) == 1:
-            # People say only one of the two.
-            judges, people, asked = _one_kind(asked, people)
-            mapping["score"] = judges[0]
-    people = _of_one_kind(judges, people)
-    if said_columns & {"gold"} or ("gold" in mapping and mapping["gold"] not in people):
-        people = tuple(column for column in people if column != mapping.get("gold"))
-    elif len(people) == 1:
-        mapping["gold"], people = people[0], ()
-    else:
-        mapping.pop("gold", None)
-    how = mapped(table, "table", mapping, constants, DIRECT.required)
-    raters = dict.fromkeys(judges, False) | dict.fromkeys(people, True)
-    how = replace(
-        how,
-        stem=stem_of(name),
-        unguard=how.unguard and {"item_id", "judge", "score"} <= mapping.keys(),
-        raters=raters if people or len(judges) > 1 else {},
-    )
-    how = _name_items(_name_judge(how, judges))
-    if "judge" in mapping and by_people(how, [mapping["judge"]], options):
-        how = how.saying("rater_type", "human").noted(
-            f"Column {shown(mapping['judge'])} held to be people's, so the scores are theirs."
-        )
-    if asked:
-        how = _ask_which(how, asked)
-    return ask_for_columns(_say_what(how, table, judges, people), columns, DIRECT)
-
-
-def _beside(table: TextTable, taken: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Columns of scores of judges, and of people."""
-    named = {column: plain(column) for column in table.columns if column not in taken}
-    alone = {"score", *NUMBERED, *PASSED}
-
-    def of(fits: Callable[[str], object]) -> tuple[str, ...]:
-        # By the name first: to look at its cells takes longer.
-        return tuple(
-            column for column, name in named.items() if fits(name) and _is_scored(table, column)
-        )
-
-    judges = of(JUDGE.fullmatch) or of(alone.__contains__)
-    people = of(lambda name: PERSON.fullmatch(name) and not JUDGE.fullmatch(name))
-    # Numbers may be who somebody is, words for good and bad are what is said.
-    people = tuple(
-        column
-        for column in people
-        if not _NAMES_WHO.fullmatch(named[column]) or in_words(table.columns[column])
-    )
-    by_name = () if people else of(BY_NAME.fullmatch)
-    people = by_name if len(by_name) > 1 else people
-    if judges and people:
-        return judges, people
-    of_metric = whose_scores(table, taken)
-    if len(of_metric) == 1:
-        ((own, theirs),) = of_metric.values()
-        return judges or own, people or theirs
-    return judges, people
-
-
-def whose_scores(
-    table: TextTable, taken: Iterable[str] = ()
-) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Metric → the columns of a judge's scores and of people's, by the words in their names, of
-    metrics that have both: `helpfulness_llm` and `helpfulness_human`, `LLM verdict` and `reviewer`.
-
-    The metric is what the words of both leave over, "" if nothing. `model` is a judge's where
-    nothing else is and people say the same of it: `model_pass` and `expert_pass`.
-    """
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    modelled: dict[str, str] = {}
-    for column in table.columns:
-        if column in taken:
-            continue
-        words = {word for word in words_of(column) if len(word) > 1 and not word.isdigit()}
-        judging, people = words & _JUDGING, words & _PEOPLE
-        of_model = not judging and not people and "model" in words
-        if not (judging or people or of_model) or words & (_COMPARES | _ABOUT):
-            continue
-        if not _is_scored(table, column):
-            continue
-        metric = " ".join(
-            word
-            for part in _parts(column)
-            if (word := part.casefold()) in words - judging - people - _SAYS - {"model"}
-        )
-        if of_model:
-            modelled.setdefault(metric, column)
-        else:
-            found.setdefault(metric, ([], []))[bool(people)].append(column)
-    for metric, column in modelled.items():
-        if metric in found and not found[metric][0]:
-            found[metric][0].append(column)
-    return {
-        metric: (tuple(own), tuple(theirs))
-        for metric, (own, theirs) in found.items()
-        if own and theirs and (metric or not _may_be_sides(table, (*own, *theirs)))
-    }
-
-
-def _may_be_sides(table: TextTable, columns: tuple[str, ...]) -> bool:
-    """Whether the labels of columns may be the first, the second and both of two answers."""
-    if any(words_of(column) & _GRADED for column in columns):
-        return False
-    labels = {normalise(label) for label in label_counts(*(table.columns[c] for c in columns))}
-    numbers = {label for label in labels if _is_number(label)}
-    return bool(numbers - {"0", "1"}) and len(labels) <= LABELS
-
-
-def _parts(column: str) -> list[str]:
-    return [part for part in re.split(r"[^\w.-]+|_", column) if part]
-
-
-def called(column: str) -> str | None:
-    """The judge by the name of the column of its scores: `gpt-4o` of `gpt-4o score`."""
-    judging = _JUDGING if words_of(column) & _JUDGING else {"model"}
-    return " ".join(part for part in _parts(column) if words_of(part) & judging) or None
-
-
-def _is_scored(table: TextTable, column: str) -> bool:
-    """Whether most cells of a column are numbers or words for good and bad answers."""
-    if column not in table.columns:
-        return False
-    counts = label_counts(table.columns[column])
-    known = sum(n for label, n in counts.items() if _is_number(label) or _is_word(label))
-    graded = any(_is_number(label) or grade_word(label) in GRADES for label in counts)
-    return graded and known > _HALF * sum(counts.values())
-
-
-def _is_word(label: str) -> bool:
-    return grade_word(label) in GRADES or grade_word(label) in UNGRADED
-
-
-def _is_number(label: str) -> bool:
-    try:
-        _parse_number(label)
-    except BadCell:
-        return False
-    return True
-
-
-def _what(column: str) -> str:
-    """What a column says by its name: a score, or pass and fail; empty where it does not."""
-    name = plain(column)
-    if name in ("score", *NUMBERED):
-        return "score"
-    if name in PASSED:
-        return "passed"
-    match = JUDGE.fullmatch(name) or PERSON.fullmatch(name)
-    groups = match.groupdict() if match else {}
-    word = groups.get("what") or groups.get("first") or ""
-    if word in ("passed", "pass", "pass_fail"):
-        return "passed"
-    return "score" if word in ("score", "rating", "grade") else ""
-
-
-def _one_kind(
-    judges: tuple[str, ...], people: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]:
-    """Columns of the judge of one kind, people's beside; or those among which only the user can
-    choose.
-    """
-    kinds = {_what(column) for column in judges}
-    if len(kinds) < 2:
-        return judges, people, None
-    theirs = {_what(column) for column in people}
-    if len(kinds & theirs) == 1:
-        (kind,) = kinds & theirs
-        return tuple(column for column in judges if _what(column) == kind), people, None
-    return judges[:1], people, judges
-
-
-def _two_kinds(
-    table: TextTable, mapping: Mapping[str, str], judges: tuple[str, ...]
-) -> tuple[str, ...] | None:
-    """Columns of scores and of pass and fail beside each other, if there are both."""
-    named = {plain(column): column for column in table.columns}
-    score, passed = (
-        next((named[name] for name in names if name in named), None)
-        for names in (("score", *NUMBERED), PASSED)
-    )
-    if (
-        score is None
-        or passed is None
-        or len(judges) > 1
-        or mapping["score"] not in (score, passed)
-    ):
-        return None
-    return (score, passed) if _is_scored(table, score) and _is_scored(table, passed) else None
-
-
-def _of_one_kind(judges: tuple[str, ...], people: tuple[str, ...]) -> tuple[str, ...]:
-    """Of people's columns those of the judge's kind, if any says its kind."""
-    kinds = {_what(column) for column in judges}
-    same = tuple(column for column in people if _what(column) in kinds)
-    return same or people
-
-
-def _name_judge(how: Plan, judges: tuple[str, ...]) -> Plan:
-    """Call the judge as its column, or else as the file, where people or gold are beside it."""
-    if "judge" not in how.missing:
-        return how
-    if len(judges) > 1:
-        return how.without_need("judge")
-    if not how.raters and not {"gold", "response"} & how.mapping.keys():
-        return how
-    match = JUDGE.fullmatch(plain(judges[0])) if judges else None
-    own = match["who"] if match else called(judges[0]) if judges else None
-    name = own or how.stem
-    like = "as its column is" if own else "as the file is"
-    note = f"No column names the judge, so it is called {shown(name)}, {like}."
-    return how.saying("judge", name).noted(note)
-
-
-def _name_items(how: Plan) -> Plan:
-    """Tell answers apart where no column names their items."""
-    item = how.mapping.get("item_id")
-    if item is None and (how.raters or "gold" in how.mapping) and "score" in how.mapping:
-        note = "No column names the items, so each row is an answer of its own."
-        return replace(how.without_need("item_id"), items="rows").noted(note)
-    by_prompt = item is not None and "item_id" not in how.constants and plain(item) in PROMPTS
-    if not by_prompt or "response" not in how.mapping or "model" in how.mapping:
-        return how
-    note = "No column names the items, so each prompt with its response is an item."
-    return replace(how, items="texts").noted(note)
-
-
-def _ask_which(how: Plan, columns: tuple[str, ...]) -> Plan:
-    """Ask once which of several columns of one judge is meant."""
-    return how.stopped(
-        AmbiguousLabels(
-            "columns {columns} are what one judge says of the same answer, in two ways. Say which "
-            "is meant with {option:map score=COLUMN}.",
-            option="map",
-            columns=" and ".join(map(shown, columns)),
-        ),
-        Question(
-            option="mapping:score",
-            text="Which column is the score?",
-            choices=tuple((column, f"column {column}") for column in columns),
-        ),
-    )
-
-
-def _say_what(
-    how: Plan, table: TextTable, judges: tuple[str, ...], people: tuple[str, ...]
-) -> Plan:
-    score = how.mapping.get("score")
-    if how.raters:
-        whose = f"people: {', '.join(people)}" if people else "no people"
-        how = how.noted(f"One column per rater. Judges: {', '.join(judges)}; {whose}.")
-    elif "gold" in how.mapping and how.mapping["gold"] != "gold":
-        how = how.noted(
-            f"Column {shown(how.mapping['gold'])} is the gold of column {shown(str(score))}."
-        )
-    if score in table.columns and in_words(table.columns[score]):
-        words = " and ".join(
-            shown(label) for label in sorted(label_counts(table.columns[score]))[:4]
-        )
-        how = how.noted(
-            f"Column {shown(score)}: {words} judge single answers, so they are read as "
-            "scores of 1 and 0 and are no votes between two."
-        )
-    return how
 
 
 def read_scores(
@@ -488,9 +72,7 @@ def read_scores(
     Raises UnreadableFile: a required column is missing. AmbiguousLabels: a score and pass or fail
     of one judge. UnknownName: an option names a column or a metric that the file has not.
     """
-    how = lay_out_scores(table, source.name, options)
-    for problem in how.problems:
-        raise type(problem)(problem.message.at(source.name))
+    how = lay_out_scores(table, source.name, options).checked(source.name)
     parser = ScoreParser(table, how)
     if how.items == "rows":
         parser.cells["item_id"] = encode_cells([f"{how.stem} {row}" for row in parser.row])
@@ -518,15 +100,11 @@ def read_scores(
     if how.raters:
         # People are not the judge whom an option names.
         constants.pop("judge", None)
-    numbered = "run" in rows.numbers
-    rows.fill(constants, source.together or source.stem, no_default=("status",))
-    if not numbered:
-        # Filled with 0 where no column says it, and `finish` numbers repetitions.
-        del rows.numbers["run"]
+    dataset = source.together or source.stem
+    rows.fill(constants, dataset, no_default=("status",))
     reject_gold_conflicts(rows, ("dataset", "item_id", "model", "metric"))
     _refuse_two_scales(rows, source.name)
     fill_scales(rows, options)
-    dataset = source.together or source.stem
     return finish(rows, source, shape.format, constants=constants, dataset=dataset)
 
 
@@ -586,41 +164,19 @@ def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:
     Cells of `score`, `judge`, `rater_type`, where they are people's `run`, and `rater`, the column
     that each row comes from.
     """
-    import pyarrow as pa
-
     raters = list(how.raters)
-    cells = [map_cells(table.columns[name], str.strip) for name in raters]
-    there = [
-        np.flatnonzero(cell_codes(column) >= 0) if how.raters[name] else np.arange(len(table.row))
-        for name, column in zip(raters, cells, strict=True)
-    ]
-    take = np.concatenate(there)
+    judges = [name for name, is_person in how.raters.items() if not is_person]
+    blank = sum(table.columns[name].null_count for name in raters if how.raters[name])
     others = len(table.columns) - len(raters)
-    if len(take) * others > MOST_REPEATED:
+    if (len(table.row) * len(raters) - blank) * others > MOST_REPEATED:
         raise UnreadableFile(
             f"{how.stem}: {len(raters):,} columns of raters beside {others:,} others come to more "
             f"than {MOST_REPEATED:,} cells, one row per score. Leave out columns, or write one row "
             "per score."
         )
-    rater = np.repeat(np.arange(len(raters)), [len(rows) for rows in there])
-    order = np.lexsort((rater, take))
-    parts = [column.take(pa.array(rows)) for column, rows in zip(cells, there, strict=True)]
-    # Columns of few texts may have narrower codes than others.
-    kind = pa.dictionary(pa.int32(), pa.string())
-    score = pa.chunked_array([part.cast(kind) for part in parts], kind)
-    take, rater = take[order], rater[order]
+    long, score, rater = stack(table, raters, judges)
     human = np.array([how.raters[name] for name in raters])[rater]
-    long = replace(
-        table,
-        columns={
-            name: column.take(pa.array(take))
-            for name, column in table.columns.items()
-            if name not in how.raters
-        },
-        row=table.row[take],
-    )
-    named = coded_cells(rater, raters)
-    judges = [name for name, is_person in how.raters.items() if not is_person]
+    named = judge = coded_cells(rater, raters)
     who = how.mapping.get("judge")
     if who is not None and len(judges) == 1:
         given = (
@@ -629,14 +185,9 @@ def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:
             else long.columns[who]
         )
         person = coded_cells(np.ma.array(rater, mask=~human), raters)
-        named = _coalesce(person, given, human)
+        judge = _coalesce(person, given, human)
     rater_type = coded_cells(human.astype(np.int64), ["llm", "human"])
-    stacked = {
-        "score": score.unify_dictionaries().combine_chunks().take(pa.array(order)),
-        "judge": named,
-        "rater_type": rater_type,
-        "rater": coded_cells(rater, raters),
-    }
+    stacked = {"score": score, "judge": judge, "rater_type": rater_type, "rater": named}
     if (run := how.mapping.get("run")) in long.columns:
         # A person scores an answer once, however often the judge does.
         once = coded_cells(np.ma.array(np.zeros(len(rater), int), mask=~human), ["0"])
@@ -657,11 +208,8 @@ def _name_by_texts(parser: RowParser) -> None:
     """Give each prompt with its response an item of its own: a hash of both."""
     blank = constant_cells(None, len(parser.row))
     texts = [parser.cells.get(name, blank) for name in ("item_id", "response")]
-    pairs = dense_codes(texts)
-    first = np.unique(pairs, return_index=True)[1]
-    hashes = [text_hash(*(cell_text(cells, i) for cells in texts)) for i in first]
     parser.cells.setdefault("prompt", parser.cells["item_id"])
-    parser.cells["item_id"] = map_cells(coded_cells(pairs, hashes), str)
+    parser.cells["item_id"] = map_together(texts, text_hash)
 
 
 def _take_ungraded(parser: RowParser) -> None:
@@ -694,10 +242,10 @@ def _reader(cells: Cells) -> Callable[[str], float]:
     labels = [label for label in label_counts(cells) if grade_word(label) not in UNGRADED]
     words = any(grade_word(label) in GRADES for label in labels)
     if words and all(
-        not _is_number(label) or _parse_number(label) in (0, 0.5, 1) for label in labels
+        not is_number(label) or parse_number(label) in (0, 0.5, 1) for label in labels
     ):
         return parse_grade
-    if 1 < len(labels) <= MOST_CLASSES and not words and not any(map(_is_number, labels)):
+    if 1 < len(labels) <= MOST_CLASSES and not words and not any(map(is_number, labels)):
         return _refuse_class
     return parse_score
 
@@ -715,7 +263,7 @@ def parse_grade(text: str) -> float:
     value = GRADES.get(grade_word(text))
     if value is not None:
         return value
-    if _is_number(text):
+    if is_number(text):
         return parse_float(text)
     raise BadCell(
         "not a word for a good or bad answer (pass, partial, fail, yes, no …); correct it, or "

@@ -24,7 +24,7 @@ from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
 from .columns import BadCell, Cells, label_counts, parse_float, text_hash
 from .layouts import SYNONYMS, plain
 from .options import ReadOptions
-from .scores import PERSON
+from .raters import whose
 from .source import open_source
 from .tables import TextTable, read_delimited, read_parquet, read_records, table_of_records
 
@@ -109,7 +109,9 @@ def read_sheet(
     metrics = {*map(plain, _metrics(logs))}
     free = [column for column in table.columns if column != key]
     of_metrics = [c for c in free if plain(c).removeprefix("human_") in metrics - {"score"}]
-    of_people = [c for c in free if PERSON.fullmatch(plain(c)) and _says(table.columns[c])]
+    told = ((column, whose(column)) for column in free)
+    plainly = (column for column, said in told if said and said.plain and said.of == "people")
+    of_people = [column for column in plainly if _says(table.columns[column])]
     said = [c for c in free if plain(c) in _LABELS]
     labels = of_metrics or of_people or said[:1]
     if not labels:

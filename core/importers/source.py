@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import hashlib
+import io
 import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,8 +16,8 @@ import numpy as np
 
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
-from .packed import GZIP, ZSTD, unpack_gzip, unpack_zstd
 
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
 _RATIO = 200
 _FREE = 64 * 1024**2
@@ -39,7 +42,8 @@ memory.
 """
 _HELD = 32 * 1024**2
 """Bytes of a delimited file that are held while it is read; a larger one is read part by part."""
-_HEAD = 4 * 1024**2
+_HEAD, _STEP = 4 * 1024**2, 4 * 1024**2
+"""Bytes of a file that are looked at, and unpacked, at once."""
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
@@ -246,6 +250,78 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
             "the columns "
             "that the votes need, or split the file."
         )
+
+
+def unpack_gzip(name: str, raw: bytes, limit: int) -> bytes:
+    """Unpack gzip, never more than `limit` bytes. Raises UnreadableFile: cut, damaged, or more."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            while part := file.read(_STEP):
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise UnreadableFile(
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} "
+                        "bytes unpacks to more "
+                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, "
+                        "or split it."
+                    )
+    except EOFError:
+        raise UnreadableFile(
+            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be "
+            "unpacked). "
+            "Copy or download the file again."
+        ) from None
+    except (OSError, zlib.error) as error:
+        raise UnreadableFile(
+            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or "
+            "download "
+            "the file again."
+        ) from None
+    unpacked = b"".join(parts)
+    if unpacked[:2] == GZIP:
+        raise UnreadableFile(
+            f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once."
+        )
+    if not unpacked:
+        raise UnreadableFile(
+            f"{name}: the gzip file is empty inside. Save it again with a header and at least one "
+            "row."
+        )
+    return unpacked
+
+
+def unpack_zstd(name: str, raw: bytes, limit: int) -> bytes:
+    """Unpack zstd, never more than `limit` bytes. Raises UnreadableFile: cut, damaged, or more."""
+    import pyarrow as pa
+
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
+            while part := stream.read(_STEP):
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise UnreadableFile(
+                        f"{name}: byte {limit + 1:,} unpacked: {len(raw):,} bytes of zstd unpack "
+                        f"to more than {limit:,} bytes, which no file of votes does. Unpack it "
+                        "yourself, or split it."
+                    )
+    except (OSError, pa.ArrowException) as error:
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise UnreadableFile(
+            f"{name}: the zstd data is cut off or damaged after {size:,} unpacked bytes ({first}). "
+            "Copy or download the file again."
+        ) from None
+    if not size:
+        raise UnreadableFile(
+            f"{name}: the zstd file is empty inside, or cut off. Save it again with a header and "
+            "at least one row."
+        )
+    return b"".join(parts)
 
 
 def unpacked_limit(packed: int, max_bytes: int) -> int:

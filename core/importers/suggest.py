@@ -8,61 +8,39 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ..labels import TIE_WORDS, candidates, normalise
-from .columns import BadCell, Cells, order_word, parse_float
+from .columns import BadCell, Cells, is_number, order_word, parse_number
 from .tables import TextTable
-
-_WORD = re.compile(r"[A-ZÄÖÜ]?[a-zäöüß]+|[A-ZÄÖÜ]+|[0-9]+")
+from .words import meaning, words_of
 
 _LEFT = "a 1 left first one old previous baseline"
 _RIGHT = "b 2 right second two new next candidate"
 _SYSTEM = "model system generator assistant bot engine author candidate method modell"
-_ANSWER = "response output answer text completion reply antwort"
+_ITEM = (
+    "item question prompt example instance sample pair case task query row ticket conversation "
+    "frage aufgabe"
+)
+_SHOWN = "shown presented presentation first swap zuerst"
 
 WORDS = {
-    canonical: tuple(set(words.split()) for words in groups)
-    for canonical, groups in {
-        "item_id": (
-            "item question prompt example instance sample pair case task query row ticket "
-            "conversation frage aufgabe",
-            "id no num number nr nummer idx index key uid name",
-        ),
-        "judge": (
-            "judge grader rater evaluator annotator assessor reviewer critic labeler labeller "
-            "marker referee "
-            "expert worker richter gutachter bewerter",
-        ),
-        "vote": (
-            "verdict winner says said choice chosen preference preferred vote pick decision "
-            "better judgment judgement "
-            "selected outcome result urteil gewinner entscheidung ergebnis",
-        ),
-        "position": (
-            "order position shown presented presentation ordering first swap reihenfolge zuerst",
-        ),
-        "gold": (
-            "gold truth true human correct reference expert label target mensch menschen referenz",
-        ),
-        "confidence": (
-            "confidence conf certainty certain sure sureness probability prob sicherheit konfidenz",
-        ),
-        "model_a": (_SYSTEM, _LEFT),
-        "model_b": (_SYSTEM, _RIGHT),
-        "prompt": ("prompt question instruction query input",),
-        "response_a": (_ANSWER, _LEFT),
-        "response_b": (_ANSWER, _RIGHT),
-        "rationale": (
-            "rationale reason reasoning explanation justification why comment begründung",
-        ),
-        "category": ("category topic domain subset genre subject kategorie thema",),
-    }.items()
+    "item_id": (meaning(more=_ITEM), meaning("number", more="key name")),
+    "judge": (meaning("judge", "critic", "rater", "expert"),),
+    "vote": (meaning("verdict", "choice"),),
+    "position": (meaning("order", more=_SHOWN),),
+    "gold": (meaning("truth", "human", "expert", more="correct label target referenz"),),
+    "confidence": (meaning("confidence"),),
+    "model_a": (meaning(more=_SYSTEM), meaning(more=_LEFT)),
+    "model_b": (meaning(more=_SYSTEM), meaning(more=_RIGHT)),
+    "prompt": (meaning(more="prompt question instruction query input"),),
+    "response_a": (meaning("answer"), meaning(more=_LEFT)),
+    "response_b": (meaning("answer"), meaning(more=_RIGHT)),
+    "rationale": (meaning("reason"),),
+    "category": (meaning(more="category topic domain subset genre subject kategorie thema"),),
 }
 """Canonical column → words of its name, one of each set."""
 
-REFERENCE = {
-    *("human", "humans", "people", "gold", "truth", "expert", "experts", "mensch", "menschen")
-}
+REFERENCE = meaning("human", "expert", more="gold truth")
 """Words in the name of a column of labels that others are measured by."""
-_OTHERS = {"final", "overall", "the", "of", "llm", "ai", "auto", "model", "raw", "is"}
+_OTHERS = meaning("llm", more="final overall the of model raw is")
 """Words beside a verdict's in the name of a column that name no judge."""
 SIDED = {"left", "right"}
 """Words in the name of a model's column that say which labels may name it."""
@@ -70,11 +48,6 @@ FEW = 12
 """Distinct labels that a column of verdicts may have."""
 LABELS, ROWS = 3, 10
 """Distinct labels of verdicts in words of their own, and rows from which values alone may tell."""
-
-
-def words_of(column: str) -> set[str]:
-    """The words of a column's name: `left_system`, `leftSystem` and `Left system` have two."""
-    return {word.casefold() for word in _WORD.findall(column)}
 
 
 def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
@@ -115,7 +88,7 @@ def _judge_in_a_name(mapped: Mapping[str, str]) -> dict[str, str]:
     name = [part for part in parts if part.casefold() not in verdict]
     if "judge" in mapped or not name or len(name) == len(parts) or words_of(column) & judges:
         return {}
-    used = set.union(*(set.union(*groups) for groups in WORDS.values()))
+    used = {word for groups in WORDS.values() for group in groups for word in group}
     return (
         {}
         if {part.casefold() for part in name} & (used | _OTHERS)
@@ -146,13 +119,13 @@ def _by_values(
 def _few_labels(cells: Cells) -> bool:
     texts = {normalise(text) for text in cells.dictionary.to_pylist() if text.strip()}
     few = 2 <= len(texts) <= LABELS and len(cells) >= ROWS
-    return few and not any(_is_number(text) for text in texts)
+    return few and not any(is_number(text) for text in texts)
 
 
 def _may_be_sure(cells: Cells) -> bool:
-    texts = [text.strip().removesuffix("%") for text in cells.dictionary.to_pylist()]
+    texts = [text.strip() for text in cells.dictionary.to_pylist()]
     try:
-        values = [parse_float(text.rstrip()) for text in texts if text]
+        values = [parse_number(text) for text in texts if text]
     except BadCell:
         return False
     ends = ((50, 100), (0.5, 1))
@@ -215,13 +188,13 @@ def _two_names(cells: Cells | None) -> tuple[str, str] | None:
         if text.strip()
     ]
     names = sorted(text for text in texts if normalise(text) not in TIE_WORDS)
-    numbers = any(_is_number(text.removesuffix("%")) for text in names)
+    numbers = any(is_number(text) for text in names)
     if numbers or len({normalise(name) for name in names}) != 2 or len(names) != 2:
         return None
     return None if candidates(dict.fromkeys(texts, 1)) else (names[0], names[1])
 
 
-def _hits(words: set[str], wanted: tuple[set[str], ...]) -> set[str]:
+def _hits(words: set[str], wanted: tuple[frozenset[str], ...]) -> set[str]:
     """Words of a name that are wanted, if there is one of each set; an item's may be of the first
     alone.
     """
@@ -236,7 +209,7 @@ def _kinds(cells: Cells) -> set[str]:
     texts = [text.strip() for text in cells.dictionary.to_pylist() if text.strip()]
     if not texts:
         return set()
-    numbers = sum(_is_number(text.removesuffix("%")) for text in texts)
+    numbers = sum(is_number(text) for text in texts)
     fitting = candidates(dict.fromkeys(texts, 1))
     words = bool(fitting) and not numbers
     kinds = {"words"} if words else set()
@@ -253,14 +226,6 @@ def _kinds(cells: Cells) -> set[str]:
     if not numbers and not words:
         kinds |= {"prompt", "response_a", "response_b", "rationale"}
     return kinds
-
-
-def _is_number(text: str) -> bool:
-    try:
-        parse_float(text.rstrip())
-    except BadCell:
-        return False
-    return True
 
 
 def sided(columns: Iterable[str]) -> bool:

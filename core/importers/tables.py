@@ -12,8 +12,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,17 @@ from numpy.typing import NDArray
 from ..errors import UnreadableFile
 from ..files import Progress
 from ..labels import shown
-from .columns import Cells, JoinedCells, Rejects, cell_text, encode_cells, map_cells
+from .columns import (
+    Cells,
+    JoinedCells,
+    Rejects,
+    cell_codes,
+    cell_text,
+    constant_cells,
+    encode_cells,
+    map_cells,
+    wide_cells,
+)
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
@@ -61,6 +71,43 @@ class TextTable:
         """First rows as text."""
         first = [column.slice(0, n).to_pylist() for column in self.columns.values()]
         return tuple(tuple(text or "" for text in row) for row in zip(*first, strict=True))
+
+
+def stack(
+    table: TextTable, columns: Sequence[str], whole: Collection[str] = ()
+) -> tuple[TextTable, Cells, NDArray[np.int64]]:
+    """A row per cell of some columns, row by row: the other columns, the cells, and the place of
+    the column that each is of.
+
+    whole : columns of which a blank cell has a row too.
+    """
+    import pyarrow as pa
+
+    cells = [map_cells(table.columns[name], str.strip) for name in columns]
+    rows = [
+        np.arange(len(table.row)) if name in whole else np.flatnonzero(cell_codes(column) >= 0)
+        for name, column in zip(columns, cells, strict=True)
+    ]
+    take, which = (
+        np.concatenate([np.zeros(0, np.int64), *parts])
+        for parts in (rows, [np.full(len(part), k) for k, part in enumerate(rows)])
+    )
+    order = np.lexsort((which, take))
+    parts = [
+        wide_cells(column.take(pa.array(part))) for column, part in zip(cells, rows, strict=True)
+    ]
+    stacked = pa.chunked_array(parts, wide_cells(constant_cells(None, 0)).type)
+    take, which = take[order], which[order]
+    long = replace(
+        table,
+        columns={
+            name: column.take(pa.array(take))
+            for name, column in table.columns.items()
+            if name not in columns
+        },
+        row=table.row[take],
+    )
+    return long, stacked.unify_dictionaries().combine_chunks().take(pa.array(order)), which
 
 
 def read_delimited(source: Source, progress: Progress | None = None) -> TextTable:

@@ -50,8 +50,7 @@ from .layouts import (
     names,
     plain,
 )
-from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
-from .plan import Plan
+from .options import MEANINGS, SCORE_COLUMNS, Plan, Question, ReadOptions
 from .repeats import plan_repeats
 from .source import stem_of
 from .suggest import sided, suggest
@@ -73,14 +72,16 @@ _REQUIRED = {
 }
 
 
-def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None = None) -> Plan:
+def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool = False) -> Plan:
     """Work out how to read a table, without raising for what is merely ambiguous.
 
-    judge : name of the judge where no column and no option names one; None makes that a question.
+    name_judge : call the judge as the file, where no column and no option names one; else that is a
+        question.
 
     Raises UnknownName: an option names a column that the file has not.
     """
     how = _plan_columns(table, name, options)
+    judge = how.stem if name_judge else None
     if how.mapping.get("judge") != "judge":
         how = _plan_people(how, table, options)
     if {"model_a", "model_b", "vote"} <= how.mapping.keys() - how.constants.keys() and (
@@ -109,9 +110,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     how = _plan_slots(how, table, options)
     if "confidence" in how.mapping.keys() - how.constants.keys():
         how = _plan_scale(how, table, options)
-    if "run" not in how.mapping and isinstance(table.columns, dict):  # else no row is here
-        how = plan_repeats(how, table, options)
-    return how
+    return how if "run" in how.mapping else plan_repeats(how, table, options)
 
 
 def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:

@@ -4,7 +4,6 @@ per row.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,18 +30,17 @@ from .columns import (
     is_text,
     label_counts,
     map_cells,
+    map_together,
     order_word,
     parse_confidence,
     parse_float,
     parse_int,
     text_hash,
-    wide_cells,
 )
-from .options import FAILED, SCORE_COLUMNS, ReadOptions
-from .plan import Plan
+from .options import FAILED, SCORE_COLUMNS, Plan, ReadOptions
 from .row_parser import RowParser
 from .source import Source
-from .tables import TextTable
+from .tables import TextTable, stack
 from .vote_plan import plan
 
 
@@ -53,11 +51,9 @@ def read_table(table: TextTable, source: Source, options: ReadOptions, format: s
     several ways, see `core.labels.decide`. UnknownName: an option names a column that the file has
     not.
     """
-    how = plan(table, source.name, options, judge=source.stem)
-    for problem in how.problems:
-        raise type(problem)(problem.message.at(source.name))
+    how = plan(table, source.name, options, name_judge=True).checked(source.name)
     rows = VoteParser(table, how, options).votes()
-    dataset = source.together or source.stem
+    dataset = source.together or how.stem
     return finish(rows, source, format, constants=options.constants(), dataset=dataset)
 
 
@@ -68,7 +64,8 @@ class VoteParser(RowParser):
         self.options = options
         stacked: dict[str, Cells] = {}
         if how.layout == "wide":
-            table, stacked = _stack(table, how.judges)
+            table, labels, judge = stack(table, how.judges)
+            stacked = {"vote": labels, "judge": coded_cells(judge, list(how.judges))}
         super().__init__(table, VOTES, how)
         self.cells |= stacked
         failed = {label for label, meaning in options.label_map if meaning == FAILED}
@@ -97,12 +94,11 @@ class VoteParser(RowParser):
             "no name of a change; write a word, and :a or :b behind it if only that response has it"
         )
         self.reject(cell_codes(unfit) >= 0, "perturbation", why)
-        change, judge = self.extra.pop("perturbation"), self.cells["judge"]
-        codes = dense_codes([judge, change])
-        first = np.unique(codes, return_index=True)[1]
-        pairs = ((cell_text(judge, i), cell_text(change, i).strip()) for i in first)
-        names = [perturbed_name(name, label) if label and name else name for name, label in pairs]
-        self.cells["judge"] = map_cells(coded_cells(codes, names), str)
+        change = map_cells(self.extra.pop("perturbation"), str.strip)
+        self.cells["judge"] = map_together(
+            (self.cells["judge"], change),
+            lambda name, label: perturbed_name(name, label) if label and name else name,
+        )
         self.notes.append(f"Votes on perturbed items: {len(change) - change.null_count:,}.")
 
     def _tell_items_apart(self) -> None:
@@ -115,16 +111,13 @@ class VoteParser(RowParser):
         blank = constant_cells(None, len(self.row))
         prompt = self.cells.get("item_id", blank)
         texts = [prompt, *(self.cells.get(name, blank) for name in ("response_a", "response_b"))]
-        pairs = dense_codes(texts)
         if {"item_id", "model_a", "model_b"} <= self.cells.keys():
             compared = dense_codes([prompt, self.cells["model_a"], self.cells["model_b"]])
+            pairs = dense_codes(texts)
             if len(np.unique(compared)) == len(np.unique(np.stack([compared, pairs]), axis=1).T):
                 return
-        first = np.unique(pairs, return_index=True)[1]
-        distinct = ([cell_text(cells, i) for cells in texts] for i in first)
-        hashes = [text_hash(*three) if any(three) else "" for three in distinct]
-        self.cells["item_id"] = map_cells(coded_cells(pairs, hashes), str)
-        items = sum(map(bool, hashes))
+        named = map_together(texts, lambda *three: text_hash(*three) if any(three) else "")
+        self.cells["item_id"], items = named, len(named.dictionary)
         if "item_id" in self.named:
             self.cells.setdefault("prompt", prompt)
         self.notes.append(
@@ -232,32 +225,3 @@ class VoteParser(RowParser):
         tied = np.ma.abs(a - b) <= self.options.tie_margin * (1 + 1e-9)
         sign = np.sign((a - b).data).astype(np.int64)
         return np.ma.array(np.where(tied.filled(False), 0, sign), mask=np.ma.getmaskarray(tied))
-
-
-def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:
-    """A row per vote, row by row, and the columns `vote` and `judge`; blank cells of a judge are no
-    votes.
-    """
-    import pyarrow as pa
-
-    votes = [map_cells(table.columns[name], str.strip) for name in judges]
-    index = [np.flatnonzero(cell_codes(column) >= 0) for column in votes] or [np.zeros(0, np.int64)]
-    take = np.concatenate(index)
-    judge = np.repeat(np.arange(len(index)), [len(rows) for rows in index])
-    order = np.lexsort((judge, take))
-    stacked = pa.chunked_array(
-        [wide_cells(column.drop_null()) for column in votes],
-        wide_cells(constant_cells(None, 0)).type,
-    )
-    labels = stacked.unify_dictionaries().combine_chunks()
-    take = take[order]
-    columns = {
-        name: column.take(pa.array(take))
-        for name, column in table.columns.items()
-        if name not in judges
-    }
-    long = replace(table, columns=columns, row=table.row[take])
-    return long, {
-        "vote": labels.take(pa.array(order)),
-        "judge": coded_cells(judge[order], list(judges)),
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -10,21 +9,13 @@ import numpy as np
 
 from ..errors import UnknownName
 from ..labels import GRADES, shown
-from .columns import (
-    BadCell,
-    Cells,
-    coded_cells,
-    constant_cells,
-    label_counts,
-    map_cells,
-    parse_float,
-)
-from .layouts import DIRECT, PROMPTS, SYNONYMS, as_votes, plain
+from .columns import Cells, coded_cells, constant_cells, is_number, label_counts, map_cells
+from .layouts import DIRECT, PROMPTS, SYNONYMS, plain
 from .options import ReadOptions
-from .scores import are_scores, called, whose_scores
+from .raters import Raters, called
 from .source import stem_of
-from .suggest import words_of
 from .tables import TextTable
+from .words import meaning, words_of
 
 RAGAS = {
     "faithfulness",
@@ -60,14 +51,10 @@ _FAMILIES = (
 _ASKED = (*PROMPTS, "query", "user_query")
 _ANSWERED = {"response", *DIRECT.synonyms["response"], "completion", "prediction", "actual_output"}
 _IDS = {"item_id", *DIRECT.synonyms["item_id"]}
-_NO_METRIC_WORDS = (
-    "id no idx index row number rank count length len token tokens cost price usd seconds sec ms "
-    "latency duration time date timestamp year month day step epoch run seed turn version "
-    "temperature top k n size chunk page label gold target"
+_NO_METRIC = meaning(
+    "number", "size", "call", "run", more="row top k n size chunk page label gold target"
 )
-_NO_METRIC = frozenset(_NO_METRIC_WORDS.split())
 """Words in the names of columns of numbers that are no metrics."""
-_NUMBER_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -87,42 +74,36 @@ class Metrics:
     judge: str | None = None
 
 
-def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics | None:
+def named_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics:
+    """The columns of metrics that an option names. Raises UnknownName: the file has not one."""
+    for column in options.metrics:
+        if column not in table.columns:
+            raise UnknownName(
+                "{option} {value!r}: {file} has no such column. Columns: {columns}.",
+                option="metrics",
+                value=column,
+                file=name,
+                columns=[shown(each) for each in table.columns],
+            )
+    found = _family(table)
+    own = dict(zip(found.columns, found.names, strict=True)) if found else {}
+    reasons = {c: r for c, r in (found.reasons if found else {}).items() if c in options.metrics}
+    names = tuple(own.get(column, column) for column in options.metrics)
+    return Metrics(columns=options.metrics, names=names, reasons=reasons)
+
+
+def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
     """The columns of metrics, if the table is one of answers with a column per metric.
 
-    Columns `X_score` with `X_reason` (and the like) beside are metrics, and then only these; else
-    columns of numbers, in a table that has a column of prompts and one of answers or items.
-
-    Raises UnknownName: an option names a column that the file has not.
+    Metrics are what a judge's columns and people's beside them tell, a column of each; or columns
+    `X_score` with `X_reason` (and the like) beside, and then only these; else columns of numbers,
+    in a table that has a column of prompts and one of answers or items.
     """
-    if options.metrics:
-        for column in options.metrics:
-            if column not in table.columns:
-                raise UnknownName(
-                    "{option} {value!r}: {file} has no such column. Columns: {columns}.",
-                    option="metrics",
-                    value=column,
-                    file=name,
-                    columns=[shown(each) for each in table.columns],
-                )
-        found = _family(table)
-        own = dict(zip(found.columns, found.names, strict=True)) if found else {}
-        reasons = {
-            c: r for c, r in (found.reasons if found else {}).items() if c in options.metrics
-        }
-        named = tuple(own.get(column, column) for column in options.metrics)
-        return Metrics(columns=options.metrics, names=named, reasons=reasons)
-    if options.format not in ("auto", DIRECT.format) or as_votes(table.columns, options):
-        return None
-    names = {plain(column) for column in table.columns}
-    if {"score", "metric"} & {canonical for canonical, _ in options.mapping}:
-        return None
-    about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
-    if are_scores(table, replace(options, format="auto")):
-        return None
-    beside = _beside_people(table)
+    beside = _beside_people(raters)
     if beside is not None:
         return beside
+    names = {plain(column) for column in table.columns}
+    about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
     family = _family(table)
     if family is not None and (len(family.columns) > 1 or about):
         return family
@@ -138,9 +119,9 @@ def find_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics |
     return Metrics(columns=chosen, names=chosen, reasons={}, left_out=left) if chosen else None
 
 
-def _beside_people(table: TextTable) -> Metrics | None:
+def _beside_people(raters: Raters) -> Metrics | None:
     """Metrics that the judge's columns and people's beside them tell, a column of each."""
-    pairs = whose_scores(table)
+    pairs = raters.metrics
     if len(pairs) < 2 or any(len(own) != 1 or len(theirs) != 1 for own, theirs in pairs.values()):
         return None
     columns = {own[0]: (metric or "score", theirs[0]) for metric, (own, theirs) in pairs.items()}
@@ -204,24 +185,13 @@ def _is_scored(cells: Cells) -> bool:
 
 def _is_numeric(cells: Cells) -> bool:
     counts = label_counts(cells)
-    numbers = sum(n for label, n in counts.items() if _is_number(label))
+    numbers = sum(n for label, n in counts.items() if is_number(label))
     there = sum(n for label, n in counts.items() if label.casefold() not in _NONE)
     return bool(numbers) and numbers == there
 
 
 _YES_AND_NO = {"yes", "no", "true", "false", "pass", "fail"}
 _NONE = {"nan", "none", "null", "n/a", "na", "error"}
-_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?\s?%?")
-
-
-def _is_number(label: str) -> bool:
-    if label.endswith("%"):
-        return bool(_NUMBER.fullmatch(label))
-    try:
-        parse_float(label)
-    except BadCell:
-        return False
-    return True
 
 
 def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:

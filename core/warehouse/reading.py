@@ -9,7 +9,7 @@ counted and left out; one whose cell of a spared column cannot be read is counte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,13 +29,11 @@ from ..importers.columns import (
     parse_choice,
     scale_word,
 )
-from ..importers.layouts import LONGEST, map_columns
-from ..importers.options import SCORE_COLUMNS
-from ..importers.plan import Plan
-from ..importers.repeats import EVEN, MOST_SETTINGS, ask_what_differs, keys_of_votes
+from ..importers.layouts import map_columns
+from ..importers.options import CANONICAL, SCORE_COLUMNS, Plan
 from ..importers.tables import TextTable
 from ..importers.vote_plan import plan
-from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
+from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import CONFIDENCE_KINDS, LEVEL_KIND, VOTES
 from ..store.schema import CODES
 from .dialects import SOURCE, literal, quoted
@@ -121,6 +119,18 @@ class Columns(Mapping[str, CountedCells]):
             counted[column] = CountedCells(cell.take(pa.array(order)), n[order])
         return counted
 
+    def repeated(self, key: Iterable[str]) -> _Repeated | None:
+        """The rows that have the same cells in these columns as others; None without any."""
+        cells = {f"k{place}": self.cell(column) for place, column in enumerate(key)}
+        selected = ", ".join(f"{sql} as {name}" for name, sql in cells.items())
+        (found,) = self._engine.run(
+            f"""select count(*)::bigint as n
+                from (select {", ".join(cells)}, count(*) as n
+                      from (select {selected} from {SOURCE}) s
+                      group by {", ".join(cells)} having count(*) > 1) x"""
+        ).to_pylist()
+        return _Repeated(self._engine, self, cells) if found["n"] else None
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.known)
 
@@ -159,17 +169,16 @@ class Reading:
     sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, `bad`,
         and `unread`, 1 where a row is kept without a cell.
     reasons : number in `bad` → column and reason.  unread : column and reason of such a cell.
-    numbered : the table says which run a vote is of.
+    columns : of `sql`, but for `bad`.
     extra : other columns that were asked for, by the name of their column in `sql`.
     """
 
     how: Plan
     sql: str
+    columns: tuple[str, ...]
     reasons: dict[int, tuple[str, str]]
     unread: tuple[str, str] | None
-    numbered: bool
     extra: dict[str, str]
-    notes: tuple[str, ...]
 
 
 def table_of(engine: Engine) -> TextTable:
@@ -188,9 +197,7 @@ def read(
     Raises UnreadableFile, AmbiguousLabels, UnknownName: as for a file. InvalidOption: the table
     holds no votes, or no column names its items.
     """
-    how = _planned(engine, table, name, options)
-    for problem in how.problems:
-        raise type(problem)(problem.message.at(name))
+    how = _planned(table, name, options).checked(name)
     if how.gold_only:
         raise InvalidOption(
             f"{name} holds gold and no votes. Join it to its votes in a view of the engine, and "
@@ -219,18 +226,17 @@ def inspect(engine: Engine, table: TextTable, name: str, options: ReadOptions) -
     No row is fetched, only names of columns and the distinct cells of those of words. Raises
     UnknownName for an option that names what is not there.
     """
-    how = _planned(engine, table, name, options)
+    how = _planned(table, name, options)
     looks = Inspection(
         name=name, format=CANONICAL, layout=how.layout, columns=tuple(table.columns), mapping={}
     )
     return planned(looks, how)
 
 
-def _planned(engine: Engine, table: TextTable, name: str, options: ReadOptions) -> Plan:
+def _planned(table: TextTable, name: str, options: ReadOptions) -> Plan:
     columns = columns_of(table)
     columns.count_words(map_columns(tuple(columns), name, options)[0])
-    how = plan(table, name, options)
-    return _ask_about_repeats(engine, how, columns, options)
+    return plan(table, name, options)
 
 
 def columns_of(table: TextTable) -> Columns:
@@ -240,40 +246,46 @@ def columns_of(table: TextTable) -> Columns:
     return columns
 
 
-def _ask_about_repeats(engine: Engine, how: Plan, known: Columns, options: ReadOptions) -> Plan:
-    """Ask what a column is by which rows of one comparison and judge differ, as of a file."""
-    columns, others = keys_of_votes(how, known, options)
-    if not others:
-        return how
-    key = {f"k{place}": known.cell(column) for place, column in enumerate(columns)}
-    named = ", ".join(key)
-    selected = ", ".join(f"{sql} as {name}" for name, sql in key.items())
-    again = f"""select {named}, count(*) as n from (select {selected} from {SOURCE}) s
-                group by {named} having count(*) > 1"""
-    (repeated,) = engine.run(f"select count(*)::bigint as n from ({again}) x")["n"].to_pylist()
-    for column in others if repeated else ():
-        cell = known.cell(column)
-        # By key and text, then by key.
-        (found,) = engine.run(
-            f"""select avg(case when x.kinds > 1 and x.least = x.most then 1.0 else 0.0 end)::double
-                       as even, sum(x.n)::bigint as n
-                from (select {named}, count(*) as kinds, min(s.n) as least, max(s.n) as most,
-                             sum(s.n) as n
-                      from (select {named}, cell, count(*) as n
-                            from (select {selected}, {cell} as cell from {SOURCE}) c
-                            group by {named}, cell) s
-                      group by {named} having sum(s.n) > 1) x"""
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """The rows of the user's table that share their key with others, counted by the engine.
+
+    key : SQL of the cells of the key, by the name that each has here.
+    """
+
+    engine: Engine
+    columns: Columns
+    key: Mapping[str, str]
+
+    def _rows(self, column: str) -> str:
+        cells = {**self.key, "cell": self.columns.cell(column)}
+        return (
+            f"select {', '.join(f'{sql} as {name}' for name, sql in cells.items())} from {SOURCE}"
+        )
+
+    def kinds(self, column: str) -> tuple[int, int]:
+        (found,) = self.engine.run(
+            f"""select count(*)::bigint as kinds, coalesce(sum(x.n), 0)::bigint as n
+                from (select c.cell as cell, count(*) as n
+                      from (select s.cell as cell,
+                                   count(*) over (partition by {", ".join(self.key)}) as total
+                            from ({self._rows(column)}) s) c
+                      where c.total > 1 group by c.cell) x"""
         ).to_pylist()
-        if float(found["even"]) < EVEN:
-            continue
-        texts = engine.run(
-            f"""select distinct c.cell as cell from (select {cell} as cell from {SOURCE}) c
-                limit {MOST_SETTINGS + 1}"""
-        )["cell"].to_pylist()
-        short = all(len(text or "") <= LONGEST for text in texts)
-        if short and 2 <= len(texts) <= MOST_SETTINGS and 2 * len(texts) <= int(found["n"]):
-            return ask_what_differs(how, column, [text for text in texts if text])
-    return how
+        return found["kinds"], found["n"]
+
+    def even(self, column: str) -> float:
+        key = ", ".join(self.key)
+        # By key and cell, then by key.
+        (found,) = self.engine.run(
+            f"""select avg(case when x.kinds > 1 and x.least = x.most then 1.0 else 0.0 end)::double
+                       as even
+                from (select {key}, count(*) as kinds, min(s.n) as least, max(s.n) as most
+                      from (select {key}, cell, count(*) as n from ({self._rows(column)}) c
+                            group by {key}, cell) s
+                      group by {key} having sum(s.n) > 1) x"""
+        ).to_pylist()
+        return float(found["even"])
 
 
 @dataclass(slots=True, eq=False)
@@ -337,11 +349,10 @@ class _Statement:
         return Reading(
             how=how,
             sql=f"select {selected}, (case {cases} else 0 end) as bad from ({self.cells(extra)}) c",
+            columns=tuple(typed),
             reasons=reasons,
             unread=(about[0], about[1]) if about else None,
-            numbered=self.has("run"),
             extra=extra,
-            notes=tuple(how.notes),
         )
 
     def cells(self, extra: Mapping[str, str]) -> str:

@@ -14,19 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Message, NoUsableVotes, UnreadableFile
-from ..importers import mostly_rejected
-from ..schema import FORMS, ImportResult, Kind, RowsRead, kept_without
+from ..importers import checks, mostly_rejected
+from ..schema import FORMS, VOTES, ImportResult, Kind, RowsRead, kept_without
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
 
-COMPARISON = "dataset, item_id, model_a, model_b"
-KEY = f"{COMPARISON}, judge, run, position"
-CONTENT = ("vote", "confidence", "gold", "status")
-
-TWICE = (
-    "the same models, judge, run and position twice but another vote, confidence, gold or status"
-)
+COMPARISON, KEY = ", ".join(checks.COMPARISON), ", ".join(VOTES.key)
 GOLDS = "the item has different gold labels in this table; keep one of them"
 
 
@@ -135,7 +129,7 @@ def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
         duplicates=rows - votes - rejected.total(),
         rejected=refused,
         mapping=dict(reading.how.mapping),
-        notes=(*reading.notes, *notes, *said),
+        notes=(*reading.how.notes, *notes, *said),
         format=engine.dialect,
         n_unread=unread,
         unread=said[0] if said else None,
@@ -176,7 +170,7 @@ def _one_vote(
     """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
         f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
-        for x in CONTENT
+        for x in VOTES.content
     )
     ((again, conflicting, keys),) = _rows(
         engine,
@@ -189,7 +183,7 @@ def _one_vote(
     )
     if not again:
         return source, []
-    if conflicting and not reading.numbered:
+    if conflicting and "run" not in reading.how.mapping:
         engine.keep(
             "one_vote",
             f"""select {_columns(reading, "run")}, row_number() over (partition by {KEY} order by
@@ -207,9 +201,11 @@ def _one_vote(
         f"min({x}) over (partition by {KEY}) as low_{x}, max({x}) over (partition by {KEY}) as "
         f"high_{x}, "
         f"count({x}) over (partition by {KEY}) as n_{x}"
-        for x in CONTENT
+        for x in VOTES.content
     )
-    same = " and ".join(f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in CONTENT)
+    same = " and ".join(
+        f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in VOTES.content
+    )
     engine.keep(
         "one_vote",
         f"""select {_columns(reading)} from (select s.*, {flags}, count(*) over (partition by
@@ -219,7 +215,9 @@ def _one_vote(
             where x.place = 1 and {same}""",
     )
     if conflicting:
-        rejected[reading.how.mapping.get("vote", "vote"), TWICE] = conflicting
+        rejected[reading.how.mapping.get("vote", "vote"), checks.TWICE["votes"].format("twice")] = (
+            conflicting
+        )
     return "one_vote", []
 
 
@@ -229,31 +227,7 @@ def _rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
 
 def _columns(reading: Reading, without: str = "") -> str:
     """Columns of the rows that were read, without what was added to compare them."""
-    own = (
-        "ordinal",
-        "dataset",
-        "item_id",
-        "category",
-        "model_a",
-        "model_b",
-        "judge",
-        "run",
-        "position",
-        "vote",
-    )
-    more = (
-        "unread",
-        "confidence",
-        "confidence_kind",
-        "gold",
-        "status",
-        "human",
-        "prompt_hash",
-        "length_a",
-        "length_b",
-    )
-    columns = (*own, *more, "temperature", "cost", *reading.extra.values())
-    return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
+    return ", ".join(f"x.{name} as {name}" for name in reading.columns if name != without)
 
 
 def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -17,8 +17,8 @@ import numpy as np
 from ..importers import Inspection, ReadOptions, planned, read_arrow, shape_of
 from ..importers.columns import CountedCells, label_counts
 from ..importers.layouts import DIRECT, PROMPTS, plain
-from ..importers.plan import Plan
-from ..importers.scores import lay_out_scores
+from ..importers.options import Plan
+from ..importers.raters import lay_out_scores
 from ..importers.tables import TextTable
 from ..importers.wide_metrics import Metrics, judged_by, offered
 from ..schema import ImportResult
@@ -102,9 +102,7 @@ def read_scores(
     found = _laid_out(table, name, options)
     if found is None:
         return None
-    how, columns = found.how, columns_of(table)
-    for problem in how.problems:
-        raise type(problem)(problem.message.at(name))
+    how, columns = found.how.checked(name), columns_of(table)
     item = how.mapping.get("item_id")
     if item is None or ("item_id" not in how.constants and plain(item) in PROMPTS):
         raise without_items(name)

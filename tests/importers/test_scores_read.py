@@ -41,7 +41,7 @@ def column(reading, name):
         ("score", "human_score", "results"),
         ("score", "label_human", "results"),
         ("passed", "expert_label", "results"),
-        ("LLM rating", "Human rating", "llm"),
+        ("LLM rating", "Human rating", "LLM"),
         ("judge", "gold", "judge"),
         ("rating", "ground_truth", "results"),
     ],

@@ -23,7 +23,7 @@ def sheet(head, rows, separator=","):
         (("helpfulness_llm", "helpfulness_human"), NUMBERS, "llm"),
         (("Quality (GPT-4o)", "Quality (expert)"), NUMBERS, "GPT-4o"),
         (("gpt-4o score", "human score"), NUMBERS, "gpt-4o"),
-        (("LLM verdict", "reviewer"), WORDS, "llm"),
+        (("LLM verdict", "reviewer"), WORDS, "LLM"),
         (("judge thumbs", "user thumbs"), THUMBS, "judge"),
         (("model_pass", "expert_pass"), [("TRUE", "TRUE"), ("FALSE", "TRUE")] * 10, "model"),
         (("Urteil LLM", "Urteil Mensch"), GERMAN, "LLM"),

@@ -100,7 +100,7 @@ def odd_votes() -> str:
             for run in range(3):
                 for place in ("ab", "ba"):
                     says = rng.choice(["A", "[[B]]", "tie", "a "])
-                    sure = rng.choice(["50%", "90 %", "87.5%", ""])
+                    sure = rng.choice(["50%", "90 %", "0.875", ""])
                     about = f" q{i},m{i % 3},m{3 + i % 2},{judge},{run},{place},{says},{sure},{'AB'[i % 2]}"
                     kind = "human" if judge == "mensch" else "llm"
                     lines.append(f"{about},,{kind},{'de' if i % 2 else 'en'}")
@@ -114,7 +114,7 @@ def odd_votes() -> str:
     bad = [
         changed(run="9", says="maybe"),
         changed(run="9", confidence="140%"),
-        changed(run="9", confidence=".9"),
+        changed(run="9", confidence="9%5"),
         changed(run="9", position=""),
         changed(run="9", position="up"),
         changed(run="nine"),
