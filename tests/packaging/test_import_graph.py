@@ -53,6 +53,7 @@ TIERS = (
     ("options_file", "one_call"),
     ("testing", "demo", "doctor", "validate"),
     ("judging",),
+    ("commands",),
     ("__main__",),
 )
 TIER = {part: tier for tier, parts in enumerate(TIERS) for part in parts}

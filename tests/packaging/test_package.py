@@ -25,7 +25,7 @@ from places import REPOSITORY
 from wheels import NO_NETWORK, build
 
 from core import __main__ as command_line
-from core import __version__, installation
+from core import __version__, commands, installation
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 SETTINGS = installation.settings()
@@ -104,7 +104,7 @@ def test_command_passes_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_pa
         served.append((arguments, store))
         return 0
 
-    monkeypatch.setattr(command_line, "serve", serve)
+    monkeypatch.setattr(commands, "serve", serve)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
     more = ["--", "--server.allowedHosts", "judges.example.org"]
     assert (
