@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..memory import LARGE, give_back
 from ..schema import RANKINGS, VOTES, Form, ImportResult
 from .columns import (
     DTYPES,
@@ -149,6 +150,8 @@ def finish(
     that carry them. Direct scores, whose key is (dataset, item, model, judge, metric, run), are
     compared in the same way. Source: docs/methods.md §0.
     """
+    if source.rows > LARGE:
+        give_back()
     rows.fill(constants, dataset, no_default=("status", "rater_type") if rows.gold_only else ())
     if rows.form is VOTES:
         reject_gold_conflicts(rows)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ..bounds import some_of
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..files import Progress
+from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
@@ -116,6 +117,8 @@ def load(
             unread=counts["unread"],
             kind=reading.kind,
         )
+    if reading.rows > LARGE:
+        give_back()
     progress(0, "Numbering items and models")
     rows = complete(
         reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"

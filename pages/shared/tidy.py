@@ -8,12 +8,12 @@ keep what is free for later use. Together a server stayed as large as the larges
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import gc
 from typing import Any
 
 from streamlit import config
 from streamlit.runtime import exists, get_instance
+
+from core.memory import give_back
 
 GRACE = 1.0
 """Seconds beyond those for which a session is kept for a browser that comes back."""
@@ -57,15 +57,3 @@ def forget_sessions() -> None:
         for _, ended in runtime._session_mgr._session_storage._cache.expire():
             ended.session.shutdown()
             ended.session.session_state.clear()
-
-
-def give_back() -> None:
-    """Return free memory to the system: of Python, of Arrow and of the C library, where it can."""
-    import pyarrow as pa
-
-    # A session and its script hold each other.
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)

@@ -23,13 +23,13 @@ from core.importers import (
 )
 from core.importers.join import join_labels
 from core.importers.sheet import ANSWERS
+from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
 from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, numbers, widgets
-from pages.shared.tidy import give_back
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
