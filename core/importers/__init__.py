@@ -49,7 +49,6 @@ from .suggest import suggest, suggest_gold
 from .tables import (
     MAX_NAME,
     Record,
-    Records,
     TextTable,
     digest,
     read_delimited,
@@ -337,9 +336,10 @@ def _open(
         )
     if source.kind == "json":
         records = read_records(source, _is_record)
-        if format := _native_format(records, wanted, source.name):
+        first, row = records.records[0], records.row[0]
+        if format := _native_of(first, wanted, source.name, row=row):
             return NativeFile(format=format, source=source, records=records, options=options)
-        refuse_known(records.records[0], source.name, wanted)
+        refuse_known(first, source.name, wanted)
         table = table_of_records(records, source.name)
     elif source.kind == "parquet":
         table = read_parquet(source, options.max_bytes)
@@ -351,7 +351,9 @@ def _open(
     source = replace(source, data=b"")
     if source.kind != "json":
         told = wanted in _NATIVE or any(name.endswith(TELLING) for name in table.columns)
-        if told and (format := _native_table(_first_row(table), wanted, source.name)):
+        # A column is there, whether the first row has a cell in it or not.
+        probe = {column: cell or " " for column, cell in _first_row(table).items()} if told else {}
+        if told and (format := _native_of(probe, wanted, source.name, tables=True)):
             records = records_of_table(table, source.name)
             return NativeFile(format=format, source=source, records=records, options=options)
         found = _recognised(table, source, options)
@@ -418,37 +420,26 @@ def _first_row(table: TextTable) -> Record:
     return dict(zip(table.columns, (table.head(1) or ((),))[0], strict=False))
 
 
-def _native_table(first: Record, wanted: str, name: str) -> NativeFormat | None:
-    """Native format of a table whose first row is this; None if it is a table of its own."""
-    # A column is there, whether the first row has a cell in it or not.
-    probe = {column: cell or " " for column, cell in first.items()}
+def _native_of(
+    first: Record, wanted: str, name: str, *, row: int = 1, tables: bool = False
+) -> NativeFormat | None:
+    """Native format of records of which this is the first; None if they are a table of their own.
+
+    tables : they are the rows of a table.
+    """
     if wanted == AUTO:
-        return next((f for f in _NATIVE.values() if f.tables and f.fits(probe)), None)
-    native = _NATIVE.get(wanted)
-    if native and not native.fits(probe):
-        raise _not_of(native, name, 1)
-    return native
-
-
-def _not_of(native: NativeFormat, name: str, row: int) -> UnreadableFile:
-    return UnreadableFile(
-        "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, "
-        "or {auto}.",
-        option="format",
-        file=name,
-        row=row,
-        format=native.name,
-        needs=native.needs,
-        auto=AUTO,
-    )
-
-
-def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | None:
-    """Native format of JSON records; None if they are a table."""
-    first = records.records[0]
-    if wanted == AUTO:
-        return next((native for native in _NATIVE.values() if native.fits(first)), None)
+        formats = (native for native in _NATIVE.values() if native.tables or not tables)
+        return next((native for native in formats if native.fits(first)), None)
     native = _NATIVE.get(wanted)
     if native and not native.fits(first):
-        raise _not_of(native, name, records.row[0])
+        raise UnreadableFile(
+            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, "
+            "or {auto}.",
+            option="format",
+            file=name,
+            row=row,
+            format=native.name,
+            needs=native.needs,
+            auto=AUTO,
+        )
     return native

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidOption, UnknownName
 from ..labels import shown
 from ..schema import VOTES, ImportResult
+from .columns import dense_codes
 from .options import ReadOptions
 
 if TYPE_CHECKING:
@@ -124,11 +125,7 @@ def _votes_of(reading: ImportResult, metric: str, margin: float) -> ImportResult
 
 def _pairs(rows: pa.Table, name: str) -> tuple[Any, Any]:
     """Rows of every two models of one item, judge and run; the first by name comes first."""
-    code = np.zeros(rows.num_rows, np.int64)
-    for column in _OF_ITEM:
-        values = rows[column].combine_chunks().dictionary_encode().indices
-        values = values.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
-        code = np.unique(code * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
+    code = dense_codes(rows[name].combine_chunks().dictionary_encode() for name in _OF_ITEM)
     model = np.unique(rows["model"].to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
     order = np.lexsort((model[1], code))
     code = code[order]

@@ -85,7 +85,7 @@ def map_columns(
     name: str,
     options: ReadOptions,
     *,
-    known: tuple[str, ...] = (*COLUMN_NAMES, *SCORE_COLUMNS),
+    known: tuple[str, ...] = VOTE_COLUMNS,
     synonyms: Mapping[str, tuple[str, ...]] = SYNONYMS,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Canonical column → the file's, and canonical columns with one text in every row.

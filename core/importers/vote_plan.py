@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from ..bounds import some_of
 from ..errors import AmbiguousLabels, Message, UnreadableFile
@@ -442,13 +443,7 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
 def _plan_scale(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
     """Scale of the confidence; None is a question: levels and logits are no probabilities."""
     if options.confidence_scale is not None:
-        given: ConfidenceScale = (
-            options.confidence_scale
-            if isinstance(options.confidence_scale, str)
-            else "100"
-            if options.confidence_scale == 100
-            else "1"
-        )
+        given = cast(ConfidenceScale, str(options.confidence_scale))
         how = replace(how, scale=given)
         if given not in LEVELS:
             return how

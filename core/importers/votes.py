@@ -43,6 +43,10 @@ from .source import Source
 from .tables import TextTable, stack
 from .vote_plan import plan
 
+_JUDGED = ("vote", "gold", "confidence")
+NUMBERS = {c.name: c.kind for c in VOTES.columns if c.kind != "text" and c.name not in _JUDGED}
+"""Columns that are read as numbers wherever a table has them → `int` or `float`."""
+
 
 def read_table(table: TextTable, source: Source, options: ReadOptions, format: str) -> ImportResult:
     """Read the votes of a table of text; `finish` says how rows of the same key are settled.
@@ -133,13 +137,12 @@ class VoteParser(RowParser):
 
     def votes(self) -> TypedRows:
         """Rows with typed columns, those with a bad cell left out."""
-        how, special = self.how, ("vote", "gold", "confidence")
+        how = self.how
         self.check_texts(
             ("item_id",) if how.gold_only else ("item_id", "judge"), self.options.rater_type
         )
         readers = {"int": parse_int, "float": parse_float}
-        plain = [c for c in VOTES.columns if c.kind != "text" and c.name not in special]
-        numbers = self.numbers({column.name: readers[column.kind] for column in plain})
+        numbers = self.numbers({column: readers[kind] for column, kind in NUMBERS.items()})
         if how.gold_vocabulary:
             gold = self._votes("gold", how.gold_vocabulary)
             numbers["gold"] = self._slots(gold) if how.gold_slots else gold

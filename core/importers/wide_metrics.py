@@ -178,8 +178,7 @@ def _is_scored(cells: Cells) -> bool:
     """Whether a column holds numbers, or words such as yes and no."""
     counts = label_counts(cells)
     return bool(counts) and (
-        _is_numeric(cells)
-        or {label.casefold() for label in counts} <= {"yes", "no", "true", "false", "pass", "fail"}
+        _is_numeric(cells) or {label.casefold() for label in counts} <= _YES_AND_NO
     )
 
 

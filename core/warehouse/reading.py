@@ -33,6 +33,7 @@ from ..importers.layouts import map_columns
 from ..importers.options import CANONICAL, SCORE_COLUMNS, Plan
 from ..importers.tables import TextTable
 from ..importers.vote_plan import plan
+from ..importers.votes import NUMBERS
 from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import CONFIDENCE_KINDS, LEVEL_KIND, VOTES
 from ..store.schema import CODES
@@ -47,15 +48,6 @@ WORDS = ("vote", "gold", "model_a", "model_b", *CHOICES)
 BLANKS = " \t\r\n"
 _INT = "^[+-]?[0-9]{1,18}([.]0*)?$"
 _FLOAT = "^[+-]?([0-9]{1,30}[.]?[0-9]{0,30}|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?$"
-NUMBERS = {
-    "run": "int",
-    "length_a": "int",
-    "length_b": "int",
-    "temperature": "float",
-    "cost": "float",
-}
-"""Columns that are read as numbers wherever the table has them, besides vote, gold and confidence.
-"""
 LONG = ("prompt", "response_a", "response_b", "rationale")
 """Texts that stay where they are: of the responses only the lengths are looked at."""
 
@@ -319,8 +311,7 @@ class _Statement:
         words = {column: self.word(column) for column in CHOICES}
         for column in ("item_id", "judge"):
             self.reject(f"c.{column} is null", column, f"{column} is missing; fill it")
-        for column, kind in NUMBERS.items():
-            typed[column] = self.number(column, kind)
+        typed |= {column: self.number(column, of) for column, of in NUMBERS.items()}
         typed["confidence"] = self.confidence()
         gold = self.gold(words["position"])
         vote = self.vote(words["position"])

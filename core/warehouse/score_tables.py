@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,16 +31,12 @@ TEXTS = ("prompt", "response", "rationale")
 """Texts that stay where they are: of the responses only the lengths are looked at."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Layout:
-    """How a table of scores lies.  metrics : its columns of metrics, if it has one for each."""
-
-    how: Plan
-    metrics: Metrics | None
-
-
-def _laid_out(table: TextTable, name: str, options: ReadOptions) -> _Layout | None:
-    """The layout of a table of scores, None for one of votes."""
+def _laid_out(
+    table: TextTable, name: str, options: ReadOptions
+) -> tuple[Plan, Metrics | None] | None:
+    """How a table of scores is read, and its columns of metrics, if it has one for each; None for
+    a table of votes.
+    """
     shape, metrics = shape_of(table, name, options)
     if metrics is not None:
         # As `in_long_form` would make it of the rows.
@@ -54,7 +50,7 @@ def _laid_out(table: TextTable, name: str, options: ReadOptions) -> _Layout | No
         table = replace(table, columns=columns)
     elif shape is not DIRECT:
         return None
-    return _Layout(how=lay_out_scores(table, name, options), metrics=metrics)
+    return lay_out_scores(table, name, options), metrics
 
 
 def _counted(counts: Mapping[str, int]) -> CountedCells:
@@ -73,16 +69,17 @@ def inspect_scores(table: TextTable, name: str, options: ReadOptions) -> Inspect
     found = _laid_out(table, name, options)
     if found is None:
         return None
+    how, metrics = found
     looks = Inspection(
         name=name,
         format=DIRECT.format,
-        layout=found.how.layout,
+        layout=how.layout,
         columns=tuple(table.columns),
         mapping={},
         kind=DIRECT.form.kind,
-        metrics=offered(table, found.metrics) if found.metrics else (),
+        metrics=offered(table, metrics) if metrics else (),
     )
-    return replace(planned(looks, found.how), notes=found.how.notes)
+    return replace(planned(looks, how), notes=how.notes)
 
 
 def read_scores(
@@ -102,15 +99,15 @@ def read_scores(
     found = _laid_out(table, name, options)
     if found is None:
         return None
-    how, columns = found.how.checked(name), columns_of(table)
+    how, metrics = found
+    how, columns = how.checked(name), columns_of(table)
     item = how.mapping.get("item_id")
     if item is None or ("item_id" not in how.constants and plain(item) in PROMPTS):
         raise without_items(name)
     texts = {how.mapping[text]: text for text in TEXTS if text in how.mapping}
     wanted = {*how.mapping.values(), *how.raters, *extra, *filter(DATED.search, columns)}
-    if found.metrics:
-        wanted |= {*found.metrics.columns, *found.metrics.left_out}
-        wanted |= {*found.metrics.gold.values()}
+    if metrics:
+        wanted |= {*metrics.columns, *metrics.left_out, *metrics.gold.values()}
     cells = {column: columns.cell(column) for column in columns if column in wanted - {*texts}}
     if "response" in how.mapping and ("length", "") not in options.mapping:
         length = f"cast({columns.length(how.mapping['response'])} as varchar)"
