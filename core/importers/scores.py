@@ -54,8 +54,13 @@ parse_score = within(
     "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
 )
 """Score of any scale, of at most a million either way."""
-parse_share = within(parse_float, 0, 1, "outside 0 to 1; correct it, or leave the cell empty")
-"""Confidence in a score."""
+parse_share = within(
+    lambda text: parse_number(text) / (100 if text.endswith("%") else 1),
+    0,
+    1,
+    "outside 0 to 1; correct it, or leave the cell empty",
+)
+"""Confidence in a score; a cell with `%` is that many hundredths."""
 
 
 def read_scores(

@@ -193,7 +193,8 @@ def test_a_row_that_another_one_contradicts_has_lost_no_confidence():
 
 
 def test_a_score_whose_confidence_cannot_be_read_is_kept():
-    rows = "".join(f"{i},m,j,{i % 5 + 1},{'sure' if i < 2 else 0.5}\n" for i in range(20))
+    rows = "".join(f"{i},m,j,{i % 5 + 1},{('sure', '150%', '50%')[min(i, 2)]}\n" for i in range(19))
+    rows += "19,m,j,3,0.5\n"
     reading = read_one("item_id,model,judge,score,confidence\n" + rows)
     assert (reading.kind, reading.n_read) == ("scores", 20)
     assert (reading.n_rejected, reading.n_unread) == (0, 2)
