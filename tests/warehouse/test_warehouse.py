@@ -415,7 +415,7 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
     assert "11 rejected, 2 duplicates left out, 1 kept without their conf" in table.sentence
     assert table.notes[-1] == (
         "Column 'confidence' cannot be read for 1 vote, which is kept without it. "
-        "Why: outside 0 to 100, or no number; correct it, or set --confidence-scale."
+        "Why: outside 0 to 1, or no number; correct it, or set --confidence-scale."
     )
 
 
