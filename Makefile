@@ -19,7 +19,7 @@ run: .venv/.run
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not thorough"
 
-# With simulations, kills, other engines and hostile processes: what the build server runs.
+# With browsers, simulations, kills, other engines and hostile processes: what the build server runs.
 test-all: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

@@ -5,7 +5,9 @@ The main script lives inside `pages/` because a `pages/` folder beside it would 
 auto-discovery mode, in which a deep link runs its page without the navigation and the sidebar.
 """
 
+import atexit
 import base64
+import gc
 import hashlib
 import importlib
 import ipaddress
@@ -164,6 +166,10 @@ for section in sorted(PAGES.glob("sections/*/*.py")):
         if error.name not in EXTRA_OF:
             raise
 importlib.import_module("scipy.special")
+# Streamlit looks through everything for garbage after each run of a page: what is loaded is none.
+gc.collect()
+gc.freeze()
+atexit.register(gc.unfreeze)
 
 app = st.App(
     PAGES / "main.py",

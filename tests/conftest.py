@@ -1,5 +1,6 @@
 """What all tests share: their data, and stores of their own."""
 
+import gc
 import hashlib
 import os
 import shutil
@@ -51,9 +52,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A run without thorough tests draws fewer examples where a law does not say how many."""
+    """A run without thorough tests draws fewer examples where a law does not say how many. Nothing
+    that is loaded to collect the tests is garbage.
+    """
+    gc.disable()
     if config.option.markexpr == "not thorough":
         settings.load_profile("short")
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage."""
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -156,6 +165,20 @@ def _compiled_once() -> Iterator[None]:
         for module in (app_test, local_script_runner):
             patch.setattr(module, "ScriptCache", lambda: kept)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_is_no_garbage() -> None:
+    """Streamlit looks through all objects for garbage after each run of a page, and Python does now
+    and then; with all that tests load, that takes longer than most runs.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """At the end of the process all is garbage; DuckDB prints what is left."""
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 
-def first_of(*cases: Any) -> list[Any]:
-    """Cases for `parametrize`: the first always, the others with the thorough tests."""
+def first_of(*cases: Any, n: int = 1) -> list[Any]:
+    """Cases for `parametrize`: the first n always, the others with the thorough tests."""
     return [
-        cases[0],
+        *cases[:n],
         *(
             pytest.param(
                 *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.thorough
             )
-            for case in cases[1:]
+            for case in cases[n:]
         ),
     ]

@@ -115,16 +115,8 @@ def nothing_wider_than_the_window(visitor, name: str) -> None:
     assert wide == [], name
 
 
-@pytest.mark.parametrize(
-    ("scheme", "names"),
-    [
-        ("light", SOME),
-        pytest.param("light", REST, marks=pytest.mark.thorough),
-        pytest.param("dark", SOME + REST, marks=pytest.mark.thorough),
-    ],
-    ids=["some light", "the rest light", "all dark"],
-)
-def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme, names):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme):
     """On a desk nothing that we draw shuts anybody out, and all of it is in view."""
     source = axe()
     look = {**DESK, "color_scheme": scheme, "bypass_csp": True}
@@ -134,7 +126,7 @@ def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme, names):
         bare = faults(visitor, source).keys()
     assert bare >= OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if scheme == "dark" else set())
     with visiting(chromium, app_url, **look) as visitor:
-        for name in names:
+        for name in SOME + REST:
             arrived(visitor, name)
             all_in_view(visitor, name)
             ours = {
@@ -147,8 +139,8 @@ def test_browser_pages_in_one_visit(chromium, app_url, bare_url, scheme, names):
     ("visitor", "names"),
     [
         ({**PHONE, "color_scheme": "light"}, SOME),
-        pytest.param({**PHONE, "color_scheme": "light"}, REST, marks=pytest.mark.thorough),
-        pytest.param({**PHONE, "color_scheme": "dark"}, SOME + REST, marks=pytest.mark.thorough),
+        ({**PHONE, "color_scheme": "light"}, REST),
+        ({**PHONE, "color_scheme": "dark"}, SOME + REST),
     ],
     indirect=["visitor"],
     ids=["some light", "the rest light", "all dark"],
@@ -163,7 +155,6 @@ def test_browser_pages_open_on_a_phone(visitor, names):
     assert sum(lines) / len(lines) <= MOST_LINES, lines
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
 def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
     """From the top of the page to a check's page: Tab to the folded list, Enter, Tab to a link,

@@ -71,7 +71,6 @@ def write(page, label: str, text: str) -> None:
     field.press("Enter")
 
 
-@pytest.mark.thorough
 def test_browser_collect(chromium, place: Place) -> None:
     received: list[bytes] = []
 

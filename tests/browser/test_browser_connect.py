@@ -13,7 +13,6 @@ from warehouses import PASSWORD, absent, running
 DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
 
 
-@pytest.mark.thorough
 def test_browser_connects_a_table_in_postgresql(
     chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

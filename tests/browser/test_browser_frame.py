@@ -48,13 +48,7 @@ def query(visitor) -> dict[str, list[str]]:
 
 # `test_browser_access.py` opens every page by its link; what the link says of the sidebar is the same
 # code for all.
-@pytest.mark.parametrize(
-    "name",
-    [
-        "calibration",
-        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("overview", "leaderboard")),
-    ],
-)
+@pytest.mark.parametrize("name", ["calibration", "overview", "leaderboard"])
 def test_browser_deep_link(visitor, name):
     visitor.open(f"/{name}?category=Math" if name != "overview" else "/?category=Math")
     assert visitor.title() == TITLES[name]
@@ -95,9 +89,7 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
 
 
 @pytest.mark.parametrize(
-    "visitor",
-    [pytest.param({"color_scheme": "light"}, marks=pytest.mark.thorough), {"color_scheme": "dark"}],
-    indirect=True,
+    "visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True
 )
 def test_browser_charts_have_the_colour_of_the_page(visitor):
     visitor.open("/calibration")
@@ -128,7 +120,6 @@ def test_browser_security_headers(app_url):
     assert "http" not in policy
 
 
-@pytest.mark.thorough
 def test_browser_fetches_the_code_of_figures_with_the_page(new_visitor, app_url):
     with urllib.request.urlopen(app_url) as answer:
         link = re.fullmatch(
@@ -149,7 +140,6 @@ def test_browser_fetches_the_code_of_figures_with_the_page(new_visitor, app_url)
     )
 
 
-@pytest.mark.thorough
 def test_browser_says_that_it_can_draw_figures(new_visitor):
     asked = []
     new_visitor.page.on(
@@ -169,7 +159,6 @@ def test_browser_says_that_it_can_draw_figures(new_visitor):
     assert len(asked) == 1
 
 
-@pytest.mark.thorough
 def test_browser_hostile_names_are_only_text(chromium, tmp_path):
     from readings import reading
 
@@ -207,7 +196,6 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
         stop_app(server)
 
 
-@pytest.mark.thorough
 def test_browser_the_code_of_tables_and_listings_is_loaded_when_one_is_opened(new_visitor):
     """Both are a megabyte and more, for which the first picture would wait."""
     files = []
@@ -231,7 +219,6 @@ def test_browser_the_code_of_tables_and_listings_is_loaded_when_one_is_opened(ne
     new_visitor.page.locator("[data-testid=stDataFrame]").wait_for(state="detached")
 
 
-@pytest.mark.thorough
 def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
     visitor.open("/")
     failed = visitor.page.locator("[class*=st-key-word-fail]")
@@ -246,7 +233,6 @@ def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
     assert box.input_value() == "99.5"
 
 
-@pytest.mark.thorough
 def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
     visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()

@@ -11,7 +11,6 @@ import tomllib
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from judging_jobs import pairs, until
 from judging_server import Server
 from visits import start_app, stop_app, visiting
@@ -63,7 +62,6 @@ def read(page, words: str) -> str:
     return str(found.inner_text())
 
 
-@pytest.mark.thorough
 def test_two_judges_killed_restarted_resumed_and_settled(chromium, tmp_path: Path) -> None:
     store = tmp_path / "votes.duckdb"
     app, address = start_app(store)

@@ -111,7 +111,6 @@ def label_until(visitor, n: int, press, **how) -> None:
         answer(visitor, press, **how)
 
 
-@pytest.mark.thorough
 def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromium):
     server, url = start_app(store_path)
     with visiting(chromium, url, **DESK) as visitor:
@@ -156,7 +155,6 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         assert coin.grade != "ok"
 
 
-@pytest.mark.thorough
 def test_browser_forty_labels_by_thumb_and_two_people_at_once(store_path, chromium):
     server, url = start_app(store_path)
     with visiting(chromium, url, **PHONE) as phone, visiting(chromium, url, **DESK) as desk:
@@ -190,7 +188,6 @@ TWICE = """key => { for (const _ of [1, 2]) document.body.dispatchEvent(
   new KeyboardEvent('keydown', {key, code: 'Digit' + key, bubbles: true})); }"""
 
 
-@pytest.mark.thorough
 def test_browser_a_key_pressed_twice_does_not_count_for_a_card_unseen(store_path, chromium):
     server, url = start_app(store_path)
     with visiting(chromium, url, **DESK) as visitor:

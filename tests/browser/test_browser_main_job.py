@@ -43,7 +43,6 @@ def enlarged(small: Path, folder: Path, *, pairs: int = 350) -> Path:
     return path
 
 
-@pytest.mark.thorough
 def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path) -> None:
     (small,) = (native / "judgebench").glob("*reward_model*")
     with_confidence = enlarged(small, tmp_path)

@@ -13,7 +13,6 @@ from core.importers import read
 from core.store import Store
 
 # That pages open, fit and keep their texts apart is known of the demo; here of far more.
-pytestmark = pytest.mark.thorough
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 LONGEST = 3_000

@@ -75,7 +75,6 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     stop_app(server)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("theme", "width"),
     [("light", 1440), ("dark", 390), *([("dark", 1440), ("light", 390)] if SHOTS else [])],
@@ -109,7 +108,6 @@ TABLES = """() => [...document.querySelectorAll('[data-testid=stDataFrame] .dvn-
   .map((table) => table.scrollWidth - table.clientWidth)"""
 
 
-@pytest.mark.thorough
 def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
     widths = {}
     with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:

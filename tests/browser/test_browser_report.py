@@ -46,11 +46,7 @@ def opened(chromium: Any, file: Path, **options: Any) -> tuple[Any, list[str], l
 
 
 @pytest.mark.parametrize(
-    ("scheme", "ground"),
-    [
-        ("light", "rgb(255, 255, 255)"),
-        pytest.param("dark", "rgb(20, 23, 26)", marks=pytest.mark.thorough),
-    ],
+    ("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")]
 )
 def test_report_draws_itself_without_asking_any_host(
     chromium: Any, demo_report: Path, scheme: str, ground: str
@@ -85,7 +81,6 @@ def pages(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("judges", [None, 12])
 def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
     chromium: Any, demo_report: Path, tmp_path: Path, judges: int | None
@@ -143,7 +138,6 @@ def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> No
     page.context.close()
 
 
-@pytest.mark.thorough
 def test_the_brief_report_prints_on_two_pages(chromium: Any, tmp_path: Path) -> None:
     out = tmp_path / "brief.html"
     assert main(["report", str(DEMO), "--splits", "0", "--brief", "--html", str(out)]) == 0
@@ -154,7 +148,6 @@ def test_the_brief_report_prints_on_two_pages(chromium: Any, tmp_path: Path) -> 
     page.context.close()
 
 
-@pytest.mark.thorough
 def test_overview_hands_out_the_same_report(visitor: Any, tmp_path: Path) -> None:
     """As the command makes of all files of the demo."""
     out = tmp_path / "command.html"

@@ -108,7 +108,6 @@ def test_browser_the_price_moves_the_cut_by_keyboard(chromium, at_home, own_app)
         assert after.partition(":")[0] != before.partition(":")[0]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("tab", ["Agreement", "Pass+or+fail", "True+rate", "Steadiness"])
 def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, at_home, own_app, tab):
     with visiting(chromium, own_app, within=at_home(**PHONE)) as visitor:

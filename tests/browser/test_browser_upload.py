@@ -75,7 +75,6 @@ def test_browser_spreadsheet_is_read_back_and_loaded(visitor, tmp_path):
     assert len(exported) == 5
 
 
-@pytest.mark.thorough
 def test_browser_a_text_can_be_typed_for_every_row(visitor, tmp_path):
     path = tmp_path / "typed.csv"
     path.write_text("item_id,vote\n1,1\n2,-1\n", encoding="utf-8")
@@ -86,7 +85,6 @@ def test_browser_a_text_can_be_typed_for_every_row(visitor, tmp_path):
     says(visitor, "item 1: judge gpt-4o said A is better")
 
 
-@pytest.mark.thorough
 def test_browser_columns_of_other_names_take_two_choices(visitor, tmp_path):
     """Confirm the suggested columns, and say what left is: the rest is suggested from names and
     values.
@@ -106,7 +104,6 @@ def test_browser_columns_of_other_names_take_two_choices(visitor, tmp_path):
     says(visitor, "4 votes loaded into sides.")
 
 
-@pytest.mark.thorough
 def test_browser_a_label_that_is_not_understood_is_explained(visitor, tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(
@@ -120,7 +117,6 @@ def test_browser_a_label_that_is_not_understood_is_explained(visitor, tmp_path):
     says(visitor, "3 votes loaded into words.")
 
 
-@pytest.mark.thorough
 def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     (file,) = (native / "judgebench").glob("*judge-1*")
     latin = tmp_path / "latin.csv"
@@ -135,7 +131,6 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     assert selected(visitor) == "JudgeBench"
 
 
-@pytest.mark.thorough
 def test_browser_hostile_file_is_only_text(visitor, tmp_path):
     path = tmp_path / "<b>![p](q.png)=1.csv"
     quoted = HOSTILE.replace('"', '""')

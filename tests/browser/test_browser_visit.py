@@ -116,7 +116,6 @@ def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visito
     wanted(visitor, judge="sim-judge-decisive")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("draw", range(WALKS))
 def test_browser_drawn_walks_keep_judge_and_filters(visitor, draw):
     """Each entry of the history keeps the address that the page had when it was left.

@@ -81,6 +81,7 @@ def test_its_own_test_passes(tree: Path) -> None:
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_text_json_markdown_junit_gates_and_limits_have_it(tree: Path) -> None:
     audited = run(
         tree,
@@ -117,6 +118,7 @@ def test_text_json_markdown_junit_gates_and_limits_have_it(tree: Path) -> None:
     assert other.returncode == 0, other.stderr
 
 
+@pytest.mark.thorough
 def test_the_overview_has_a_column_for_it(tree: Path) -> None:
     """The matrix is drawn of the page's own list, and a cell opens the check's page."""
     script = """
@@ -131,6 +133,7 @@ print("sides" in str(figure.to_dict()["layout"]), PAGES["sides"])
     assert done.stdout.split() == ["True", "errors.py"], done.stderr
 
 
+@pytest.mark.thorough
 def test_its_row_of_the_document_is_written(tree: Path) -> None:
     document = tree / "docs/verdicts.md"
     assert "| sides |" not in document.read_text(encoding="utf-8")

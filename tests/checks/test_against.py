@@ -69,6 +69,7 @@ def measures(found: core.against.Against) -> dict[str, core.agreement.against.Sh
     return {each.measure: each for each in found.shifts}
 
 
+@pytest.mark.thorough
 def test_the_demo_against_itself_says_that_nothing_moved(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -140,6 +141,7 @@ def test_the_data_changed(tmp_path: Path) -> None:
     assert "the judge changed" not in sentences[0]
 
 
+@pytest.mark.thorough
 def test_position_rises_by_its_size_whatever_its_side(tmp_path: Path) -> None:
     right = np.ones(100, bool)
     first = votes(right, first=0.3)
@@ -173,6 +175,7 @@ def test_an_order_that_one_audit_lacks_is_left_out(tmp_path: Path) -> None:
     assert (accuracy.old, accuracy.new, accuracy.way) == (1, 1, "stays")
 
 
+@pytest.mark.thorough
 def test_names_of_data_sets_and_of_single_judges_do_not_count(tmp_path: Path) -> None:
     old = votes(np.arange(60) >= 6, judge="v1").assign(dataset="monday")
     new = votes(np.arange(60) >= 6, judge="v2").assign(dataset="tuesday")

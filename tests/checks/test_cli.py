@@ -219,9 +219,9 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
 
 
 def test_same_input_and_seed_same_bytes(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = run(capsys, "audit", demo, "--json", "-", "--splits", 20)
-    assert first == run(capsys, "audit", demo, "--json", "-", "--splits", 20)
-    other = run(capsys, "audit", demo, "--json", "-", "--splits", 20, "--seed", 1)
+    first = run(capsys, "audit", demo, "--json", "-", "--splits", 5)
+    assert first == run(capsys, "audit", demo, "--json", "-", "--splits", 5)
+    other = run(capsys, "audit", demo, "--json", "-", "--splits", 5, "--seed", 1)
     assert other[1] != first[1]
 
 
@@ -432,7 +432,14 @@ def test_gates_on_magnitudes_and_verdicts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
-    demo = REPOSITORY / "data" / "demo_votes.csv.gz"
+    with gzip.open(REPOSITORY / "data" / "demo_votes.csv.gz", "rt", encoding="utf-8") as made:
+        header, *lines = made
+    judges = ("sim-judge-first-slot", "sim-judge-careful")
+    demo = tmp_path / "demo.csv"
+    demo.write_text(
+        "".join([header, *(line for line in lines if any(name in line for name in judges))]),
+        encoding="utf-8",
+    )
     slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
     gates = ("abs(bias_decided)>0.1", "position=fail", "overall=do_not_trust")
     code, _, err = run(capsys, *slot, *gates)
@@ -440,7 +447,7 @@ def test_gates_on_magnitudes_and_verdicts(
     assert "position=fail: sim-judge-first-slot is fail." in err
     assert all(f"{gate}: sim-judge-first-slot " in err for gate in gates)
     turned = tmp_path / "turned.csv"
-    with gzip.open(demo, "rt", encoding="utf-8", newline="") as made:
+    with demo.open(encoding="utf-8", newline="") as made:
         rows = list(csv.DictReader(made))
     with turned.open("w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, rows[0])

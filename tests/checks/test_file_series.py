@@ -155,11 +155,13 @@ def test_a_drift_is_said_wherever_an_audit_is_read(
     assert agreement["reason"].startswith("it and others have votes on 10 items")
     found = core.audit(weeks[-1], series=weeks[:-1], splits=0)
     assert found.series is not None
-    for text in (core.to_text(found), to_markdown(found), core.report(found)):
+    report = core.report(found)
+    for text in (core.to_text(found), to_markdown(found), report):
         assert "accuracy falls with week6" in text.replace("\\", "")
-    assert "Control charts" in core.report(found)
+    assert "Control charts" in report
 
 
+@pytest.mark.thorough
 def test_nothing_moved_is_said_and_too_few_files_are_refused(
     weeks: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,6 +178,7 @@ def test_nothing_moved_is_said_and_too_few_files_are_refused(
         core.audit(weeks[0], series=weeks[1:3], splits=0)
 
 
+@pytest.mark.thorough
 def test_judges_of_single_answers_have_charts(tmp_path: Path) -> None:
     frames = [scored(0.0 if week < 6 else 0.8, seed=week) for week in range(9)]
     paths = [written(frame, tmp_path / f"s{k}.csv") for k, frame in enumerate(frames)]

@@ -17,6 +17,8 @@ from core.reporting.text import to_text
 from core.schema import Selection
 from core.store import Store
 
+pytestmark = pytest.mark.thorough
+
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 
 
@@ -45,7 +47,6 @@ def audits() -> dict[float, Audit]:
         }
 
 
-@pytest.mark.thorough
 def test_p_values_are_the_same_at_every_level(audits: dict[float, Audit]) -> None:
     by_default = audits[0.95]
     assert sum(not math.isnan(result.p_value) for result in by_default.checks) >= 150

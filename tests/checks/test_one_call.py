@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from levels import first_of
 from places import REPOSITORY
 
 import core
@@ -120,7 +121,7 @@ def document(found: core.one_call.ShownAudit) -> dict[str, Any]:
 HOW: dict[str, Any] = {"splits": 3, "label_refers": "model"}
 
 
-@pytest.fixture(scope="module", params=[typed, with_nulls, categorical])
+@pytest.fixture(scope="module", params=first_of(typed, with_nulls, categorical))
 def frame_and_file(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -134,7 +135,7 @@ def frame_and_file(
     return frame, document(by_file)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_of(*KINDS))
 def test_a_frame_is_audited_as_its_file(
     kind: str, frame_and_file: tuple[pd.DataFrame, dict[str, Any]]
 ) -> None:
@@ -320,6 +321,7 @@ def test_a_notebook_shows_answer_picture_and_table(demo: core.one_call.ShownAudi
     assert f'width="{round(300 * accuracy, 1)}"' in html
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("judges", [2, 60])
 def test_names_are_escaped_and_many_judges_fit(judges: int) -> None:
     names = tuple(f"<script>alert({i})</script>&\"' {'𝄞' * 300}" for i in range(judges))

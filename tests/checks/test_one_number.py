@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from levels import first_of
 from places import REPOSITORY
 from readings import reading
 
@@ -198,7 +199,7 @@ def test_every_gate_has_its_place_in_the_document() -> None:
     assert set(FIGURES) == set(METRICS)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", first_of(*FILES, n=3))
 def test_one_quantity_is_shown_alike_everywhere(name: str) -> None:
     readings = read([(path.name, path) for path in FILES[name]])
     assert [*differences(audited(readings))] == []

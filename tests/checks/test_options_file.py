@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from levels import first_of
 from places import REPOSITORY
 
 from core import options_file
@@ -80,7 +81,7 @@ def test_every_flag_is_an_option_of_a_folder_or_must_not_be() -> None:
         assert tuple(action.choices or ()) == key.choices, name
 
 
-@pytest.mark.parametrize("name", ["appellate.toml", "pyproject.toml"])
+@pytest.mark.parametrize("name", first_of("pyproject.toml", "appellate.toml"))
 def test_a_folders_options_are_those_of_flags(
     votes: Path, folder: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

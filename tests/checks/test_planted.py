@@ -142,6 +142,7 @@ def test_stated_confidence_is_over_or_under_by_so_much(over):
     assert found["confidence"].mean() - right.mean() == pytest.approx(over, abs=0.01)
 
 
+@pytest.mark.thorough
 def test_confidences_that_are_worth_nothing():
     assert set(drawn(stated="constant")["confidence"]) == {0.9}
     for stated, sign in (("random", 0), ("inverse", -1)):
@@ -159,6 +160,7 @@ def test_half_of_the_votes_that_follow_a_side_are_beyond_gold(fault, side):
     )
 
 
+@pytest.mark.thorough
 def test_other_faults():
     assert (drawn(extra_ties=0.2)["vote"] == 0).mean() == pytest.approx(0.2, abs=0.01)
     assert drawn(missing=0.1)["failed"] == pytest.approx(0.1, abs=0.01)
@@ -205,6 +207,7 @@ def audited(situation, *, seed=0, draws=1, table=None, **options):
     ]
 
 
+@pytest.mark.thorough
 def test_estimates_find_what_is_planted():
     """Every estimate of a large draw is near what the columns say when counted by hand."""
     found = {}
@@ -248,6 +251,7 @@ def test_an_estimate_knows_no_order_of_items():
         assert (one.low, one.high) == pytest.approx((other.low, other.high)), check
 
 
+@pytest.mark.thorough
 def test_each_draw_is_audited_as_if_it_were_alone():
     """Draws that were loaded together give what each gives in a store of its own."""
     situation = Situation(name="few", items=40, votes=4, people=3, judge=Judge(missing=0.1))
@@ -310,6 +314,7 @@ def test_judges_that_do_not_read():
     assert set(drawn(items=500, label=1.0)["vote"]) == {1}
 
 
+@pytest.mark.thorough
 def test_noise_that_is_alike_everywhere_and_coins_on_some():
     turned = pairs(drawn(alike=1.0, flips=0.1))
     assert (turned[:, 0] != turned[:, 1]).mean() == pytest.approx(2 * 0.1 * 0.9, abs=0.01)
@@ -354,6 +359,7 @@ def test_gold_that_is_made_of_votes():
 UNREAD = [one for one in planted_votes._unread() if one.items in (100, 300)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "situation",
     [
@@ -482,6 +488,7 @@ def test_a_file_of_chosen_and_rejected_responses(tmp_path):
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("check", "fault"),
     [

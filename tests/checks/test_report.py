@@ -201,6 +201,7 @@ def test_the_figures_of_a_file_are_there_to_the_digit(tmp_path: Path) -> None:
     check_figures(votes, tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_figures_of_a_real_file_are_there_to_the_digit(
     shared_data: Path, tmp_path: Path
 ) -> None:
@@ -210,6 +211,7 @@ def test_the_figures_of_a_real_file_are_there_to_the_digit(
     assert ">0.727</data>" in source
 
 
+@pytest.mark.thorough
 def test_every_board_and_swap_of_the_demo_is_there() -> None:
     from core.importers import read
 

@@ -265,6 +265,7 @@ def single(confidence: np.ndarray, correct: np.ndarray) -> OutcomeCounts:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "confidence"), [(30, 0.97), (50, 0.95), (100, 0.9), (300, 0.8)])
 def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(
     n: int, confidence: float
@@ -360,6 +361,7 @@ def orders_of(rng: np.random.Generator, n: int, accuracy: float, push: float) ->
     return OrderCounts(comparison=place, item=place, ab=counted[0], ba=counted[1], gold=gold)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "accuracy", "push"), [(60, 0.8, 0.2), (300, 0.95, 0.05)])
 def test_errors_by_order_cover_even_where_few_are_wrong(
     n: int, accuracy: float, push: float
@@ -406,6 +408,7 @@ def paired_slots(rng: np.random.Generator, n: int) -> PositionCounts:
     )
 
 
+@pytest.mark.thorough
 def test_bias_of_paired_orders_covers_and_no_more() -> None:
     """Quality cancels in a pair; an interval that ignores it holds the truth .996 of the time."""
     rng, held = np.random.default_rng(6), 0

@@ -24,6 +24,7 @@ def test_a_table_of_planted_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.endswith("Every fault was found in most draws.\n")
 
 
+@pytest.mark.thorough
 def test_a_judge_without_the_fault_is_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same names, and nothing planted."""
     innocent = tuple(replace(fault, parameters=()) for fault in validate.FAULTS)
@@ -33,6 +34,7 @@ def test_a_judge_without_the_fault_is_not_accused(monkeypatch: pytest.MonkeyPatc
     assert any("Missed in most draws: answers by coin" in line for line in validate.table(found))
 
 
+@pytest.mark.thorough
 def test_the_same_seed_says_the_same() -> None:
     assert validate.planted(1, 3) == validate.planted(1, 3)
 

@@ -23,6 +23,7 @@ from core.wording import percent
 # -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("items", [30, 50, 100])
 def test_a_good_judge_does_not_fail_because_gold_is_always_the_first_name(items: int) -> None:
     """Chosen and rejected: the commonest label is what no judge can see."""
@@ -132,6 +133,7 @@ def test_a_calibrated_judge_with_alike_votes_is_seldom_warned_of() -> None:
     assert warned / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("items", first_of(30, 100, 400))
 def test_a_coin_is_seldom_called_worse_than_guessing(items: int) -> None:
     rng, worse = np.random.default_rng(items), 0

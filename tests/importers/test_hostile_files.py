@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from levels import first_of
 
 from core.errors import AmbiguousLabels, AppellateError, UnreadableFile
 from core.importers import ReadOptions, inspect, read
@@ -488,6 +489,7 @@ def test_inspection_asks_where_an_answer_helps_and_refuses_only_the_unreadable(n
         assert bool(inspect(data, name).questions) == (name in REFUSED)
 
 
+@pytest.mark.thorough
 def test_a_bloated_gzip_stops_early():
     """A gzip file of 1 MB that unpacks to 1 GB is refused after 200 times its size, not
     unpacked.
@@ -755,7 +757,7 @@ ANYTHING = st.recursive(
 )
 
 
-@pytest.mark.parametrize("kind", NATIVE)
+@pytest.mark.parametrize("kind", first_of(*NATIVE))
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_no_value_in_a_known_field_raises_anything_but_a_named_error(kind, data):

@@ -357,6 +357,7 @@ def check_alpacaeval(shared_data):
     assert found["position"].isna().all()
 
 
+@pytest.mark.thorough
 def test_real_files_give_the_votes_of_their_converted_rows(shared_data, subtests):
     """What other tools wrote, beside the same votes as they were converted independently."""
     for judge in ("o1-mini-2024-09-12", "Skywork_Skywork-Reward-Llama-3.1-8B"):

@@ -313,6 +313,7 @@ def test_a_file_packed_with_zstd_or_zip_is_read(name):
 BOMB = b"item_id,judge,vote\n" + b"1,j,1\n" * 40_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["zstd", "zip", "eval"])
 def test_a_bomb_is_refused_before_it_is_unpacked(kind):
     if kind == "zstd":

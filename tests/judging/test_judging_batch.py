@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 from batch_server import BatchServer
 from judging_jobs import PATIENCE, collect, pairs, until
+from levels import first_of
 from patience import LONG
 from places import REPOSITORY
 
@@ -26,7 +27,7 @@ from core.judging.registry import start
 from core.store import Store
 
 PRICE = (2.0, 4.0)
-BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+BOTH = pytest.mark.parametrize("provider", first_of("openai", "anthropic"))
 
 
 def the_job(
@@ -111,7 +112,7 @@ def test_a_thousand_votes_survive_a_kill_while_they_wait(provider, tmp_path, cap
     assert {row["status"] for row in votes} == {"ok"}
 
 
-@BOTH
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_votes_are_those_of_ordinary_calls(provider):
     """The same bodies go in, but for the schema, which a batch has only where the library knows
     that its model keeps to one; the same replies come out.
@@ -259,7 +260,9 @@ def test_what_a_batch_went_without_is_known_to_whoever_fetches_it():
         assert set(store.export()["temperature"].to_pylist()) == {None}
 
 
-@pytest.mark.parametrize("budget", [Budget(calls=7), Budget(cost=0.06), Budget(tokens=35_000)])
+@pytest.mark.parametrize(
+    "budget", first_of(Budget(calls=7), Budget(cost=0.06), Budget(tokens=35_000))
+)
 def test_a_budget_holds(budget):
     with BatchServer() as server, Store.open(None) as store:
         server.finish()

@@ -484,12 +484,14 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), VALUES))
 def test_values_in_toml_are_read_back(value: dict[str, Any]) -> None:
     assert tomllib.loads(f"x = {toml(value)}")["x"] == value
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(
     st.text()

@@ -73,7 +73,7 @@ class Saying(Server):
         return found
 
 
-@pytest.mark.parametrize("items", [5, 10])
+@pytest.mark.parametrize("items", first_of(5, 10))
 def test_overlapping_jobs_ask_and_vote_once(store, items, job):
     with Server(hold_after=6) as server:
         some = start(job(server, pairs(items), votes=4), store, concurrency=8, patience=PATIENCE)
@@ -361,7 +361,7 @@ def test_a_data_set_keeps_replies_that_another_shared_with_it(store, job):
     assert once(store, 8)
 
 
-@pytest.mark.parametrize("concurrency", [1, 2, 4])
+@pytest.mark.parametrize("concurrency", first_of(2, 1, 4))
 def test_concurrency_holds_over_all_judges(store, concurrency, job, provider):
     with Server(delay=0.01) as server:
         judges = tuple(

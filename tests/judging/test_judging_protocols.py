@@ -160,7 +160,9 @@ def test_responses_of_several_comparisons_of_an_item_are_scored_once(server, sto
 
 
 @pytest.mark.parametrize("protocol", ["score", "listwise"])
-@pytest.mark.parametrize("other", [{"temperature": 0.7}, {"model": "tying"}, {"prompts": "edited"}])
+@pytest.mark.parametrize(
+    "other", first_of({"temperature": 0.7}, {"model": "tying"}, {"prompts": "edited"})
+)
 def test_scores_and_rankings_of_another_origin_stay(server, store, tmp_path, protocol, other):
     items, kind = lists(2, size=3), "scores" if protocol == "score" else "rankings"
     given = job(server, items, "fair", name="j", protocol=protocol, votes=2)
@@ -412,7 +414,7 @@ class Dear(Server):
         return found
 
 
-@pytest.mark.parametrize("words", SCRIPTS.values(), ids=SCRIPTS)
+@pytest.mark.parametrize("words", first_of(*SCRIPTS.values()), ids=SCRIPTS)
 @pytest.mark.parametrize("protocol", first_of("apoc", "pairwise", "score"))
 def test_what_a_job_costs_at_most_it_never_exceeds(store, protocol, words):
     items = tuple(

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from judging_jobs import PATIENCE, collect, job, pairs, until
 from judging_server import Server
+from levels import first_of
 from patience import LONG
 
 from core.errors import InvalidOption
@@ -71,7 +72,7 @@ SAID = {"prose": "unparsed", "refusal": "refused", "cut": "unparsed", "wrong key
 SAID |= {"two verdicts": "unparsed", "filter": "refused", "tagged": "ok"}
 
 
-@pytest.mark.parametrize(("kind", "status"), SAID.items())
+@pytest.mark.parametrize(("kind", "status"), first_of(*SAID.items(), n=3))
 def test_what_a_model_says_wrong_is_kept_and_is_no_vote(tmp_path, kind, status):
     with (
         Server(fault=lambda n, body: kind) as server,
@@ -88,7 +89,7 @@ def test_what_a_model_says_wrong_is_kept_and_is_no_vote(tmp_path, kind, status):
         assert server.calls == 4
 
 
-@pytest.mark.parametrize("kind", ["500", "truncated", "schema", "drop"])
+@pytest.mark.parametrize("kind", first_of("500", "drop", "truncated", "schema", n=2))
 def test_faults_of_the_server_are_tried_again(tmp_path, kind):
     first_four = Server(fault=lambda n, body: kind if n <= 4 else None)
     with first_four as server, Store.open(tmp_path / "votes.duckdb") as store:
@@ -249,7 +250,7 @@ def test_retry_after_as_seconds_and_as_a_date():
     assert date - time.time() <= found <= date - earliest
 
 
-@pytest.mark.parametrize("calls", [0, 1, 7])
+@pytest.mark.parametrize("calls", first_of(7, 0, 1))
 def test_the_limit_of_calls_is_never_passed(tmp_path, calls):
     with Server(hold_after=0) as server, Store.open(tmp_path / "votes.duckdb") as store:
         given = job(server, pairs(5), votes=2)
@@ -399,6 +400,7 @@ def test_deleting_a_data_set_deletes_its_replies(tmp_path):
         assert store.query("select count(*) as n from texts").to_pylist() == [{"n": 0}]
 
 
+@pytest.mark.thorough
 def test_other_changes_to_the_store_meanwhile_do_not_mix_up_numbers(tmp_path):
     from readings import reading
 

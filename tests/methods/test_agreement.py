@@ -183,6 +183,7 @@ def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     assert np.mean([one.icc_3_k.low <= truth <= one.icc_3_k.high for one in independent]) < 0.86
 
 
+@pytest.mark.thorough
 def test_jackknife_covers_where_the_f_interval_does_not() -> None:
     """Ternary votes of which most items are easy: nominal 95 %."""
     rng = np.random.default_rng(4)

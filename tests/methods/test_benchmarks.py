@@ -157,6 +157,7 @@ def test_an_absent_file_is_a_reason(tmp_path):
     assert str(tmp_path) not in table([row])
 
 
+@pytest.mark.thorough
 def test_importing_is_timed_in_fresh_processes():
     row = files.importing(repeats=1)
     assert row.ours.least > 0

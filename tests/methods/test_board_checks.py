@@ -233,6 +233,7 @@ def test_direct_scores_alone_have_their_checks(tmp_path):
     assert checks["score_abstention"]["models"]
 
 
+@pytest.mark.thorough
 def test_the_pages_have_them_too(app):
     page = opened(app, "leaderboard")
     shown = next(f.value for f in page.dataframe if "median" in f.value.columns)

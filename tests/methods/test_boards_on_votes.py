@@ -81,6 +81,7 @@ def check_dispersion_of_five_judges(shared_data):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_either_anchor_recovers_the_planted_ranking_and_the_planted_circle_is_flagged(seed):
     world = demo_world()

@@ -186,6 +186,7 @@ def test_dearer_votes_mean_fewer_votes_and_more_error(cells: VoteCells) -> None:
         assert mae + price * votes <= (fixed_mae + price * fixed_votes).min() + 1e-9
 
 
+@pytest.mark.thorough
 @given(pilots, st.sampled_from([0.0, 0.001, 0.01, 0.1]))
 @settings(max_examples=25)
 def test_the_added_error_stays_within_its_bound(cells: VoteCells, tolerance: float) -> None:

@@ -120,6 +120,7 @@ def test_a_circle_leaves_no_anchor_that_will_do():
     assert not said.good
 
 
+@pytest.mark.thorough
 def test_the_command_and_the_page_have_it(tmp_path, app):
     out = tmp_path / "audit.json"
     assert main(["audit", str(DEMO), "--splits", "0", "--json", str(out)]) == 0

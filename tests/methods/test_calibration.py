@@ -272,6 +272,7 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     assert (np.mean(inside, axis=0) > 0.88).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n", "votes_an_item", "alike", "bias"),
     [
@@ -408,6 +409,7 @@ def test_many_rows_are_worked_on_in_blocks():
     assert one.reliability.items.tolist() == other.reliability.items.tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "n", [20, *(pytest.param(n, marks=pytest.mark.thorough) for n in (50, 200))]
 )

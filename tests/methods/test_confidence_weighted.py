@@ -147,6 +147,7 @@ def test_the_fit_is_that_of_the_full_solver():
     assert np.mean(np.array(gaps) < 1e-8) > 0.9
 
 
+@pytest.mark.thorough
 def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
     """8 votes of a comparison share their correctness: z goes by comparison, so 5 % pass ± 3 SE of
     800.
@@ -177,6 +178,7 @@ def test_it_helps_where_confidence_tells_right_from_wrong(n):
     assert scores.drps_change.high[1] < -0.005
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 2, 4, 8])
 def test_a_confidence_that_says_nothing_costs_next_to_nothing(n):
     """Mean over four judges, 75 labels: below a seventh of the least gain in DRPS above (.011)."""

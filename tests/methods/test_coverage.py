@@ -433,7 +433,7 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
     "simulation",
     [
         simulation
-        if simulation in (rates, ties, clustered)
+        if simulation in (rates, ties)
         else pytest.param(simulation, marks=pytest.mark.thorough)
         for simulation in SIMULATIONS
     ],

@@ -11,6 +11,7 @@ from benchmarks import coverage_votes as worlds
 from benchmarks.coverage import cells, intervals
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "setting", "items", "votes"),
     first_of(

@@ -113,6 +113,7 @@ def test_the_mean_of_all_models_holds_its_level_although_they_share_items():
     assert 0.93 <= hits / 600 <= 0.99
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("items", "share"), first_of((20, 0.97), (60, 0.97), (20, 0.9), (10, 0.5)))
 def test_the_mean_holds_its_level_near_the_top_of_the_scale(items, share):
     """Mean ± t·SE alone holds .48 of 20 items of which 3 % are not at the top, and is often a

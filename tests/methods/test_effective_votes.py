@@ -31,6 +31,7 @@ def drawn(rng, *, items=400, votes=8, alpha=4.0, beta=1.0, ties=0.0):
     )
 
 
+@pytest.mark.thorough
 def test_the_interval_of_the_correlation_holds_the_truth():
     rng, truth = np.random.default_rng(0), 1 / (4 + 1 + 1)
     found = [effective_votes(drawn(rng, items=120)) for _ in range(200)]

@@ -170,6 +170,7 @@ def test_one_good_judge_among_guessers_loses_by_majority():
     assert all(gap.value > without_best.value for gap in without_others)
 
 
+@pytest.mark.thorough
 def test_the_paired_interval_covers():
     rng, held = np.random.default_rng(4), 0
     for _ in range(2000):

@@ -262,6 +262,7 @@ def test_rules_that_have_not_differed_yet_may_differ():
     assert found.low[0] == -found.high[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("groups", first_of(2, 3, 5, 10))
 def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
     """Few items: a percentile bootstrap of them sees a change in .53 of sets with 2 items, .25 with
@@ -479,6 +480,7 @@ def check_fits_match_an_independent_solver(reward_bench):
             assert found == pytest.approx(independent_minimum(alone, rng, starts=5), abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_reward_bench_2(shared_data, subtests):
     counts = reward_bench(shared_data)
     with subtests.test("reference table"):

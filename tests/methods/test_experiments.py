@@ -153,6 +153,7 @@ def test_all_votes_give_the_numbers_of_evaluate(per_item):
     assert (found.more.low[-1] == 0).all()
 
 
+@pytest.mark.thorough
 def test_order_of_rows_does_not_matter():
     counts = simulated(4, 250, per_item=2)
     mixed = counts.rows(np.random.default_rng(0).permutation(len(counts)))

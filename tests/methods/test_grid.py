@@ -148,6 +148,7 @@ def test_the_command_writes_the_grid_and_needs_it_for_numbers_of_votes(tmp_path,
     assert "--grid" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_the_page_shows_the_grid_that_the_command_writes(app, tmp_path):
     """With the same α, κ and share both are one grid; a row of the figure leads to its votes."""
     out = tmp_path / "audit.json"

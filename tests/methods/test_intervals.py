@@ -156,6 +156,7 @@ def test_wilson_covers(n, p):
     assert 0.93 <= ((low <= p) & (p <= high)).mean() <= 0.97
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("p", "correlation"), [(0.7, 0.3), (0.85, 0.1)])
 def test_clustered_interval_covers_eight_votes_of_six_comparisons(p, correlation):
     """150 items, 6 comparisons each, 8 votes each; items and comparisons differ in difficulty."""
@@ -261,6 +262,7 @@ def test_mean_interval_at_the_edges():
     assert all(map(math.isnan, (none.value, none.low, none.high)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("items", "rate"), [(60, 0.02), (60, 0.1), (200, 0.01), (15, 0.3)])
 def test_mean_intervals_hold_means_of_rare_events(items, rate):
     rng, item = np.random.default_rng(7), np.arange(items)

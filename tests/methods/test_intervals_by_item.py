@@ -155,6 +155,7 @@ def coverage_by_item(items, most, p, sizes, alike, *, sets, rng):
     return {name: count / sets for name, count in held.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", SIZES)
 def test_intervals_by_item_hold_the_truth(sizes):
     rng = np.random.default_rng(4)

@@ -131,6 +131,7 @@ def test_ten_labels_before_anything_is_said_and_a_verdict_stays():
     assert standing(row([0.0] * 30, items=400), Plan(), limits=LIMITS).grade == "fail"
 
 
+@pytest.mark.thorough
 def test_a_tie_of_the_person_moves_no_bet():
     """A tie says nothing of the share of decided labels; it is a label all the same."""
     credit = [1.0] * 12 + [0.0, 1.0] * 4

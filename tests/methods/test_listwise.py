@@ -271,6 +271,7 @@ def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
     assert sweep.q == pytest.approx(0.6, abs=0.02)
 
 
+@pytest.mark.thorough
 def test_the_interval_of_the_accuracy_covers():
     truth = plurality_accuracy(np.random.default_rng(0), k=5, q=0.6)
     rng, held = np.random.default_rng(1), 0
@@ -401,6 +402,7 @@ def placed(rng, *, items, runs, candidates, pull, noise=1.0):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)]
 )

@@ -187,6 +187,7 @@ def test_a_model_that_shares_its_judges_with_none_is_named() -> None:
     assert judged_unequally(found[:0]) is None
 
 
+@pytest.mark.thorough
 def test_the_page_pools_only_what_the_same_judges_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_the_rate_of_many_comparisons_is_the_chance_by_arithmetic(
     assert people_agreement(drawn).value == pytest.approx(expected(right, people), abs=0.01)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("people", [2, 3, 5])
 @pytest.mark.parametrize("items", first_of(10, 30, 100))
 def test_the_interval_holds_the_truth_from_ten_items_on(people: int, items: int) -> None:

@@ -40,6 +40,7 @@ def test_draws_are_what_they_say() -> None:
     assert np.corrcoef(noisy.judge, noisy.people[:, 0])[0, 1] == pytest.approx(0.35, abs=0.02)
 
 
+@pytest.mark.thorough
 def test_every_table_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

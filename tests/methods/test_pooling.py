@@ -377,6 +377,7 @@ def test_abstention_against_boards_by_hand():
         abstention(doubts, "ref", rule="whim")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prompts", "kept", "p"), [(20, 3, 0.7), (10, 1, 0.5), (50, 5, 0.9), (10, 9, 0.5)]
 )

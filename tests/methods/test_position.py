@@ -294,6 +294,7 @@ def test_items_weigh_alike_however_often_they_were_asked() -> None:
     assert (bias.flip_rate.n, bias.excess.n, bias.pairs) == (10, 2, 49)
 
 
+@pytest.mark.thorough
 def test_planted_bias_is_found_and_no_bias_is_not() -> None:
     rng = np.random.default_rng(1)
     found = [position_bias(planted(rng, 0.6)) for _ in range(50)]

@@ -482,6 +482,7 @@ def additive(models: int, prompts: int, tie: float, step: float, rng) -> PairSco
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("models", "prompts", "tie", "step"),
     [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)],

@@ -185,6 +185,7 @@ def test_models_without_a_finite_strength_have_a_reason_and_leave_the_others_alo
     assert np.isnan(found.elo.value[3:]).all()
 
 
+@pytest.mark.thorough
 def test_the_interval_of_bradley_terry_covers():
     """Equal models that all met on shared prompts: 95 % intervals hold the true 0."""
     held = total = 0

@@ -86,6 +86,7 @@ def test_the_page_has_the_diagram_of_repeated_votes(app):
     assert any("share of its votes" in str(frame.value.values) for frame in page.dataframe)
 
 
+@pytest.mark.thorough
 def test_marks_of_the_page_by_share_are_those_of_its_bins(app):
     """The votes behind a bin and behind "wrong" are all votes on the comparisons it counts."""
     import pandas as pd

@@ -91,6 +91,7 @@ def test_real_votes(shared_data: Path, subtests: pytest.Subtests) -> None:
         check_a_prior_has_not_seen_its_own_category()
 
 
+@pytest.mark.thorough
 def test_the_rows_by_temperature_are_what_the_script_prints(shared_data: Path) -> None:
     """One category of five: all three temperatures, with the prior of the other four."""
     assert shared_data.exists()

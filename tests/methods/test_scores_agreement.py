@@ -216,6 +216,7 @@ def test_spread_of_one_person() -> None:
     assert spread(ScoreTable.of(np.full(80, 3.0), people)).reason.startswith("the judge gives one")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("clustered", first_of(True, False))
 def test_intervals_hold_the_truth(clustered: bool) -> None:
     """Fair judges, 30 and 100 units; of clusters every answer counts three times."""

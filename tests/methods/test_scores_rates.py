@@ -110,6 +110,7 @@ def test_answers_of_one_unit_count_once() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rate", "tpr", "tnr", "n", "designed"),
     [

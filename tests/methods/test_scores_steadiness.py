@@ -72,6 +72,7 @@ def test_one_person_instruments_the_other() -> None:
     assert found.instrumented.n == 150
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("people", first_of(3, 2))
 def test_noise_of_people_is_no_taste_for_length(people: int) -> None:
     """Without a taste the instrumented slope is 0, and that of least squares is not; with one it

@@ -205,6 +205,7 @@ JUDGES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(
     ("items", "each", "together"),

@@ -471,6 +471,7 @@ def loaded():
         yield store
 
 
+@pytest.mark.thorough
 def test_demo_file_loads_as_what_was_simulated():
     from core.importers import read
 
@@ -480,6 +481,7 @@ def test_demo_file_loads_as_what_was_simulated():
         assert reading.votes[name].to_pylist() == drawn[name].to_pylist(), name
 
 
+@pytest.mark.thorough
 def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
     from core.leaderboard.anchored import board
     from core.schema import Selection

@@ -64,6 +64,7 @@ def test_der_simonian_and_laird_on_the_bcg_trials():
     assert found.p_value < 1e-20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tau", [0.0, 50.0])
 def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
     rng = np.random.default_rng(7)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from levels import first_of
 
 from core.interpretation.leaderboard import answer, named
 from core.leaderboard.anchored import board
@@ -25,8 +26,8 @@ def equal_models(rng: np.random.Generator, models: int, prompts: int) -> PairSco
     )
 
 
-@pytest.mark.parametrize("kind", ["common", "few", "own"])
-@pytest.mark.parametrize(("models", "boards"), [(7, 300), (20, 120)])
+@pytest.mark.parametrize("kind", first_of("common", "few", "own"))
+@pytest.mark.parametrize(("models", "boards"), first_of((7, 300), (20, 120)))
 def test_boards_of_equal_models_have_one_tier(models: int, boards: int, kind: str) -> None:
     """Uncorrected, 41 to 45 % of boards of seven equal models had more.
 

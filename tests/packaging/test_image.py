@@ -52,6 +52,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.thorough
 def test_the_image_has_what_the_wheel_has(image: Path, wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = {

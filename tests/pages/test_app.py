@@ -226,7 +226,7 @@ def test_an_open_address_without_sign_in_is_refused(address):
 @pytest.mark.parametrize(
     ("address", "flag"),
     [
-        ("localhost", ""),
+        pytest.param("localhost", "", marks=pytest.mark.thorough),
         pytest.param("127.0.0.1", "", marks=pytest.mark.thorough),
         pytest.param("::1", "", marks=pytest.mark.thorough),
         ("0.0.0.0", "1"),
@@ -397,7 +397,7 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     assert not page.exception
 
 
-@pytest.mark.parametrize("name", ["overview", "agreement", "position_bias", "leaderboard"])
+@pytest.mark.parametrize("name", first_of("agreement", "overview", "position_bias", "leaderboard"))
 def test_of_more_judges_than_one_waits_for_a_page_shows_those_with_most_votes(
     app, monkeypatch, name
 ):
@@ -436,6 +436,7 @@ def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most
     assert len(page.selectbox(key="other").options) == 2
 
 
+@pytest.mark.thorough
 def test_limits_set_on_the_overview_grade_every_page(app):
     from core.audit_results import AuditOptions
     from core.checks.overall import answer

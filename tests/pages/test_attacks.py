@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import streamlit as st
 from apps import new_app
+from levels import first_of
 from patience import LONG
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
@@ -94,7 +95,7 @@ def test_names_of_data_sets_send_nothing_to_the_terminal(
 
 
 @needs_full
-@pytest.mark.parametrize("what", ["audit", "simulate", "export"])
+@pytest.mark.parametrize("what", first_of("export", "audit", "simulate"))
 def test_a_full_disk_is_said_in_one_line(what: str, votes: Path, tmp_path: Path) -> None:
     out = tmp_path / "full.csv"
     out.symlink_to(FULL)
@@ -215,6 +216,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
         st.cache_resource.clear()
 
 
+@pytest.mark.thorough
 def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
     """Streamlit compares a foreign origin with this machine's external address, which it asks a
     host for.
@@ -236,11 +238,11 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
 
 @pytest.mark.parametrize(
     ("page", "parameters"),
-    [
+    first_of(
         ("calibration", ["rule", "scale", "certainty", "map"]),
         ("errors", ["compared"]),
         ("leaderboard", ["interval", "prior"]),
-    ],
+    ),
     ids=["calibration", "errors", "leaderboard"],
 )
 def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app: AppTest) -> None:

@@ -125,6 +125,7 @@ def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_gold_made_of_peoples_votes_is_not_held_against_them(app: AppTest) -> None:
     page = opened(app, "agreement", gold="humans")
     pairs = page.dataframe[1].value

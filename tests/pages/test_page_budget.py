@@ -40,6 +40,7 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
     assert outlook(dearer, 500, call=0.02, found=found) in texts(app)
 
 
+@pytest.mark.thorough
 def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
     opened(app, "planning", tab="Vote budget", judge=JUDGE, at_a_time="1")
     from pages.shared.cached import get_store

@@ -14,6 +14,7 @@ from apps import new_app, opened, texts
 from batch_server import BatchServer
 from judging_jobs import job, pairs, until
 from judging_server import Server
+from levels import first_of
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
@@ -82,7 +83,7 @@ def test_nothing_is_planned_before_there_is_a_model(page):
     assert "collect-start" not in [button.key for button in page.button]
 
 
-@pytest.mark.parametrize("votes", [2, 6])
+@pytest.mark.parametrize("votes", first_of(2, 6))
 def test_the_estimate_is_cores(page, store_path, server, votes):
     fill(page, server.url)
     page.number_input(key="collect-first").set_value(10)
@@ -196,7 +197,9 @@ def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
 
 @pytest.mark.parametrize(
     "label",
-    ["greedy pair", "direct scores, 1 to 10", "listwise orders", "APOC, confirmed overrides"],
+    first_of(
+        "direct scores, 1 to 10", "greedy pair", "listwise orders", "APOC, confirmed overrides"
+    ),
 )
 def test_every_protocol_has_an_estimate(page, server, label):
     fill(page, server.url)
@@ -207,6 +210,7 @@ def test_every_protocol_has_an_estimate(page, server, label):
     assert " to 127.0.0.1" in page.text[0].value
 
 
+@pytest.mark.thorough
 def test_the_same_orderings_are_asked_of_lists_alone_and_planned(page, server, capsys):
     fill(page, server.url)
     page.number_input(key="collect-first").set_value(3)
@@ -225,7 +229,7 @@ def test_the_same_orderings_are_asked_of_lists_alone_and_planned(page, server, c
 
 
 @pytest.mark.parametrize(
-    "label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"]
+    "label", first_of("fuser of stored judges", "USC over stored votes", "GSA over stored votes")
 )
 def test_protocols_over_stored_votes_name_their_judges(page, server, label):
     fill(page, server.url)
@@ -250,6 +254,7 @@ def test_the_prompt_is_shown_with_its_hash_and_where_to_edit_it(page, server):
     assert any("core/judging/prompts" in text and "pairwise.md" in text for text in texts(page))
 
 
+@pytest.mark.thorough
 def test_an_edited_prompt_is_shown_and_estimated_at_once(page, server, tmp_path):
     folder = tmp_path / "prompts"
     copytree(FOLDER, folder)
@@ -325,6 +330,7 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(own, monkeyp
         assert KEY not in everything(page) + everything(other)
 
 
+@pytest.mark.thorough
 def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(own):
     page, store_path = own
     with Server(hold_after=2) as held:
@@ -359,6 +365,7 @@ def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(own):
         assert held.calls == 12
 
 
+@pytest.mark.thorough
 def test_what_a_provider_says_is_shown_as_text(own):
     page, store_path = own
     hostile = "![pixel](http://host.invalid/p.png) <b>$x$</b>"
@@ -447,6 +454,7 @@ def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
         assert started(store) == []
 
 
+@pytest.mark.thorough
 def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(own):
     page, store_path = own
 
@@ -541,6 +549,7 @@ max-tokens = 1000000
         assert any(shown.startswith("one: 12 of 12 answered, 12 unparsed") for shown in texts(page))
 
 
+@pytest.mark.thorough
 def test_ways_of_asking_are_fields_and_come_from_a_job_file(own, server):
     """Five levels, its own answer, a rubric and a change: from a file into fields and into
     the job.
@@ -614,6 +623,7 @@ def test_a_job_file_that_cannot_be_changes_nothing(page, text, said, monkeypatch
     assert KEY not in everything(page)
 
 
+@pytest.mark.thorough
 def test_judges_are_added_and_removed(page, server):
     fill(page, server.url)
     page.button(key="collect-add").click().run()
@@ -626,6 +636,7 @@ def test_judges_are_added_and_removed(page, server):
     assert "by fair on" in page.text[0].value
 
 
+@pytest.mark.thorough
 def test_a_job_is_handed_in_as_batches(own):
     page, store_path = own
     with BatchServer() as server:

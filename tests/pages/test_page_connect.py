@@ -84,6 +84,7 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
     assert calm(app).selectbox(key="dataset").value == "stored"
 
 
+@pytest.mark.thorough
 def test_scores_of_a_connected_table_have_their_page(folder: Path) -> None:
     (folder / "passes.csv").write_text(scored("passes"), encoding="utf-8")
     app = look(opened(new_app(), "data"), f"csv://{folder}", "passes")

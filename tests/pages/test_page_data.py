@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 import streamlit as st
 from apps import all_text, calm, new_app, opened
+from levels import first_of
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 from tool_files import FILES
@@ -97,6 +98,7 @@ def means(app: AppTest, label: str):
     return found
 
 
+@pytest.mark.thorough
 def test_labels_that_no_vocabulary_has_are_explained_one_by_one(app) -> None:
     says = ("the x", "the y", "draw", "timeout")
     rows = "".join(f"q{i},j,x,y,{says[i % 4]}\n" for i in range(8))
@@ -129,7 +131,9 @@ SIDES = (
 )
 
 
-@pytest.mark.parametrize(("refers", "votes"), [("model", [1, -1, 0, 1]), ("slot", [1, 1, 0, -1])])
+@pytest.mark.parametrize(
+    ("refers", "votes"), first_of(("slot", [1, 1, 0, -1]), ("model", [1, -1, 0, 1]))
+)
 def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(
     app, refers, votes
 ) -> None:
@@ -242,6 +246,7 @@ def test_copied_python_reads_the_file_as_the_page_did(app, tmp_path, monkeypatch
     assert found["gold"].isna().all()
 
 
+@pytest.mark.thorough
 def test_a_file_whose_data_set_was_deleted_can_be_loaded_again(app):
     drop(app, ("second.csv", PLAIN))
     load(app)
@@ -252,6 +257,7 @@ def test_a_file_whose_data_set_was_deleted_can_be_loaded_again(app):
     assert "3 votes loaded into second." in all_text(app)
 
 
+@pytest.mark.thorough
 def test_the_other_answer_gives_the_other_votes(app):
     drop(app, ("ours.csv", SPREADSHEET))
     calm(widget(app, "radio", "The labels name").set_value("model").run())
@@ -359,6 +365,7 @@ def test_the_scale_of_confidence_can_be_corrected(app):
     assert "with confidence 1%" in all_text(app)
 
 
+@pytest.mark.thorough
 def test_levels_and_logits_are_asked_for_and_loaded_as_what_they_are(app):
     head = "item_id,judge,vote,confidence\n"
     levels = "".join(f"{i},j,{i % 2},{1 + i % 5}\n" for i in range(20)).replace(",0,", ",-1,")
@@ -475,6 +482,7 @@ def test_a_column_by_which_rows_of_one_comparison_differ_is_asked_about(app):
     assert set(found["run"]) == {0}
 
 
+@pytest.mark.thorough
 def test_rows_that_differ_in_a_column_can_be_said_to_be_repeats(app):
     rows = "".join(f"{i},j,{vote},{who}\n" for i in range(9) for who, vote in (("x", 1), ("y", -1)))
     drop(app, ("again.csv", "item_id,judge,says,provider\n" + rows))
@@ -565,6 +573,7 @@ def test_a_name_that_is_taken_is_refused_in_words(app):
     assert "There is already a data set named 'first'" in all_text(app)
 
 
+@pytest.mark.thorough
 def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "demo.duckdb"))
@@ -590,6 +599,7 @@ def test_hostile_names_reach_no_markup(app):
     assert HOSTILE in exported(store_path(app))["judge"].tolist()
 
 
+@pytest.mark.thorough
 def test_own_export_gives_the_same_store(app, tmp_path):
     from core.store.export import write_file
 
@@ -659,6 +669,7 @@ def test_pandalm_results_ask_for_the_test_set(app, native):
     assert found.groupby("rater_type")["judge"].nunique().to_dict() == {"human": 3, "llm": 1}
 
 
+@pytest.mark.thorough
 def test_a_large_packed_canonical_file(app):
     path = PAGES.parent / "data" / "demo_votes.csv.gz"
     drop(app, (path.name, path))
@@ -742,6 +753,7 @@ def test_labels_that_name_no_model_of_the_file_are_shown_as_rejected(app):
     assert any("row 2 of a spreadsheet" in caption.value for caption in app.caption)
 
 
+@pytest.mark.thorough
 def test_only_pages_that_can_say_something_are_offered_after_loading(app):
     drop(app, ("plain.csv", "item_id,judge,vote\n1,j,1\n2,j,\n"))
     load(app)
@@ -800,7 +812,7 @@ TOOLS = REPOSITORY / "tests" / "data" / "tools"
 
 @pytest.mark.parametrize(
     ("name", "recognised", "sentence", "loaded"),
-    [
+    first_of(
         (
             "inspect.json",
             "Recognised: Inspect log",
@@ -825,7 +837,8 @@ TOOLS = REPOSITORY / "tests" / "data" / "tools"
             "judge ragas gave 0.5 on faithfulness",
             "9 direct scores loaded into ragas",
         ),
-    ],
+        n=2,
+    ),
 )
 def test_a_tools_file_is_recognised_read_back_and_loaded(app, name, recognised, sentence, loaded):
     drop(app, (name, TOOLS / name))

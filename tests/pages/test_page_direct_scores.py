@@ -111,6 +111,7 @@ def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, native):
     assert said.endswith("A single model cannot be compared: score another one on the same items.")
 
 
+@pytest.mark.thorough
 def test_a_mark_of_the_changes_leads_to_the_dropped_responses(app):
     """Own calculation from the file: responses whose runs differ by over a tenth of the scale."""
     model = "sim-elm"

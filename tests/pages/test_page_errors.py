@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from apps import all_text, judge_of, new_app, opened
+from levels import first_of
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -30,7 +31,7 @@ def demo_counts() -> dict[str, VoteCounts]:
     return vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))
 
 
-@pytest.mark.parametrize("ties", ["keep", "drop_votes", "drop_gold", "drop_both"])
+@pytest.mark.parametrize("ties", first_of("keep", "drop_votes", "drop_gold", "drop_both"))
 def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     page = opened(app, "errors", ties=ties)
     tables = {judge: confusion(found, ties=ties) for judge, found in demo_counts().items()}

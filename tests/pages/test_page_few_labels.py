@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from apps import new_app, opened, texts
 from draws import seeded
+from levels import first_of
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -46,7 +47,7 @@ def demo() -> tuple[dict[str, VoteCounts], dict[str, list[str]]]:
     return queries.vote_counts(get_store(), DEMO), sides
 
 
-@pytest.mark.parametrize("judge", [JUDGE, None])
+@pytest.mark.parametrize("judge", first_of(JUDGE, None))
 def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None) -> None:
     query = {
         "anchor": ANCHOR,
@@ -86,7 +87,7 @@ def test_too_few_labels_are_said(app: AppTest) -> None:
     assert [title.value for title in app.title] == ["Label"]
 
 
-@pytest.mark.parametrize("sureness", ["share", "stated", "btd"])
+@pytest.mark.parametrize("sureness", first_of("btd", "share", "stated"))
 def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> None:
     query = {"tab": "Threshold", "unit": "comparisons", "sureness": SURENESS_NAMES[sureness]}
     opened(app, "calibration", **query, judge=JUDGE, target="20", certainty="90")

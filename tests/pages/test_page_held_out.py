@@ -68,6 +68,7 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     assert (row["unbalanced"], row["z"]) == (found.fit.unbalanced, found.fit.z)
 
 
+@pytest.mark.thorough
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
         app, "position_bias", tab="Correcting for order", judge=BIASED, order_votes="one order each"
@@ -91,6 +92,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
     assert f"{found.delta}" in out
 
 
+@pytest.mark.thorough
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
     page = opened(app, "votes_to_labels", tab="Confidence weights", judge=judge)

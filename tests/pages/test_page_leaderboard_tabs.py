@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from apps import opened, texts
 from draws import seeded
+from levels import first_of
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
@@ -34,6 +35,7 @@ def judged(demo_pairs) -> dict[str, PairScores]:
     return {name: pairs for name, pairs in demo_pairs.items() if name is not None}
 
 
+@pytest.mark.thorough
 def test_other_ratings_on_the_page(app, demo_pairs):
     opened(app, "leaderboard", tab="Other ratings")
     found = rating_spread(judged(demo_pairs), ANCHOR, rng=seeded(), pooled=demo_pairs[None])
@@ -153,7 +155,7 @@ def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
         assert any("pooling needs two" in told for told in texts(app))
 
 
-@pytest.mark.parametrize("tab", TABS[:4])
+@pytest.mark.parametrize("tab", first_of(*TABS[:4]))
 def test_copied_python_runs_and_says_the_pages_numbers(app, demo_votes, tab):
     opened(app, "leaderboard", tab=tab)
     codes = [element.value for element in app.main.code]

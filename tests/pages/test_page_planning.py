@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from apps import judge_of, opened, texts
 from draws import seeded
+from levels import first_of
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
@@ -35,6 +36,7 @@ DEMO = Selection(datasets=(DEMO_DATASET,))
 TABS = ("How many votes", "How many labels", "Transfer", "Compare", "Parameters", "Vote budget")
 
 
+@pytest.mark.thorough
 def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None:
     page = opened(app, "planning")
     judge = judge_of(page)
@@ -59,7 +61,7 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("over", ["votes", "labels"])
+@pytest.mark.parametrize("over", first_of("labels", "votes"))
 def test_a_mark_of_a_sweep_leads_to_what_its_rule_labels_wrongly(app: AppTest, over) -> None:
     judge = "sim-judge-careful"
     chosen = {f"{over}-sweep": "Majority (SC)"}
@@ -70,6 +72,7 @@ def test_a_mark_of_a_sweep_leads_to_what_its_rule_labels_wrongly(app: AppTest, o
     assert any(each.value.startswith(f"{wrong.n_votes:,} vote") for each in page.caption)
 
 
+@pytest.mark.thorough
 def test_a_mark_of_ci_sc_leads_to_what_its_sums_of_confidence_label_wrongly(app: AppTest) -> None:
     """Own calculation: the label with the largest sum of confidences, 0 between equal ones."""
     judge = "sim-judge-boaster"
@@ -93,6 +96,7 @@ def test_a_mark_of_ci_sc_leads_to_what_its_sums_of_confidence_label_wrongly(app:
     assert any(each.value.startswith(f"{n:,} vote") for each in page.caption)
 
 
+@pytest.mark.thorough
 def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", tab="How many labels")
     judge = judge_of(page)
@@ -117,6 +121,7 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     assert f"{told.rho[0, 2]:.6f}" in out
 
 
+@pytest.mark.thorough
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, "planning", tab="Compare")
     reference = page.selectbox(key="against").value
@@ -139,6 +144,7 @@ def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None
     assert f"{found.to_frame()['beta_mean'][0]:.6f}" in printed(page, capsys)
 
 
+@pytest.mark.thorough
 def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
     page = opened(app, "planning", tab="Transfer", pair=transfer_key("Math", "Safety"))
     assert page.selectbox(key="pair").value == transfer_key("Math", "Safety")
@@ -150,6 +156,7 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
     assert any("pairs of judges" in text for text in texts(judges))
 
 
+@pytest.mark.thorough
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     page = opened(app, "planning", tab="Compare", compare_by="category")
     judge = judge_of(page)
@@ -164,7 +171,7 @@ def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", first_of(*TABS, n=2))
 def test_without_gold_every_tab_says_what_is_missing(
     app: AppTest, tab: str, tmp_path, monkeypatch
 ) -> None:

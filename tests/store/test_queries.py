@@ -273,6 +273,7 @@ def made_up(rows: list[dict]) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(MADE_UP)
 def test_counts_agree_with_plain_python_on_any_votes(rows):
@@ -286,6 +287,7 @@ def test_counts_agree_with_plain_python_on_any_votes(rows):
         check_all(usable, store)
 
 
+@pytest.mark.thorough
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(MADE_UP, st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(rows, random):

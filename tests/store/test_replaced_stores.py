@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from damaged_stores import leave_a_log
+from levels import first_of
 from patience import LONG
 from places import REPOSITORY
 
@@ -54,7 +55,7 @@ def overwritten(path: Path, backup: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("happens", [deleted, replaced, renamed, overwritten])
+@pytest.mark.parametrize("happens", first_of(replaced, overwritten, deleted, renamed, n=2))
 def test_a_load_into_a_store_that_is_gone_is_not_acknowledged(
     happens: Callable[[Path, Path], None], tmp_path: Path
 ) -> None:
@@ -117,6 +118,7 @@ def test_a_second_process_is_still_kept_out(tmp_path: Path) -> None:
         assert "StoreInUse" in done.stderr
 
 
+@pytest.mark.thorough
 def test_backup_and_restore_as_written_down(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -216,6 +216,7 @@ def test_less_is_better_is_turned_around():
         assert found.people.ravel().tolist() == [1, 0]
 
 
+@pytest.mark.thorough
 def test_real_files_give_the_figures_of_their_source(shared_data):
     folder = shared_data / "scores"
     if not folder.is_dir():

@@ -77,6 +77,7 @@ def test_everything_arrives_as_it_was(full, tmp_path, capsys):
     assert capsys.readouterr().out.count("nothing to do") == 4
 
 
+@pytest.mark.thorough
 def test_it_joins_what_is_there_and_may_go_into_one_data_set(full, tmp_path, capsys):
     other = tmp_path / "other.duckdb"
     with Store.open(other) as store:
@@ -115,6 +116,7 @@ def test_a_store_of_another_layout_is_refused_and_kept(full, tmp_path, capsys):
     assert not (tmp_path / "other.duckdb").exists()
 
 
+@pytest.mark.thorough
 def test_a_store_whose_process_was_killed_is_taken_over(tmp_path):
     path = tmp_path / "killed.duckdb"
     code = f"""if True:
@@ -167,6 +169,7 @@ def test_a_database_that_is_no_store_is_refused_and_kept(tmp_path, capsys, state
     assert not target.exists()
 
 
+@pytest.mark.thorough
 def test_a_store_in_use_elsewhere_is_said(full, tmp_path, capsys):
     code = (
         f"import duckdb, sys; c = duckdb.connect({str(full)!r}); print(1, "
