@@ -471,6 +471,14 @@ class Audit:
     board_checks: BoardChecks | None = None
     outside: OutsideComparison | None = None
 
+    @property
+    def has_to_pass(self) -> tuple[JudgeAudit, ...]:
+        """The judges whose votes gates test: people are what these stand beside, and are tested
+        where nobody else voted.
+        """
+        judges = tuple(judge for judge in self.judges if judge.rater_type != "human")
+        return judges or self.judges
+
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
     """One note per reason, with the judges that it concerns; `options` name the anchors that were

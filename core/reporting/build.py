@@ -79,7 +79,7 @@ class Gate:
         found = []
         if self.metric in METRICS:
             values = [
-                (judge.judge, field_of(judge, METRICS[self.metric])) for judge in audit.judges
+                (judge.judge, field_of(judge, METRICS[self.metric])) for judge in audit.has_to_pass
             ]
         else:
             values = [
@@ -125,13 +125,14 @@ class VerdictGate:
             failing -= {"unclear", "unknown"} - {self.verdict}
         if self.exactly:
             failing = {self.verdict}
-        results = [*audit.checks, *(result for scores in audit.scores for result in scores.checks)]
+        results = [result for judge in audit.has_to_pass for result in judge.checks]
+        results += [result for scores in audit.scores for result in scores.checks]
         given: list[tuple[str, str]] = [
             (result.whose, result.grade) for result in results if result.check == self.check
         ]
         if self.check == "overall":
-            given = [(judge, overall.verdict) for judge, overall in audit.overall.items()]
-            given += [(s.whose, s.overall.verdict) for s in audit.scores]
+            given = [(judge.judge, judge.overall.verdict) for judge in audit.has_to_pass]
+            given += [(scores.whose, scores.overall.verdict) for scores in audit.scores]
         return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
 
@@ -249,14 +250,14 @@ def failed_gates(audit: Audit, gates: Sequence[Gate | VerdictGate | ShiftGate]) 
 
 
 def to_junit(audit: Audit, *, strict: bool = False) -> str:
-    """JUnit XML: a test suite per judge, a test case per check.
+    """JUnit XML: a test suite per judge (people as for gates), a test case per check.
 
     `fail` is a failure; if `strict`, so are `unclear` and an unknown accuracy. Otherwise `unknown`
     is skipped. The sentence of every check stands in its output, and the overall verdict is a case
     of its own.
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
-    for judge in audit.judges:
+    for judge in audit.has_to_pass:
         _suite(root, judge.judge, judge.overall, judge.checks, strict=strict)
     for scores in audit.scores:
         _suite(root, scores.whose, scores.overall, scores.checks, strict=strict)

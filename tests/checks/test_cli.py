@@ -311,6 +311,29 @@ def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "plain has no ece" in err
 
 
+def test_people_beside_judges_pass_no_gate_and_fail_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A person states no confidence, so that a gate on it failed in every file with people."""
+    file = tmp_path / "votes.csv"
+    kinds = (("j", "llm", "0.9"), ("ann", "human", ""))
+    rows = [
+        f"i{i},{judge},{kind},1,1,{confidence}"
+        for i in range(40)
+        for judge, kind, confidence in kinds
+    ]
+    header = "item_id,judge,rater_type,vote,gold,confidence"
+    file.write_text("\n".join([header, *rows]), encoding="utf-8")
+    junit = tmp_path / "checks.xml"
+    gates = ("--fail-if", "ece>0.5", "--junit", junit)
+    assert run(capsys, "audit", file, "--splits", 0, *gates)[0] == 0
+    assert [suite.get("name") for suite in ElementTree.parse(junit).getroot()] == ["j"]
+    # Where only people voted they are what is asked about.
+    code, _, err = run(capsys, "audit", file, "--splits", 0, "--judge", "ann", *gates)
+    assert code == 1
+    assert "ece>0.5: ann has no ece." in err
+
+
 def test_several_values_together_or_one_by_one(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
