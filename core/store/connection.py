@@ -179,6 +179,10 @@ class Database:
         self._watch = None if path is None or read_only else damage.watch(path)
         self._writing = self._watch.writing if self._watch else threading.RLock()
         self._together: Change | None = None
+        if self._watch and self._watch.version is None:
+            with self._writing:
+                if self._watch.version is None:
+                    self._watch.version = self._stored_version()
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, read_only: bool = False) -> Self:
@@ -249,6 +253,10 @@ class Database:
         """Rises with every change, and never repeats for another file at the same path: a key for
         caches.
         """
+        kept = self._watch.version if self._watch else None
+        return self._stored_version() if kept is None else kept
+
+    def _stored_version(self) -> int:
         return int(self.setting("version") or 0)
 
     def setting(self, key: str) -> str | None:
@@ -320,10 +328,13 @@ class Database:
             cursor.begin()
             try:
                 yield Change(cursor)
-                cursor.execute(
-                    "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
-                )
+                risen = cursor.execute(
+                    "update settings set value = (value::bigint + 1)::varchar "
+                    "where key = 'version' returning value"
+                ).fetchall()
                 cursor.commit()
+                if self._watch:
+                    self._watch.version = int(risen[0][0]) if risen else None
             except BaseException as error:
                 # A commit that fails has ended the transaction already; what went wrong is the
                 # first error.

@@ -189,11 +189,14 @@ class Watch:
 
     One for each path and process, so that stores on one file share it; where files cannot be
     replaced while they are open (Windows), it watches nothing.
+
+    version : of what is in the file; whoever changes it here says so, and nobody else can.
     """
 
     def __init__(self, place: Path) -> None:
         self.place = place
         self.writing = threading.RLock()
+        self.version: int | None = None
         self._file: int | None = None
         if os.name == "posix":
             # Kept open: closing any descriptor of a file gives up all locks that the process has on
