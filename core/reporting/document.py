@@ -127,6 +127,10 @@ def _input(audit: Audit) -> dict[str, Any]:
         "items": found.items,
         "comparisons": found.comparisons,
         "judges": len(found.judges),
+        "people": len(
+            {judge.name for judge in found.judges if judge.rater_type == "human"}
+            | {rater.name for rater in found.scores if rater.rater_type == "human"}
+        ),
         "scores": sum(rater.n for rater in found.scores),
         "metrics": sorted({scores.metric for scores in audit.scores}),
         "models": len(found.models),
@@ -174,8 +178,12 @@ def _check(result: CheckResult) -> dict[str, Any]:
 
 
 def _overall(audit: Audit) -> dict[str, Any]:
-    """Of each judge the verdict on its votes; with scores that of each metric, and the worst."""
-    overall: dict[str, Any] = {judge: asdict(verdict) for judge, verdict in audit.overall.items()}
+    """Of each judge, not of people, the verdict on its votes; with scores that of each metric, and
+    the worst.
+    """
+    overall: dict[str, Any] = {
+        judge.judge: asdict(judge.overall) for judge in audit.judges if judge.rater_type != "human"
+    }
     order = list(OVERALL_WORDS)
     for scores in audit.scores:
         own = asdict(scores.overall)

@@ -192,7 +192,9 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
         *("judge", "check", "metric", "verdict", "applicable", "sentence"),
         *("estimate", "low", "high", "n_items", "caution", "failure", "needed_items"),
     ]
-    assert set(audited["overall"]) == set(audited["judges"])
+    people = {f"sim-person-{k}" for k in (1, 2, 3)}
+    assert set(audited["overall"]) == set(audited["judges"]) - people
+    assert audited["input"]["people"] == len(people)
     assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
     assert set(found["direction"]) == {
         *("value", "low", "high", "n_items", "among_decided", "decided_share", "blind_rule"),
