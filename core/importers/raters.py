@@ -185,6 +185,13 @@ def called(column: str) -> str | None:
     return "".join(parts[own[0] : own[-1] + 1]) if own else None
 
 
+def judge_in(column: str) -> str | None:
+    """The judge that the name of a column of votes holds, where a model may be what was chosen:
+    `GPT-4` of `GPT-4 choice`.
+    """
+    return called(column) if words_of(column) & _JUDGES else None
+
+
 def is_scored(table: TextTable, column: str) -> bool:
     """Whether most cells of a column are numbers or words for good and bad answers."""
     if column not in table.columns:

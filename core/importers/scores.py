@@ -361,7 +361,8 @@ def _refuse_two_scales(rows: TypedRows, file: str) -> None:
         raise UnreadableFile(
             "{file}: people score {metric} from {low} to {high} and the judge from {bottom} to "
             "{top}: two scales, and no difference between them says anything. Bring both to one in "
-            "the file, people's for example by (score - {low}) / {width} * {span} + {bottom}.",
+            "the file, people's for example by (score - {low}) / {width} * {span}"
+            + (" + {bottom}." if its[0] else "."),
             file=file,
             metric=shown(name),
             low=f"{theirs[0]:g}",

@@ -77,7 +77,8 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
         suggested["vote"] = verdicts[0]
     suggested |= _by_values(free, kinds, {**mapping, **suggested})
     suggested |= _judge_in_a_name({**mapping, **suggested})
-    return suggested | _two_models(table, {**mapping, **suggested})
+    suggested |= _two_models(table, {**mapping, **suggested})
+    return _named_by_their_columns(table, mapping, suggested)
 
 
 def _judge_in_a_name(mapped: Mapping[str, str]) -> dict[str, str]:
@@ -178,6 +179,25 @@ def _two_models(table: TextTable, mapped: Mapping[str, str]) -> dict[str, str]:
     models |= {"position": first[0]} if len(first) == 1 and "position" not in mapped else {}
     rest = [name for name in alike if name not in first]
     return models | ({"gold": rest[0]} if "gold" not in mapped and len(rest) == 1 else {})
+
+
+def _named_by_their_columns(
+    table: TextTable, mapping: Mapping[str, str], suggested: dict[str, str]
+) -> dict[str, str]:
+    """Two columns whose names are the labels, `old bot` and `new bot`, hold the answers of models
+    that are called so.
+    """
+    two = _two_names(table.columns.get({**mapping, **suggested}.get("vote", "")))
+    label = {name.casefold(): name for name in two or ()}
+    columns = [suggested.get(side, "") for side in ("model_a", "model_b")]
+    if two is None or {column.casefold() for column in columns} != label.keys():
+        return suggested
+    models = (f"={label[column.casefold()]}" for column in columns)
+    return (
+        suggested
+        | dict(zip(("model_a", "model_b"), models, strict=True))
+        | dict(zip(("response_a", "response_b"), columns, strict=True))
+    )
 
 
 def _two_names(cells: Cells | None) -> tuple[str, str] | None:

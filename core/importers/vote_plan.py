@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import cast
 
 from ..bounds import some_of
@@ -52,6 +53,7 @@ from .layouts import (
     plain,
 )
 from .options import MEANINGS, SCORE_COLUMNS, Plan, Question, ReadOptions
+from .raters import judge_in
 from .repeats import plan_repeats
 from .source import stem_of
 from .suggest import sided, suggest
@@ -76,8 +78,8 @@ _REQUIRED = {
 def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool = False) -> Plan:
     """Work out how to read a table, without raising for what is merely ambiguous.
 
-    name_judge : call the judge as the file, where no column and no option names one; else that is a
-        question.
+    name_judge : call the judge as its column or else the file, where no column and no option names
+        one; else that is a question.
 
     Raises UnknownName: an option names a column that the file has not.
     """
@@ -93,6 +95,8 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool 
         how, judge = _plan_crowd(how, options), "arena"
     if how.missing == ("judge",) and judge is not None:
         like = ", as the file is" if judge == how.stem else ""
+        if like and (own := judge_in(how.mapping.get("vote", ""))):
+            judge, like = own, ", as its column is"
         how = how.saying("judge", judge).noted(
             f"No column names the judge, so it is called {shown(judge)}{like}."
         )
@@ -226,7 +230,7 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
             "{first}=COLUMN}, "
             "or give one text for every row with {option:map {first}==TEXT}."
             + (doubt if label and "vote" in how.missing else "")
-            + (" Likely, by names and values: {likely}." if likely else ""),
+            + (" Likely, by names and values: {option:map {likely}}" if likely else ""),
             likely=likely,
             option="map",
             missing=" and ".join(how.missing),
@@ -244,17 +248,23 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
 
 
 def _likely(how: Plan, table: TextTable) -> str:
-    """Which columns may be those that are missing, and gold; nothing for a table of very many, or
-    whose cells are counted where they lie.
+    """Which columns may be those that are missing, gold and the two sides, as they are typed;
+    nothing for a table of very many, or whose cells are counted where they lie.
     """
     if len(table.columns) > FEW or not isinstance(table.columns, dict):
         return ""
-    suggested = suggest(table, how.mapping)
-    return "; ".join(
-        f"{canonical} is {shown(suggested[canonical].removeprefix('='))}"
-        for canonical in (*how.missing, "gold")
-        if canonical in suggested
-    )
+    suggested = {
+        canonical: column
+        for canonical, column in suggest(table, how.mapping).items()
+        if column.isprintable() and canonical in (*how.missing, "gold", *SIDES)
+    }
+    if not suggested:
+        return ""
+    if "judge" in how.missing:
+        judge = judge_in(suggested.get("vote", how.mapping.get("vote", ""))) or "NAME"
+        suggested.setdefault("judge", f"={judge}")
+    suggested |= {name: "COLUMN" for name in how.missing if name not in suggested}
+    return " ".join(quote(f"{canonical}={column}") for canonical, column in suggested.items())
 
 
 def _plan_labels(

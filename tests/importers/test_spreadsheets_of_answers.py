@@ -1,5 +1,7 @@
 """Spreadsheets of judged answers as people write them: who judged, what people said, and of what."""
 
+from shlex import split
+
 import pytest
 
 from core.errors import AppellateError, UnreadableFile
@@ -92,3 +94,33 @@ def test_what_may_compare_two_answers_or_is_about_who_scored_is_no_score(head, r
     except AppellateError:
         return
     assert reading.kind == "votes"
+
+
+def bots(head):
+    """Rows of two bots' answers, and which a judge and a person prefer."""
+    rows = [
+        (f"text {k}", f"other {k}", *["old bot", "new bot"][:: 1 - 2 * (k % 2)]) for k in range(20)
+    ]
+    return sheet(head, rows)
+
+
+def test_the_options_that_a_refusal_calls_likely_read_the_file():
+    data = bots(("old bot", "new bot", "llm preferred", "human preferred"))
+    with pytest.raises(UnreadableFile) as refused:
+        read([("bots.csv", data)])
+    option, _, typed = str(refused.value).partition("--map ")[2].rpartition("--map ")
+    assert option
+    mapping = tuple(tuple(pair.split("=", 1)) for pair in split(typed))
+    (reading,) = read([("bots.csv", data)], ReadOptions(mapping=mapping))
+    first = reading.votes.to_pylist()[0]
+    assert (first["judge"], first["model_a"], first["model_b"]) == ("llm", "old bot", "new bot")
+    assert (first["vote"], first["gold"], first["response_a"]) == (1, -1, "text 0")
+    assert reading.n_rejected == 0
+
+
+def test_the_judge_of_votes_is_called_as_its_column():
+    head = ("answer a", "answer b", "GPT-4 choice", "human choice")
+    rows = [("x", "y", *["A", "B"][:: 1 - 2 * (k % 2)]) for k in range(20)]
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    assert reading.kind == "votes"
+    assert reading.votes["judge"].unique().to_pylist() == ["GPT-4"]
