@@ -21,7 +21,7 @@ TIERS = (
     ("installation",),
     ("errors",),
     ("extras", "options"),
-    ("files",),
+    ("files", "memory"),
     ("schema",),
     ("records", "labels"),
     ("stats",),
