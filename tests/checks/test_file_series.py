@@ -136,6 +136,7 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return paths
 
 
+@pytest.mark.thorough
 def test_a_drift_is_said_wherever_an_audit_is_read(
     weeks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,6 +120,7 @@ def test_own_file_goes_before_the_shared_one(
     assert document["options"]["level"] == 0.95
 
 
+@pytest.mark.thorough
 def test_gates_of_a_folder(votes: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "appellate.toml").write_text(
         'fail-if = ["ece>0.0001"]\njudge = ["sim-judge-careful"]\nsplits = 0', encoding="utf-8"

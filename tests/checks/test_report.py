@@ -195,6 +195,7 @@ def check_figures(votes: Path, folder: Path) -> tuple[str, set[float]]:
     return source, numbers
 
 
+@pytest.mark.thorough
 def test_the_figures_of_a_file_are_there_to_the_digit(tmp_path: Path) -> None:
     votes = tmp_path / "demo.csv.gz"
     assert main(["simulate", str(votes), "--items", "8"]) == 0

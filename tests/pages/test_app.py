@@ -88,6 +88,7 @@ def test_selection_comes_from_the_url(app):
     )
 
 
+@pytest.mark.thorough
 def test_names_in_the_url_that_do_not_exist_are_dropped(app):
     opened(app, "overview", dataset="gone", category="gone", raters="gone", judges="gone")
     assert app.session_state["selection"] == Selection(datasets=(DEMO,), gold="given")
@@ -99,6 +100,7 @@ def test_a_selection_without_votes_says_so(app):
     assert any("confidence" in text and "none" in text for text in texts(app))
 
 
+@pytest.mark.thorough
 def test_gold_can_be_formed_from_the_human_votes(app):
     opened(app, "overview", gold="humans")
     assert app.session_state["selection"].gold == "humans"
@@ -118,6 +120,7 @@ def test_what_is_folded_is_drawn_when_it_is_opened(app, monkeypatch):
     assert "verdict" in app.main.dataframe[0].value
 
 
+@pytest.mark.thorough
 def test_a_button_opens_another_page_and_keeps_the_filters(app):
     opened(app, "overview", category="Math", judge="sim-judge-careful")
     app.button(key="go-calibration").click().run()

@@ -173,6 +173,7 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
     assert set(said) <= {2 * len(counts), 2 * len(counts) - 2}
 
 
+@pytest.mark.thorough
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
     page = opened(app, "overview", judge=BOASTER)
     with Store.open(store_path) as store:

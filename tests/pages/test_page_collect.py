@@ -171,6 +171,7 @@ def test_bad_rows_are_named(page, text, said):
     assert any(said in shown for shown in texts(page))
 
 
+@pytest.mark.thorough
 def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
     variable = provider_variable("anthropic")
     page.segmented_control(key="collect-where").set_value("a provider").run()
@@ -291,6 +292,7 @@ def test_copied_python_plans_the_same(page, server, capsys):
     assert capsys.readouterr().out.startswith("24 calls to 127.0.0.1\n")
 
 
+@pytest.mark.thorough
 def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(own, monkeypatch):
     page, store_path = own
 
@@ -492,6 +494,7 @@ def open_job_file(page: AppTest, text: str) -> AppTest:
     return page
 
 
+@pytest.mark.thorough
 def test_a_job_file_fills_the_fields_and_is_given_back(own, server):
     page, store_path = own
     text = f"""items = "mine.csv"

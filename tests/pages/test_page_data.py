@@ -795,6 +795,7 @@ def test_a_link_to_a_judge_who_is_not_here_says_so_until_another_is_chosen(app):
     assert "not among" not in all_text(linked(judges="j"))
 
 
+@pytest.mark.thorough
 def test_a_bare_address_opens_the_newest_data_set_and_stays_there(app):
     with Store.open(store_path(app)) as store:
         store.load(read([("second.csv", PLAIN.encode())])[0])

@@ -49,6 +49,7 @@ def copied(page: AppTest, word: str, capsys) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
     page = opened(app, "position_bias", tab="Correcting for order", judge=BIASED)

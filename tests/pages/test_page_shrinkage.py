@@ -90,6 +90,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
     assert gain.to_frame().to_string() in printed
 
 
+@pytest.mark.thorough
 def test_without_a_category_other_judges_lend_and_the_rest_says_why(app: AppTest) -> None:
     page = opened(app, "votes_to_labels", tab="Shrinkage", judge=JUDGE)
     assert page.selectbox(key="lean_on").value == NAMES["judges"]

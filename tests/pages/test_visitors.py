@@ -85,6 +85,7 @@ def test_ones_own_changes_are_no_other_visitors(place: Path) -> None:
     assert "another visitor" not in all_text(app)
 
 
+@pytest.mark.thorough
 def test_an_empty_store_shows_three_steps_and_gives_the_demo_back(place: Path) -> None:
     app = calm(new_app().run())
     assert [title.value for title in app.title] == ["Can I trust this judge?"]

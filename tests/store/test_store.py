@@ -490,6 +490,7 @@ def test_an_export_reads_back_to_an_identical_store(tmp_path, kind):
         assert other.export().equals(store.export())
 
 
+@pytest.mark.thorough
 def test_votes_survive_import_export_and_import(native):
     for path in (*native.glob("judgebench/*"), *native.glob("alpacaeval/*")):
         check_survival(path)
