@@ -472,12 +472,19 @@ class Audit:
     outside: OutsideComparison | None = None
 
     @property
-    def has_to_pass(self) -> tuple[JudgeAudit, ...]:
-        """The judges whose votes gates test: people are what these stand beside, and are tested
-        where nobody else voted.
-        """
-        judges = tuple(judge for judge in self.judges if judge.rater_type != "human")
-        return judges or self.judges
+    def people(self) -> tuple[JudgeAudit, ...]:
+        """The raters that are people, whom the judges stand beside."""
+        return tuple(judge for judge in self.judges if judge.rater_type == "human")
+
+    @property
+    def without_people(self) -> tuple[JudgeAudit, ...]:
+        """The judges that are no people."""
+        return tuple(judge for judge in self.judges if judge.rater_type != "human")
+
+    @property
+    def asked_about(self) -> tuple[JudgeAudit, ...]:
+        """The judges that are ranked and that gates test: people only where nobody else voted."""
+        return self.without_people or self.judges
 
 
 def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

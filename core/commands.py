@@ -91,9 +91,9 @@ def run_report(options: argparse.Namespace) -> int:
         errors: dict[Any, Any] = {}
 
         def look_up(store: Store, result: Audit) -> None:
-            judges = [judge.judge for judge in result.judges if judge.rater_type != "human"]
-            if judges:
-                errors.update(telling_errors(store, result.selection, judges[0]))
+            if result.without_people:
+                best = result.without_people[0].judge
+                errors.update(telling_errors(store, result.selection, best))
 
         result = _audited(options, then=look_up)
         _write(Path(options.html), brief(result, errors=errors, made=date.today()))

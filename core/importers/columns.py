@@ -238,7 +238,7 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "logit" and not signed:
         return 1 / (1 + math.exp(-min(max(parse_float(text), -_MOST_LOGIT), _MOST_LOGIT)))
-    value = parse_float(text.removesuffix("%").rstrip())
+    value = parse_number(text)
     percent = signed or scale in ("100", "%")
     bottom, top = (0, 100) if percent else LEVELS.get(scale, (0, 1))
     if not bottom <= value <= top:

@@ -69,7 +69,7 @@ def _answer(audit: Audit) -> Iterator[Part]:
     """Card and strip as in the whole report, and a row per judge on what to do."""
     parts = list(first_parts(audit))
     yield from (part for part in parts if part[0] != "table")
-    judges = [judge for judge in audit.judges if judge.rater_type != "human"] or audit.judges
+    judges = audit.asked_about
     rows = [(card_of(judge),) for judge in judges[:MOST_JUDGES]]
     yield "table", "", CHECKED, rows
     if len(judges) > MOST_JUDGES:

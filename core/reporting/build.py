@@ -79,7 +79,7 @@ class Gate:
         found = []
         if self.metric in METRICS:
             values = [
-                (judge.judge, field_of(judge, METRICS[self.metric])) for judge in audit.has_to_pass
+                (judge.judge, field_of(judge, METRICS[self.metric])) for judge in audit.asked_about
             ]
         else:
             values = [
@@ -125,13 +125,13 @@ class VerdictGate:
             failing -= {"unclear", "unknown"} - {self.verdict}
         if self.exactly:
             failing = {self.verdict}
-        results = [result for judge in audit.has_to_pass for result in judge.checks]
+        results = [result for judge in audit.asked_about for result in judge.checks]
         results += [result for scores in audit.scores for result in scores.checks]
         given: list[tuple[str, str]] = [
             (result.whose, result.grade) for result in results if result.check == self.check
         ]
         if self.check == "overall":
-            given = [(judge.judge, judge.overall.verdict) for judge in audit.has_to_pass]
+            given = [(judge.judge, judge.overall.verdict) for judge in audit.asked_about]
             given += [(scores.whose, scores.overall.verdict) for scores in audit.scores]
         return [f"{self}: {judge} is {word}." for judge, word in given if word in failing]
 
@@ -257,7 +257,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
     of its own.
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
-    for judge in audit.has_to_pass:
+    for judge in audit.asked_about:
         _suite(root, judge.judge, judge.overall, judge.checks, strict=strict)
     for scores in audit.scores:
         _suite(root, scores.whose, scores.overall, scores.checks, strict=strict)
@@ -313,19 +313,9 @@ def to_markdown(audit: Audit, *, made: date | None = None) -> str:
     if audit.judges:
         said = overview_answer(audit)
         lines += [f"**{_escaped(said.headline)}**", "", _escaped(said.figures), ""]
-        people = {judge.judge for judge in audit.judges if judge.rater_type == "human"}
-        rows = [
-            (judge.judge, judge.overall, judge.checks, judge.votes.n)
-            for judge in audit.judges
-            if judge.judge not in people
-        ]
-        reference = [
-            (judge.judge, judge.overall, judge.checks, judge.votes.n)
-            for judge in audit.judges
-            if judge.judge in people
-        ]
-        for title, raters in (("judge", rows), ("person", reference)):
-            lines += _matrix(CHECKS, raters, title)
+        for title, raters in (("judge", audit.without_people), ("person", audit.people)):
+            rows = [(rater.judge, rater.overall, rater.checks, rater.votes.n) for rater in raters]
+            lines += _matrix(CHECKS, rows, title)
     if audit.scores:
         lines += [_escaped(said_of(scores).headline) for scores in audit.scores]
         lines += [""]

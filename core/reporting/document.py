@@ -181,9 +181,7 @@ def _overall(audit: Audit) -> dict[str, Any]:
     """Of each judge, not of people, the verdict on its votes; with scores that of each metric, and
     the worst.
     """
-    overall: dict[str, Any] = {
-        judge.judge: asdict(judge.overall) for judge in audit.judges if judge.rater_type != "human"
-    }
+    overall: dict[str, Any] = {judge.judge: asdict(judge.overall) for judge in audit.without_people}
     order = list(OVERALL_WORDS)
     for scores in audit.scores:
         own = asdict(scores.overall)

@@ -258,7 +258,7 @@ def first_parts(audit: Audit) -> Iterator[Part]:
     """
     if not audit.judges:
         return
-    people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
+    people = [person.judge for person in audit.people]
     order = [judge.judge for judge in audit.judges]
     cards = [card_of(judge) for judge in audit.judges]
     best = card_of(audit.judges[0], audit.judges)
@@ -290,8 +290,7 @@ def _sign(grade: Grade, word: str) -> Markup:
 
 def _verdicts(audit: Audit) -> Iterator[Part]:
     """Every check of each judge; of people only where they alone voted."""
-    judges = [judge for judge in audit.judges if judge.rater_type != "human"]
-    for judge in judges or audit.judges:
+    for judge in audit.asked_about:
         grade = GRADE_OF[judge.overall.verdict]
         verdict = because(judge.judge, judge.overall, judge.checks)
         words = f"{verdict} {confidence_line(judge.checks)}"

@@ -232,15 +232,13 @@ def _first(audit: Audit) -> list[str]:
 
 def _verdicts(audit: Audit) -> list[str]:
     """A line per judge, the best first and the worst last, people below them."""
-    judges = [judge for judge in audit.judges if judge.rater_type != "human"]
-    people = [judge for judge in audit.judges if judge.rater_type == "human"]
     lines = []
-    for title, raters in (("Judges", judges), ("People", people)):
+    for title, raters in (("Judges", audit.without_people), ("People", audit.people)):
         if not raters:
             continue
         shown = raters
         if len(raters) > SHOWN_JUDGES + SHOWN_LAST:
-            shown = [*raters[:SHOWN_JUDGES], *raters[-SHOWN_LAST:]]
+            shown = (*raters[:SHOWN_JUDGES], *raters[-SHOWN_LAST:])
         cards = [card_of(judge) for judge in shown]
         # People are whom judges are measured by: no verdict on them.
         rows = [

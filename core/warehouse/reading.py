@@ -450,10 +450,10 @@ class _Statement:
             # Some engines refuse the exponential of a large number.
             bounded = f"case when {value} < -500 then -500.0 when {value} > 500 then 500.0"
             fraction = f"1.0 / (1.0 + exp(-({bounded} else {value} end)))"
-        found = f"""(case when {_signed(cell)} and {hundredths} between 0 and 100
+        stated = f"""(case when {_signed(cell)} and {hundredths} between 0 and 100
                          then {hundredths} / 100.0 when {inside} then {fraction} end)"""
-        self.reject(f"{cell} is not null and {found} is null", "confidence", reason)
-        return found
+        self.reject(f"{cell} is not null and {stated} is null", "confidence", reason)
+        return stated
 
     def label(self, name: str, vocabulary: Vocabulary) -> str:
         if vocabulary.name == NAMES:

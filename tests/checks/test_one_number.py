@@ -171,7 +171,7 @@ def differences(found: Audit) -> Iterator[str]:
             if table[name][head] != written:
                 yield f"{name}, {head}: table {table[name][head]}, JSON {written}"
         compared += len(TABLE)
-    passing = {judge.judge for judge in found.has_to_pass}
+    passing = {judge.judge for judge in found.asked_about}
     for metric, figure_of in FIGURES.items():
         gate = parse_gate(f"{metric}>-1e9")
         said = dict.fromkeys(judges, "")

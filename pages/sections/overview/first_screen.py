@@ -106,12 +106,11 @@ def bar() -> Audit:
 
 def screen(found: Audit) -> Screen:
     """An audit as the page shows it, in the visitor's colours."""
-    people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
     return Screen(
         found=found,
         options=current_options(),
-        people=people,
-        ranked=tuple(judge.judge for judge in found.judges if judge.judge not in people) or people,
+        people=tuple(person.judge for person in found.people),
+        ranked=tuple(judge.judge for judge in found.asked_about),
     )
 
 
