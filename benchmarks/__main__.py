@@ -69,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found += files.rows(options.file, repeats=min(options.repeats, 5))
         elif part == "import":
             found.append(files.importing(repeats=options.repeats))
+            found.append(files.small_audit(repeats=options.repeats))
         elif part == "judging":
             found += judging.rows(repeats=options.repeats)
         elif part == "pages":

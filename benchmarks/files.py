@@ -18,7 +18,8 @@ from core.store.export import write_file
 REPOSITORY = Path(__file__).resolve().parent.parent
 VOTES = REPOSITORY.parent / "shared" / "data" / "votes" / "rewardbench2_pairs.csv.gz"
 AUDIT_MS = 5_000.0
-IMPORT_RATIO = 4.0
+IMPORT_RATIO, SMALL_RATIO = 4.0, 3.0
+LIBRARIES = "import numpy, scipy.special, pyarrow.compute, duckdb"
 
 
 def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
@@ -92,23 +93,45 @@ def importing(*, repeats: int = 9) -> Row:
     )
 
 
+def small_audit(*, repeats: int = 9) -> Row:
+    """A whole command on sixty votes, beside a process that only imports what it computes with."""
+    votes = [
+        f"q{item},x,y,{judge},{'AB'[(item + k) % 3 == 0]},0.{60 + item},A"
+        for item in range(30)
+        for k, judge in enumerate(("one", "two"))
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        header = "item_id,model_a,model_b,judge,vote,confidence,gold"
+        path.write_text("\n".join([header, *votes, ""]), encoding="utf-8")
+        ours, theirs = in_turns(
+            lambda: _audit(path), lambda: _process("-c", LIBRARIES), repeats=repeats
+        )
+    return Row(
+        what="**full audit of 60 votes, as a command**",
+        ours=ours,
+        instead=LIBRARIES,
+        theirs=theirs,
+        goal_ratio=SMALL_RATIO,
+    )
+
+
 def _import(modules: tuple[str, ...]) -> float:
     code = (
         f"import time; t = time.perf_counter(); import {', '.join(modules)}; "
         "print(time.perf_counter() - t)"
     )
-    run = [sys.executable, "-c", code]
-    return (
-        float(
-            subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
-        )
-        * 1000
-    )
+    return float(_process("-c", code)) * 1000
 
 
 def _audit(path: Path) -> None:
-    run = [sys.executable, "-m", "core", "audit", str(path), "--json", "-"]
-    subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True)
+    _process("-m", "core", "audit", str(path), "--json", "-")
+
+
+def _process(*arguments: str) -> str:
+    """What a fresh interpreter writes."""
+    run = [sys.executable, *arguments]
+    return subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
 
 
 def _load(path: Path, place: Path) -> None:

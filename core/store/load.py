@@ -335,7 +335,7 @@ def _fill(
         counts.update(fill_gold(change, replace=replace))
     progress(0.3, f"Storing {units:,} rows")
     incoming, source = _fresh(change, layout, rows, texts), "fresh"
-    details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
+    details = present(rows, layout.details)
     settled: Counter[str] = Counter()
     if layout.kind != "rankings" and not (existing or several):
         # Nothing can be there already: the importers leave no key twice.
@@ -450,13 +450,13 @@ def fill_gold(change: Change, *, replace: bool) -> dict[str, int]:
 
 
 def present(rows: pa.Table, columns: Iterable[str]) -> list[str]:
-    """Those of the columns that have a value in any row."""
-    return [column for column in columns if rows[column].null_count < rows.num_rows]
-
-
-def has_extra(rows: pa.Table) -> bool:
-    """Whether any row has a column outside the canonical form."""
-    return any(len(chunk.keys) for chunk in rows["extra"].chunks)
+    """Those of the columns that have a value in any row; in `extra` an empty map is none."""
+    return [
+        column
+        for column in columns
+        if rows[column].null_count < rows.num_rows
+        and (column != "extra" or any(len(chunk.keys) for chunk in rows[column].chunks))
+    ]
 
 
 def code_texts(rows: pa.Table, columns: Iterable[str]) -> tuple[pa.Table, dict[str, pa.Array]]:
@@ -557,7 +557,8 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table, texts: Mapping[str, p
     columns.append(f"{encode('i.status', CODES['status'])} as status")
     columns += [f"i.{column}" for column in layout.numbers]
     columns += [f"t_{c}.id as {c}" if c in texts else f"null::integer as {c}" for c in layout.texts]
-    columns.append(f"{SORTED_EXTRA if has_extra(rows) else 'null::map(varchar, varchar)'} as extra")
+    extra = SORTED_EXTRA if present(rows, ["extra"]) else "null::map(varchar, varchar)"
+    columns.append(f"{extra} as extra")
     joins += ["join judges j on j.name = i.judge", "left join categories c on c.name = i.category"]
     joins += [f"left join number_of_{c} t_{c} on t_{c}.code = i.{c}" for c in texts]
     return f"select {', '.join(columns)} from incoming i {' '.join(joins)}"

@@ -21,7 +21,8 @@ FUNCTIONS, MODULES = 121, 17
 """The most distinct functions and modules on the way: `shape_of` is there so that
 files and engines tell scores from votes by one rule, `part_of` so that reading says how far it is,
 `count_added` so that a label is counted without a look at the others, `judged` and `n_unread` so that
-a cell that cannot be read need not cost its row, and `JoinedCells`,
+a cell that cannot be read need not cost its row, `parse_number` so that a confidence and a score are
+read as numbers by one rule, and `JoinedCells`,
 `each_text`, `code_texts` and what they call so that long texts are held once.
 """
 
