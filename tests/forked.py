@@ -7,6 +7,7 @@ The process that forks opens no store and draws nothing itself: what starts thre
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import os
@@ -87,3 +88,6 @@ def load_what_loads(act: Callable[[], tuple[int, str]]) -> None:
     for name in str(done["said"]).split("\n"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What is here before is no child's garbage, and no child copies it to look.
+    gc.collect()
+    gc.freeze()

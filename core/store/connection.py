@@ -206,9 +206,7 @@ class Database:
         try:
             if place is not None and not _is_file(connection):
                 raise UnreadableFile(f"{place} is no store of Appellate; name another file")
-            connection.begin()
-            _prepare(Change(connection), place, read_only=read_only)
-            connection.commit()
+            _prepare(connection, place, read_only=read_only)
             _lock(connection)
         except duckdb.BinderException as error:
             connection.close()
@@ -410,20 +408,24 @@ def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(connection.execute(kept).fetchall()[0][0])
 
 
-def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
+def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_only: bool) -> None:
     """Create the tables of an empty file, or see that those of a store have the present layout.
+
+    DuckDB's own lists of tables and columns are asked only where something is not as it should be:
+    each takes as long as all else here.
 
     Raises UnreadableFile: a DuckDB file with other tables, or a store of another layout.
     """
-    tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
-    if not tables and not read_only:
+    snapshot = Snapshot(connection)
+    layouts = None if place is None else _layouts(snapshot)
+    if layouts is None and not read_only:
+        connection.begin()
+        change = Change(connection)
         change.execute(TABLES)
         values = [VERSION, str(time.time_ns() // 1_000_000)]
         change.execute("insert into settings values ('schema', ?), ('version', ?)", values)
+        connection.commit()
         return
-    layouts = []
-    if {"settings", "datasets", "votes"} <= tables:
-        layouts = change.rows("select value from settings where key = 'schema'")
     if not layouts:
         raise UnreadableFile(
             f"{place} is a DuckDB file, but no store of Appellate; name another file"
@@ -437,7 +439,22 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
         )
     if not read_only:
         # What is read only may be what is left of a damaged store.
-        damage.check_tables(change.rows, place)
+        try:
+            snapshot.rows(damage.COUNTED)
+        except (duckdb.BinderException, duckdb.CatalogException):
+            damage.check_tables(snapshot.rows, place)
+            raise
+
+
+def _layouts(snapshot: Snapshot) -> list[tuple[Any, ...]] | None:
+    """What a file says its layout is; None if it has no table at all."""
+    try:
+        return snapshot.rows(
+            """select value from settings where key = 'schema'
+               and (select count(*) from datasets, votes where false) = 0"""
+        )
+    except duckdb.CatalogException:
+        return [] if snapshot.rows("select table_name from duckdb_tables()") else None
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+from forked import command, load_what_loads
+
 from core.__main__ import main
 from core.importers import read
 from core.store import Store
@@ -57,6 +59,8 @@ def first(store: Path) -> None:
 def kill_all(folder: Path, n: int) -> None:
     """Per kill a line: whether it had ended by itself, and what the store holds then."""
     store, draw = folder / "s.duckdb", random.Random(13)
+    some = [str(write_votes(folder / "some.csv", -2)), "--store", str(folder / "some.duckdb")]
+    load_what_loads(lambda: command(["import", *some]))
     os.waitpid(forked(first, store), 0)
     start = time.monotonic()
     os.waitpid(forked(imported, write_votes(folder / "whole.csv", -1), store), 0)

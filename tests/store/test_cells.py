@@ -66,6 +66,14 @@ def test_cells_follow_every_change_of_the_votes():
         check(store, rows=0)
 
 
+def test_the_tables_of_cells_have_the_columns_of_their_selects():
+    described = "select column_name, column_type from (describe {})"
+    with Store.open(None) as store:
+        for name, sql in CELLS.items():
+            kept, counted = (f"select * from {name}", sql.format(votes="votes"))
+            assert store.rows(described.format(kept)) == store.rows(described.format(counted))
+
+
 def test_cells_follow_labels_given_one_by_one():
     """Both sides, ties, what nobody can tell, taken back and given anew; with a category or not."""
     rows = "".join(f"{n},a,b,{'x' * (n % 2)},j,0,ab,1,,,\n" for n in range(24))
