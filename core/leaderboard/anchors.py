@@ -131,6 +131,7 @@ def anchor_swap(
     *,
     prior: Prior = "jeffreys",
     boards: Mapping[str, Board] | None = None,
+    beside: str | None = None,
 ) -> AnchorSwap:
     """Compare the boards of every two anchors.
 
@@ -139,6 +140,7 @@ def anchor_swap(
     untied on 2).
 
     boards : of an anchor, to compare in place of all its models in `pairs`, as that of a panel.
+    beside : an anchor; only its pairs with the others are compared.
 
     Raises UnknownName for an anchor that is no model, InvalidOption for one given twice.
     Source: [RAEE] anchor swap; docs/methods.md §6.
@@ -157,6 +159,8 @@ def anchor_swap(
         ]
     rows = []
     for name_1, name_2 in combinations(anchors, 2):
+        if beside is not None and beside not in (name_1, name_2):
+            continue
         code_1, code_2 = pairs.models.index(name_1), pairs.models.index(name_2)
         elo_1, elo_2 = gap[:, code_1], gap[:, code_2]
         common = ~np.isnan(elo_1) & ~np.isnan(elo_2)

@@ -11,7 +11,6 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
 from typing import Literal, get_args
 
 import numpy as np
@@ -112,7 +111,7 @@ def standings(
 
     pairs : what all boards were made from.  boards : board of each anchor by name, same prior as
         `shown`.
-    swap : of all those anchors; a pair without a row in it is left out.
+    swap : of the anchor at hand with all those; a pair without a row in it is left out.
 
     Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
     """
@@ -195,26 +194,38 @@ def most_reversing(found: Standings) -> OtherAnchor | None:
 
 
 def _reversals(
-    one: Board,
-    models: Sequence[str],
-    z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
-    tests: int,
+    one: Board, models: Sequence[str], apart: tuple[_Differences, _Differences], tests: int
 ) -> tuple[tuple[str, str], ...]:
     """(above on one, above on two), most certain first; `tests` is the number of pairs tested in
     all.
     """
     from scipy.special import ndtr
 
-    found = []
-    for upper, lower in permutations(models, 2):
-        # Both differences must be more than chance, so the weaker one decides.
-        weaker = min(z[0][upper, lower], z[1][lower, upper])
-        if weaker > 0 and tests * 2 * ndtr(-weaker) < 1 - one.level:
-            found.append((weaker, upper, lower))
-    return tuple((upper, lower) for _, upper, lower in sorted(found, key=lambda f: (-f[0], f[1:])))
+    # Row above column on one, and below it on two; both must be more than chance, so the weaker
+    # one decides.
+    weaker = np.minimum(apart[0].of(models), apart[1].of(models).T)
+    found = np.argwhere((weaker > 0) & (tests * 2 * ndtr(-weaker) < 1 - one.level))
+    certain = [(-weaker[u, v], models[u], models[v]) for u, v in found.tolist()]
+    return tuple((upper, lower) for _, upper, lower in sorted(certain))
 
 
-def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Differences:
+    """z of the score difference of every two models: of the one in a row over that in a column.
+
+    place : row and column of each.
+    """
+
+    place: Mapping[str, int]
+    z: FloatArray
+
+    def of(self, models: Sequence[str]) -> FloatArray:
+        """Those of these models, in their order."""
+        chosen = [self.place[name] for name in models]
+        return self.z[np.ix_(chosen, chosen)]
+
+
+def _differences(pairs: PairScores, shown: Board) -> _Differences:
     """z of the score difference of every two models of a board.
 
     On common prompts, if they are ten or more and their differences vary; else that of two
@@ -234,7 +245,7 @@ def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float
     apart = (p[:, None] - p) / np.sqrt(se[:, None] ** 2 + se**2)
     paired = (n >= PAIRED_MINIMUM) & (variance > 1e-9)
     z = np.where(paired, mean / np.sqrt(np.where(paired, variance / np.maximum(n, 1), 1)), apart)
-    return dict(zip(product(names, repeat=2), z.ravel().tolist(), strict=True))
+    return _Differences({name: at for at, name in enumerate(names)}, z)
 
 
 Scale = Literal["percent", "share", "elo"]

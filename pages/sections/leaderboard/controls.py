@@ -279,7 +279,9 @@ def standing(state: PageState) -> Standings:
     swap = cached.computed(
         "swap",
         (*state.key, state.anchor),
-        lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior),
+        lambda: anchor_swap(
+            state.scores, anchors=state.compared, prior=state.prior, beside=state.anchor
+        ),
     )
     return cached.computed(
         "standings",
