@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.importers import template
 from pages.sections.data import connect, manage, upload
-from pages.shared import people, widgets
+from pages.shared import people, uploads, widgets
 
 widgets.title("Data", "Is my data in, and right?")
 answer = st.container()
@@ -12,6 +12,7 @@ files = []
 if people.visitor() == "editor":
     load, elsewhere = st.tabs(["Load files", "Connect"])
     with load:
+        uploads.to_disk(st.session_state.get("files", ()))
         files = st.file_uploader(
             "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, "
             "Parquet), what Inspect, promptfoo, DeepEval, MLflow, Phoenix, Langfuse, Ragas or "

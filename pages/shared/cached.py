@@ -25,7 +25,7 @@ from core.plots.base import Style, Theme, rater_styles
 from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path, score_queries
 from core.store import vote_queries as queries
-from pages.shared import people
+from pages.shared import people, uploads
 
 if TYPE_CHECKING:
     from core.importers import ReadOptions
@@ -65,6 +65,7 @@ def get_store() -> Store:
 @st.cache_resource(show_spinner="Opening the store", on_release=Store.close)
 def _open(path: str) -> Store:
     store = Store.open(Path(path))
+    uploads.clear(Path(path))
     if not store.datasets() and store.flag(DEMO_DELETED) is None:
         load_demo(store)
     return store

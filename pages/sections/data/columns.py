@@ -18,7 +18,7 @@ from core.importers.layouts import DIRECT, SHAPES
 from core.importers.options import SCORE_COLUMNS
 from core.labels import NAMES, TIE_WORDS, VOCABULARIES, Vocabulary, normalise
 from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
-from pages.shared import cached
+from pages.shared import cached, uploads
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -120,7 +120,7 @@ def look_at(file: UploadedFile | Table, options: ReadOptions) -> Inspection | Ap
         try:
             if isinstance(file, Table):
                 return warehouse.look_at(file.url, file.name, options)
-            return inspect(file.getvalue(), file.name, options)
+            return inspect(uploads.content(file), file.name, options)
         except AppellateError as error:
             return error
 

@@ -29,7 +29,7 @@ from core.store.browse import SAID, describe_import, reject_reasons, without_res
 from core.store.load import LoadReport
 from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
-from pages.shared import cached, numbers, widgets
+from pages.shared import cached, numbers, uploads, widgets
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -166,6 +166,7 @@ def forget_others(files: Sequence[UploadedFile]) -> None:
     here = {file.file_id for file in files}
     table: Table | None = st.session_state.get(TABLE)
     cached.keep_only(here | ({table.file_id} if table else set()))
+    uploads.keep_only(here)
     for gone in _results().keys() - here:
         del _results()[gone]
 
@@ -455,8 +456,8 @@ def _read(
 
     def reading() -> Outcome | AppellateError:
         shown = st.progress(0.0, "Reading")
-        files = [(each.name, each.getvalue()) for each in (*beside, file)]
         try:
+            files = [(each.name, uploads.content(each)) for each in (*beside, file)]
             found = read(files, options, progress=shown.progress)
             return Outcome.of(*found[len(beside) :])
         except AppellateError as error:
