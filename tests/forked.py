@@ -6,17 +6,22 @@ The process that forks opens no store and draws nothing itself: what starts thre
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gc
 import importlib
 import io
+import json
 import os
 import resource
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from unittest.mock import patch
 
+from core import commands
 from core.__main__ import main
+from core.audit_results import Audit
 
 ADDRESS_SPACE, SECONDS = 4 * 1024**3, 120
 """Backstops, above what tests allow: what runs away ends itself."""
@@ -60,6 +65,28 @@ def command(arguments: Sequence[str]) -> tuple[int, str]:
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = main(arguments)
     return code, said.getvalue()
+
+
+def commands_of(files: Sequence[str], outputs: Mapping[str, Sequence[str]]) -> tuple[int, str]:
+    """Verb, exit code and words of each command on the same files, as JSON, until one fails; what
+    one has audited the next one shows.
+
+    outputs : by verb, its further arguments.
+    """
+    audited, audits = commands._audited, []
+
+    def audited_once(options: argparse.Namespace) -> Audit:
+        if not audits:
+            audits.append(audited(options))
+        return audits[0]
+
+    done: list[tuple[str, int, str]] = []
+    with patch.object(commands, "_audited", audited_once):
+        for verb, more in outputs.items():
+            done.append((verb, *command([verb, *files, *more])))
+            if done[-1][1]:
+                break
+    return 0, json.dumps(done)
 
 
 def aside(act: Callable[[], object]) -> bool:

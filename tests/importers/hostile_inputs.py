@@ -1,9 +1,10 @@
 """Hostile inputs of `import`, `audit` and `report`, and a script that tries them:
 `python tests/importers/hostile_inputs.py FOLDER [COMMAND...]`.
 
-Each command has a process of its own, forked from one that has loaded everything, so that its
-memory and time are its own. What `audit` refuses is not reported: both read alike. One line of JSON
-each.
+The import of an input, and its audit with its report, have a process of their own, forked from one
+that has loaded everything, so that memory and time are their own: those of the two together, which
+is more than either takes. What `audit` refuses is not reported: both read alike, and what one has
+audited the other shows. One line of JSON each.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import test_hostile_files as hostile
 import wide_files
-from forked import aside, attempt, command, load_what_loads
+from forked import Done, aside, attempt, command, commands_of, load_what_loads
 
 from core.importers import ReadOptions, read, template
 from core.store import Store
@@ -285,33 +286,41 @@ def special(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[str]) -> None:
-    """Import into a copy of the store, audit and report, a line each."""
+    """Import into a copy of the store; audit and report; a line each."""
     store = folder / "attempt.duckdb"
-    for verb in commands:
-        outputs = {
-            "import": ["--store", str(store)],
-            "audit": ["--isolated", "--splits", "10", "--json", str(folder / "found.json")],
-            "report": ["--isolated", "--splits", "10", "--html", str(folder / "found.html")],
-        }
-        for each in (*folder.glob("attempt.duckdb*"), *folder.glob("found.*")):
-            each.unlink()
-        if verb == "import":
-            shutil.copy(folder / "before.duckdb", store)
-        elif "--dataset" in arguments:
-            return
-        act = partial(command, [verb, *arguments, *outputs[verb]])
-        done = attempt(act if verb != "import" else partial(imported, act, store))
+    outputs = {
+        "import": ["--store", str(store)],
+        "audit": ["--isolated", "--splits", "10", "--json", str(folder / "found.json")],
+        "report": ["--isolated", "--splits", "10", "--html", str(folder / "found.html")],
+    }
+    for each in (*folder.glob("attempt.duckdb*"), *folder.glob("found.*")):
+        each.unlink()
+    if "import" in commands:
+        shutil.copy(folder / "before.duckdb", store)
+        done = attempt(partial(imported, [*arguments, *outputs["import"]], store))
         # What was ended from outside did not look.
-        unchanged = verb != "import" or not done["status"] or aside(partial(kept, store))
-        done["said"] = str(done["said"])[:2000]
-        print(json.dumps({"name": name, "command": verb, **done, "kept": unchanged}), flush=True)
-        if verb == "audit" and done["code"] != 0:
+        unchanged = not done["status"] or aside(partial(kept, store))
+        tell(name, "import", done, unchanged)
+    shown = {verb: outputs[verb] for verb in commands if verb != "import"}
+    if shown and "--dataset" not in arguments:
+        done = attempt(partial(commands_of, arguments, shown))
+        if done["status"] or done["code"] != 0:
+            tell(name, "audit", done)
             return
+        for verb, code, said in json.loads(str(done["said"])):
+            tell(name, verb, done | {"code": code, "said": said})
 
 
-def imported(act: Callable[[], tuple[int, str]], store: Path) -> tuple[int, str]:
+def tell(name: str, verb: str, done: Done, unchanged: bool = True) -> None:
+    """What came of a command on an input, and whether the votes from before are as they were."""
+    said = str(done["said"])[:2000]
+    line = {"name": name, "command": verb, **done, "said": said, "kept": unchanged}
+    print(json.dumps(line), flush=True)
+
+
+def imported(arguments: list[str], store: Path) -> tuple[int, str]:
     """An import, and a look at the store in the process that has made it."""
-    done = act()
+    done = command(["import", *arguments])
     kept(store)
     return done
 
@@ -335,16 +344,17 @@ def load_before(folder: Path) -> None:
 def try_all(folder: Path, chosen: Sequence[str]) -> None:
     (folder / "before.csv").write_bytes(BEFORE)
     assert aside(partial(load_before, folder))
-    given = [str(folder / "before.csv"), "--html", str(folder / "before.html")]
+    (folder / "template.csv").write_text(template(), encoding="utf-8")
+    given = [str(folder / "template.csv"), "--html", str(folder / "template.html")]
     load_what_loads(partial(command, ["report", "--isolated", *given]))
-    for name, make, commands in inputs():
+    for name, make, verbs in inputs():
         path = folder / name.replace("/", "-")
         if name in LARGE or name in wide_files.WIDE:
             # Made in a child too: what it takes to make a large file must not be inherited.
             assert aside(lambda path=path, make=make: path.write_bytes(make()))
         else:
             path.write_bytes(make())
-        attempts(name, [str(path)], folder, [verb for verb in commands if verb in chosen])
+        attempts(name, [str(path)], folder, [verb for verb in verbs if verb in chosen])
         path.unlink()
     for name, arguments in special(folder):
         attempts(name, arguments, folder, chosen)

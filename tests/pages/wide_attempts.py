@@ -1,7 +1,8 @@
 """What wide files take of commands and of pages: `python tests/pages/wide_attempts.py FOLDER`.
 
-Each attempt has a process of its own, forked from one that has loaded everything. One line of JSON
-each; `--html` and `--json` files stay in the folder.
+The import of a file, its audit with its report, and its pages have a process of their own each,
+forked from one that has loaded everything: memory and time are those of all that it did. One line
+of JSON for each command and page; `--html` and `--json` files stay in the folder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from apps import new_app, texts
-from forked import attempt, command, load_what_loads
+from forked import attempt, command, commands_of, load_what_loads
 from streamlit.components.v2 import manifest_scanner
 from wide_files import WIDE
 
@@ -40,6 +41,11 @@ def drawn(page: str, store: Path) -> tuple[int, str]:
     return 0, json.dumps(shown)
 
 
+def all_drawn(store: Path) -> tuple[int, str]:
+    """Every page in turn, as one visitor sees them."""
+    return 0, json.dumps([(page, *drawn(page, store)) for page in PAGES_OF_ALL])
+
+
 def try_all(folder: Path) -> None:
     folds.OPEN_AT_FIRST = True
     # Streamlit looks through every installed package before an app's first run.
@@ -58,14 +64,18 @@ def try_all(folder: Path) -> None:
         file = folder / name
         file.write_bytes(make())
         store, html, found = (file.with_suffix(end) for end in (".duckdb", ".html", ".json"))
-        acts = {
-            "import": partial(command, ["import", str(file), "--store", str(store)]),
-            "audit": partial(command, ["audit", str(file), "--json", str(found)]),
-            "report": partial(command, ["report", str(file), "--html", str(html)]),
-        }
-        acts |= {page: partial(drawn, page, store) for page in PAGES_OF_ALL}
-        for what, act in acts.items():
-            print(json.dumps({"file": name, "what": what, **attempt(act)}), flush=True)
+        outputs = {"audit": ["--json", str(found)], "report": ["--html", str(html)]}
+        for act in (
+            partial(commands_of, [str(file)], {"import": ["--store", str(store)]}),
+            partial(commands_of, [str(file)], outputs),
+            partial(all_drawn, store),
+        ):
+            done = attempt(act)
+            ended = done["status"] or done["code"] != 0
+            said = [("all", done["code"], done["said"])] if ended else json.loads(str(done["said"]))
+            for what, code, words in said:
+                line = {"file": name, "what": what, **done, "code": code, "said": words}
+                print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
