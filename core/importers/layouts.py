@@ -321,11 +321,9 @@ def mapped(
     )
 
 
-def by_people(how: Plan, columns: Iterable[str], options: ReadOptions) -> bool:
-    """Whether the judges are in columns that name people, and nothing says otherwise."""
-    return how.leaves_open_who(options) and all(
-        PEOPLE.fullmatch(plain(column)) for column in columns
-    )
+def says_who(column: str) -> bool:
+    """Whether a column by its name may hold the names of people: `annotator_id`, `worker`."""
+    return PEOPLE.fullmatch(plain(column)) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

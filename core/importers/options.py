@@ -200,6 +200,7 @@ class Plan:
 
     mapping : canonical column → the file's, or `=` and the text of every row (`constants`).
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
+    people : those of the columns of judges that hold what people say.
     first : names of the two that every row compares → the order in which the one named is shown
         first.
     raters : columns of a table of scores that hold those of one rater each → whether people's.
@@ -211,6 +212,7 @@ class Plan:
     mapping: Mapping[str, str]
     constants: Mapping[str, str] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
+    people: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None

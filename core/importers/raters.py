@@ -18,13 +18,13 @@ from .layouts import (
     PASSED,
     PROMPTS,
     ask_for_columns,
-    by_people,
     in_words,
     judged_alone,
     map_columns,
     mapped,
     names,
     plain,
+    says_who,
 )
 from .options import Plan, Question, ReadOptions
 from .source import stem_of
@@ -92,6 +92,16 @@ def whose(column: str) -> Whose | None:
         ),
         plain=nothing and of != "model" and not (judges | people) & _NAMED,
     )
+
+
+def of_people(column: str) -> bool:
+    """Whether a column of labels holds what people say, by its name: `human`, `annotator_2`.
+
+    >>> of_people("expert verdict"), of_people("gpt-4o verdict")
+    (True, False)
+    """
+    said = whose(column)
+    return says_who(column) or (said is not None and said.of == "people" and said.plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +299,7 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
         raters=kinds if people or len(judges) > 1 else {},
     )
     how = _name_items(_name_judge(how, judges))
-    if "judge" in mapping and by_people(how, [mapping["judge"]], options):
+    if "judge" in mapping and how.leaves_open_who(options) and says_who(mapping["judge"]):
         how = how.saying("rater_type", "human").noted(
             f"Column {shown(mapping['judge'])} held to be people's, so the scores are theirs."
         )

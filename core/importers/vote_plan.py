@@ -40,10 +40,8 @@ from .columns import (
 from .layouts import (
     FEW,
     LONGEST,
-    PEOPLE,
     PROMPTS,
     SIDES,
-    by_people,
     find_layout,
     judges_alone,
     map_columns,
@@ -51,9 +49,10 @@ from .layouts import (
     mapped,
     names,
     plain,
+    says_who,
 )
 from .options import MEANINGS, SCORE_COLUMNS, Plan, Question, ReadOptions
-from .raters import judge_in
+from .raters import judge_in, of_people
 from .repeats import plan_repeats
 from .source import stem_of
 from .suggest import sided, suggest
@@ -124,6 +123,10 @@ def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
     if not {"model_a", "model_b"} & mapping.keys():
         mapping = map_sides(table, mapping)
     layout, mapping, judges = find_layout(table, mapping, name, options)
+    people = () if "gold" in mapping else _people_beside(table, mapping, judges, options)
+    if len(people) == 1:
+        mapping = {**mapping, "gold": people[0]}
+        judges = tuple(judge for judge in judges if judge not in people)
     present = {*mapping, *constants}
     gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
     required = ("item_id", "gold") if gold_only else _REQUIRED[layout]
@@ -142,6 +145,17 @@ def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
         unguard=how.unguard and {"item_id", "judge", "vote"} <= mapping.keys(),
         stem=stem_of(name),
     )
+    if len(people) == 1:
+        how = how.noted(
+            f"Column {shown(people[0])} was read as gold, as it is people's by its name and has "
+            "the labels of the votes."
+        )
+    elif people and layout == "long":
+        several = (
+            "Columns {columns} seem to hold what people say, and were not read: {option:map "
+            "gold=COLUMN} takes one for gold."
+        )
+        how = how.noted(Message(several, option="map", columns=people))
     if layout == "wide":
         how = how.noted(f"One column per judge: {some_of(judges)}. Blank cells there are no votes.")
     if options.cluster is not None:
@@ -153,6 +167,29 @@ def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
     return _plan_items(how)
 
 
+def _people_beside(
+    table: TextTable, mapping: Mapping[str, str], judges: tuple[str, ...], options: ReadOptions
+) -> tuple[str, ...]:
+    """Columns that are people's by their names and have the labels of the votes beside them."""
+    votes = [column for column in judges if not of_people(column)] or [mapping.get("vote", "")]
+    said = {"gold", "rater_type"} & {*mapping, *(canonical for canonical, _ in options.mapping)}
+    if said or options.rater_type is not None or not {*votes} <= table.columns.keys():
+        return ()
+    free = judges or [column for column in table.columns if column not in mapping.values()]
+    # A column called `annotator` may say who, and by letters or numbers too.
+    people = [column for column in free if of_people(column) and (judges or not says_who(column))]
+    labels, *theirs = (
+        {*map(normalise, label_counts(*(table.columns[column] for column in columns)))}
+        for columns in ((votes if people else []), *([column] for column in people))
+    )
+    # 0 and 1 may say whether a person voted.
+    return tuple(
+        column
+        for column, own in zip(people, theirs, strict=True)
+        if own <= labels | TIE_WORDS and not own <= {"0", "1"}
+    )
+
+
 def _plan_people(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
     """Take the judges from a column that names people where no other names them; its votes are
     theirs.
@@ -161,26 +198,32 @@ def _plan_people(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
         chat = {"assistant", "system"} & {plain(column) for column in table.columns}
         for column in table.columns:
             free = column not in how.mapping.values() and not (chat and plain(column) == "user")
-            if not free or not PEOPLE.fullmatch(plain(column)):
+            if not free or not says_who(column):
                 continue
             # Whatever else such a column holds, names of people are short.
             if max(map(len, table.columns[column].dictionary.to_pylist()), default=0) <= LONGEST:
                 how = how.taking("judge", column).noted(f"Column {shown(column)} read as judge.")
                 break
     named = how.judges or (how.mapping.get("judge", "="),)
-    if not by_people(how, named, options):
+    if not how.leaves_open_who(options):
+        return how
+    people = tuple(column for column in named if (of_people if how.judges else says_who)(column))
+    if not people:
         return how
     note = (
         "{what} {named} held to be people's, so the votes are theirs; {option} llm says otherwise."
     )
-    return how.saying("rater_type", "human").noted(
+    how = how.noted(
         Message(
             note,
             option="rater_type",
-            what="Columns" if len(named) > 1 else "Column",
-            named=", ".join(map(shown, named)),
+            what="Columns" if len(people) > 1 else "Column",
+            named=", ".join(map(shown, people)),
         )
     )
+    if len(people) == len(named):
+        return how.saying("rater_type", "human")
+    return replace(how, people=frozenset(people))
 
 
 def _plan_crowd(how: Plan, options: ReadOptions) -> Plan:
@@ -421,6 +464,9 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
     )
     # Columns named left and right say what left is, unless the order shown may say another.
     slots = slots and not (by_side and "position" not in how.mapping and refers is None)
+    if slots and refers is None and not {"position", *SIDES} & how.mapping.keys():
+        note = "No column names the two or says which was shown first, so A is the first shown."
+        return how.saying("position", "ab").noted(note)
     is_open = vocabulary.names == "either" or by_side
     if not is_open or refers is not None or "position" not in how.mapping:
         return replace(how, slots=slots)

@@ -70,6 +70,9 @@ class VoteParser(RowParser):
         if how.layout == "wide":
             table, labels, judge = stack(table, how.judges)
             stacked = {"vote": labels, "judge": coded_cells(judge, list(how.judges))}
+            if how.people:
+                human = np.isin(judge, [how.judges.index(person) for person in how.people])
+                stacked["rater_type"] = coded_cells(human * 1, ["llm", "human"])
         super().__init__(table, VOTES, how)
         self.cells |= stacked
         failed = {label for label, meaning in options.label_map if meaning == FAILED}

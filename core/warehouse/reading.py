@@ -327,6 +327,9 @@ class _Statement:
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
+        if self.how.people:
+            people = ", ".join(map(literal, sorted(self.how.people)))
+            rater = f"(case when c.judge in ({people}) then 1 else 0 end)"
         typed["human"], typed["confidence_kind"] = f"({rater} = 1)", kind
         typed |= {f"length_{side}": self.length(side, typed) for side in "ab"}
         typed |= {column: f"c.{column}" for column in extra.values()}

@@ -68,7 +68,9 @@ TABLES_OF_VOTES = {
     "an empty vote": csv("item_id,judge,vote\n1,j,A\n2,j,B\n3,j,\n"),
     "models or slots": csv(SLOTS),
     "slots without an order": csv(SLOTS, label_refers="slot"),
-    "first and second without an order": csv("item_id,judge,vote\n1,j,first\n2,j,second\n"),
+    "first and second without an order": csv(
+        "item_id,judge,model_a,vote\n1,j,x,first\n2,j,x,second\n"
+    ),
     "numbers that name slots": csv(
         "item_id,judge,position,vote\n1,j,ab,1\n2,j,ba,-1\n", label_refers="slot"
     ),

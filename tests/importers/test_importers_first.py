@@ -96,7 +96,10 @@ def test_left_and_right_are_what_was_shown_there():
     votes = read_one(SIDES).votes
     assert votes["vote"].to_pylist() == [1, -1, 1]
     assert votes["gold"].to_pylist() == [1, 1, 0]
-    unknown = read_one("item_id,judge,vote\n1,j,left\n2,j,right\n")
+    unnamed = read_one("item_id,judge,vote\n1,j,left\n2,j,right\n").votes
+    assert unnamed["vote"].to_pylist() == [1, -1]
+    assert unnamed["position"].to_pylist() == ["ab", "ab"]
+    unknown = read_one("item_id,model_a,judge,vote\n1,x,j,left\n2,x,j,right\n")
     assert (unknown.votes.num_rows, unknown.rejects["column"].to_pylist()) == (0, ["position"] * 2)
     named = read_one(SIDES, label_refers="model", mapping=(("gold", ""),)).votes
     assert named["vote"].to_pylist() == [1, 1, -1]

@@ -124,3 +124,49 @@ def test_the_judge_of_votes_is_called_as_its_column():
     (reading,) = read([("sheet.csv", sheet(head, rows))])
     assert reading.kind == "votes"
     assert reading.votes["judge"].unique().to_pylist() == ["GPT-4"]
+
+
+PAIRS = [("A", "A"), ("B", "A"), ("tie", "B"), ("B", "B")] * 5
+
+
+@pytest.mark.parametrize(
+    "head",
+    [("judge,preference,human"), ("judge,vote,expert verdict"), ("gpt,human"), ("gpt,rater 1")],
+)
+def test_what_one_person_says_of_pairs_is_gold(head):
+    long = head.startswith("judge")
+    rows = [("gpt", *pair) if long else pair for pair in PAIRS]
+    (reading,) = read([("sheet.csv", sheet(head.split(","), rows))])
+    assert reading.kind == "votes"
+    assert {*reading.votes["judge"].to_pylist()} == {"gpt"}
+    assert reading.votes["gold"].to_pylist() == [1, 1, -1, -1] * 5
+    assert any("was read as gold" in note for note in reading.notes)
+    # Who says otherwise is heard.
+    without = ReadOptions(mapping=(("gold", ""),))
+    (other,) = read([("sheet.csv", sheet(head.split(","), rows))], without)
+    assert other.votes["gold"].null_count == len(other.votes)
+
+
+def test_columns_of_several_people_beside_a_judge_are_peoples_votes():
+    rows = [(a, b, a) for a, b in PAIRS]
+    (reading,) = read([("sheet.csv", sheet(("gpt", "human 1", "human 2"), rows))])
+    kinds = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert kinds == {("gpt", "llm"), ("human 1", "human"), ("human 2", "human")}
+    # Beside votes in rows they are named, and not taken.
+    beside = [("gpt", *row) for row in rows]
+    (long,) = read([("sheet.csv", sheet(("judge", "vote", "human 1", "human 2"), beside))])
+    assert any("--map gold=COLUMN" in note for note in long.notes)
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        # Who voted, whether a person did, and labels of another kind.
+        (("judge", "vote", "annotator"), [("gpt", *pair) for pair in PAIRS]),
+        (("judge", "vote", "human"), [("gpt", "1", "1"), ("gpt", "-1", "0")] * 5),
+        (("judge", "vote", "human"), [("gpt", "A", "yes"), ("gpt", "B", "no")] * 5),
+    ],
+)
+def test_a_column_of_people_that_says_something_else_is_no_gold(head, rows):
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    assert reading.votes["gold"].null_count == len(reading.votes)

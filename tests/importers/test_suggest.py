@@ -50,7 +50,7 @@ def test_a_suggestion_is_never_taken_by_read() -> None:
         ("item_id,judge,vote,order\n1,j,1,b first\n2,j,-1,a first\n", "position", "order"),
         ("task no,rating person,my pick\n1,x,A\n2,x,B\n3,x,tie\n4,x,A\n", "vote", "my pick"),
         (
-            "item_id,judge,winner,expertLabel\n1,j,A,B\n2,j,B,A\n3,j,A,A\n4,j,A,B\n",
+            "item_id,judge,winner,expertLabel\n1,j,A,2\n2,j,B,1\n3,j,A,1\n4,j,A,2\n",
             "gold",
             "expertLabel",
         ),
@@ -246,7 +246,9 @@ def test_explained_labels_say_what_was_shown_first_too() -> None:
 def test_a_column_per_judge_has_what_people_say_as_gold() -> None:
     text = b"id,gpt,claude,human\n1,A,B,A\n2,B,B,B\n3,tie,A,A\n"
     looks = inspect(text, "wide.csv")
-    assert looks.suggested == {"gold": "human"}
+    assert (looks.mapping["gold"], looks.judges) == ("human", ("gpt", "claude"))
+    more = inspect(text.replace(b"human", b"human majority"), "wide.csv")
+    assert more.suggested == {"gold": "human majority"}
     options = ReadOptions(mapping=(("item_id", "id"), ("gold", "human")), judges=("gpt", "claude"))
     (found,) = read([("wide.csv", text)], options)
     assert found.votes["gold"].to_pylist() == [1, 1, -1, -1, 1, 1]

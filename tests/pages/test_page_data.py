@@ -322,7 +322,7 @@ def test_a_file_of_one_judge_says_that_its_name_can_be_typed(app):
 
 def test_a_column_a_judge_with_one_of_them_as_gold(app):
     drop(app, ("wide.csv", "item_id,gpt,claude,human\n1,A,B,A\n2,tie,A,B\n"))
-    calm(widget(app, "checkbox", "These columns are right").check().run())
+    assert widget(app, "selectbox", "True or human label (gold)").value == "human"
     calm(widget(app, "text_input", "Data set").set_value("mine").run())
     load(app)
     found = exported(store_path(app), "mine")

@@ -512,6 +512,28 @@ def test_what_is_asked_of_a_table_of_scores_is_what_is_asked_of_a_file(tmp_path:
         Warehouse.open(f"csv://{tmp_path}", "no_items")
 
 
+@pytest.mark.parametrize(
+    "head", ["item_id,gpt,human 1,human 2", "item_id,gpt,human", "item_id,judge,vote,human"]
+)
+def test_what_people_say_beside_a_judge_is_theirs_as_in_a_file(head: str, tmp_path: Path) -> None:
+    says = ["gpt"] if "judge" in head else []
+    columns = head.count(",") - len(says)
+    rows = [
+        ",".join([f"q{i}", *says, *("AB"[i * k % 5 % 2] for k in range(1, columns + 1))])
+        for i in range(40)
+    ]
+    text = "\n".join([head, *rows, ""])
+    (tmp_path / "pairs.csv").write_text(text, encoding="utf-8")
+    (reading,) = read([("pairs.csv", text.encode())])
+    with Store.open() as store:
+        store.load(reading)
+        of_file = audit(store, Selection(), OPTIONS, readings=[reading])
+    with Warehouse.open(f"csv://{tmp_path}", "pairs") as session:
+        of_engine = audit(session, Selection(), OPTIONS)
+    assert plain(to_json(of_engine)) == plain(to_json(of_file))
+    assert len(of_file.people) == (2 if "human 2" in head else 0)
+
+
 @pytest.mark.thorough
 def test_a_table_most_of_whose_rows_are_rejected_is_not_used(
     engines: dict[str, Running], files: dict[str, bytes]
