@@ -284,7 +284,8 @@ def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -
         format_func=RATERS.__getitem__,
         key=f"{key}-rater",
     )
-    return replace(options, rater_type=rater)
+    # Unsaid, the columns of people among those of judges stay theirs.
+    return options if found == "=llm" == f"={rater}" else replace(options, rater_type=rater)
 
 
 def _first_rows(looks: Inspection, key: str) -> None:
