@@ -143,8 +143,8 @@ def rows_of(kind: str, fault: str, n: int, rng: np.random.Generator) -> list[Row
     return rows
 
 
-def ours(kind: str, rows: list[Row]) -> list[str]:
-    """Checks that warn or fail."""
+def ours(kind: str, rows: list[Row]) -> tuple[list[str], bool]:
+    """Checks that warn or fail, and whether the judge is trusted without a limit."""
     import pandas as pd
 
     frame = pd.DataFrame(rows)
@@ -166,7 +166,9 @@ def ours(kind: str, rows: list[Row]) -> list[str]:
         frame = frame.rename(columns={"judge": "judge_score", "human": "human_score"})
     found = audit(frame, splits=0)
     results = [*found.checks, *(result for one in found.scores for result in one.checks)]
-    return [result.check for result in results if result.grade in ("warn", "fail")]
+    flags = [result.check for result in results if result.grade in ("warn", "fail")]
+    (overall,) = found.overall.values() or (one.overall for one in found.scores)
+    return flags, overall.verdict == "trust"
 
 
 def planted(folder: Path, kind: str, fault: str, n: int, turn: int) -> tuple[str, list[Row]]:
@@ -200,10 +202,16 @@ def run(draws: int, python: str) -> list[Row]:
                     for turn in range(draws * (2 if fault == CLEAN else 1)):
                         name, rows = planted(Path(place), kind, fault, n, turn)
                         start = time.process_time()
-                        flags = ours(kind, rows)
+                        flags, trusted = ours(kind, rows)
                         seconds = time.process_time() - start
                         found.append(
-                            {"file": name, "tool": "ours", "flags": flags, "seconds": seconds}
+                            {
+                                "file": name,
+                                "tool": "ours",
+                                "flags": flags,
+                                "trusted": trusted,
+                                "seconds": seconds,
+                            }
                         )
         found += told(python, Path(place))
     return found
@@ -277,6 +285,16 @@ def table(found: Sequence[Row], draws: int) -> list[str]:
             flagged = sum(bool(row["flags"]) for row in rows)
             cells.append(f"{flagged} of {len(rows)}" if rows else "–")
         lines.append(f"| {words[kind]}: clean, flagged | {' | '.join(cells)} |")
+    for fault in (NOISY, CLEAN):
+        # The one verdict of judgekeeper is whether a judge is *usable*.
+        cells = []
+        for tool, n in columns:
+            rows = by[tool, "scores", fault, n] if tool in ("ours", "judgekeeper") else []
+            trusted = sum(row.get("trusted", not row["flags"]) for row in rows)
+            cells.append(f"{trusted} of {len(rows)}" if rows else "–")
+        lines.append(
+            f"| scores: {'clean' if fault == CLEAN else fault}, trusted | {' | '.join(cells)} |"
+        )
     cells = []
     for tool, n in columns:
         seconds = [
