@@ -120,39 +120,51 @@ def _worth(votes: int, rho: float) -> float:
 
 def _predicted(size: int, mean: float, rho: float) -> float:
     """Error of a majority of `size` votes under the beta-binomial; binomial at ρ = 0."""
-    from scipy.stats import betabinom, binom
+    from scipy.special import betaln, xlog1py, xlogy
 
     if rho >= 1:
         return 1 - mean
     half = np.arange((size - 1) // 2 + 2)
     if rho > 0:
-        total = 1 / rho - 1
-        chance = betabinom.pmf(half, size, mean * total, (1 - mean) * total)
+        a, b = mean * (1 / rho - 1), (1 - mean) * (1 / rho - 1)
+        chance = np.exp(_ways(size, half) + betaln(half + a, size - half + b) - betaln(a, b))
     else:
-        chance = binom.pmf(half, size, mean)
+        chance = np.exp(_ways(size, half) + xlogy(half, mean) + xlog1py(size - half, -mean))
     wrong = float(chance[:-1].sum())
     return wrong if size % 2 else wrong + 0.5 * float(chance[-1])
+
+
+def _ways(n: IntArray | int, k: IntArray) -> FloatArray:
+    """Logarithm of the number of ways to choose k of n; -∞ where there is none."""
+    from scipy.special import betaln
+
+    # As in scipy.stats, which takes longer to import than a small file to audit.
+    there = (k >= 0) & (k <= n)
+    chosen = np.where(there, k, 0)
+    return np.where(there, -np.log1p(n) - betaln(n - chosen + 1, chosen + 1), -np.inf)
 
 
 def _observed(
     sizes: Sequence[int], item: IntArray, right: IntArray, tied: IntArray, n: IntArray, level: float
 ) -> list[Estimate]:
     """The same over all draws of so many of the votes, ties tossed, by item; one for each size."""
-    from scipy.stats import binom, hypergeom
-
     base = int(n.max()) + 1
     ways, way_of_row, _ = distinct((right * base + tied) * base + n)
     sure, coins, total = ways // base**2, ways // base % base, ways % base
     # Every way that votes fall, with every number of its ties that come up right.
     way = np.repeat(np.arange(len(ways)), coins + 1)
     heads = np.arange(len(way)) - np.repeat(np.cumsum(coins + 1) - coins - 1, coins + 1)
-    chance = binom.pmf(heads, coins[way], 0.5)
+    chance = np.exp(_ways(coins[way], heads) - coins[way] * np.log(2))
+    winners, losers = sure[way] + heads, total[way] - sure[way] - heads
     found = []
     for size in sizes:
-        # Summed here, as scipy adds up the cdf of each way in Python.
         right_drawn = np.arange(size // 2 + 1)[:, None]
         counts_as = np.where(2 * right_drawn == size, 0.5, 1.0)
-        chances = hypergeom.pmf(right_drawn, total[way], sure[way] + heads, size)
+        chances = np.exp(
+            _ways(winners, right_drawn)
+            + _ways(losers, size - right_drawn)
+            - _ways(total[way], np.asarray(size))
+        )
         error = (counts_as * chances).sum(axis=0)
         wrong: FloatArray = np.clip(np.bincount(way, chance * error), 0.0, 1.0)
         found.append(mean_error_interval(item, wrong[way_of_row], highest=1.0, level=level))

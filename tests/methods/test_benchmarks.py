@@ -120,9 +120,10 @@ def test_every_part_prints_a_line(capsys, tmp_path):
         file,
     )
     kept = tmp_path / "results.json"
-    few = ["--votes", "3000", "--splits", "5", "--repeats", "2", "--only", "step", "file"]
-    for _ in range(2):
-        main([*few, "--file", str(file), "--results", str(kept)])
+    few = ["--votes", "3000", "--splits", "5", "--repeats", "2", "--only", "step"]
+    main([*few, "file", "--file", str(file), "--results", str(kept)])
+    # What is timed again takes the place of its line.
+    main([*few, "--file", str(file), "--results", str(kept)])
     rows = json.loads(kept.read_text())["rows"]
     assert len({(row["work"], row["against"]) for row in rows}) == len(rows) > 5
     names = {"work", "against", "ours_s", "theirs_s", "ratio", "low", "high", "wanted", "met"}
