@@ -169,24 +169,25 @@ def test_judges_that_read_keep_ok_and_blind_ones_do_not_get_it() -> None:
         assert evidence.accuracy is not None
         return evidence.accuracy.low >= 0.70, grade(evidence) == "ok"
 
-    for right, least, at_worst in ((0.85, 0.99, 0.95), (0.75, 0.90, 0.85)):
+    # Nearly all that are right on .85 deserve it, and three of ten that are right on .75.
+    for right, draws, least, at_worst in ((0.85, 150, 0.99, 0.95), (0.75, 300, 0.90, 0.85)):
         counted = np.zeros((len(cells), 2), dtype=np.int64)
         for place, (items, side) in enumerate(cells):
-            for _ in range(300):
+            for _ in range(draws):
                 gold = one_sided(rng, items, side)
                 counted[place] += graded(right_on(rng, gold, right), gold)
         deserve, kept = counted.T
         assert kept.sum() >= least * deserve.sum(), (right, counted)
         assert (kept >= at_worst * deserve).all(), (right, counted)
     for follows in (1.0, 0.97, 0.9):
-        passed = draws = 0
+        passed = 0
         for items, side in cells:
-            for _ in range(150):
+            for _ in range(100):
                 gold = one_sided(rng, items, side)
                 always = np.ones(items, np.int64)
                 passed += graded(right_on(rng, always, follows), gold)[1]
-                draws += 1
-        assert passed <= 0.007 * draws, (follows, passed)
+        # Of 600; of 2 % that got it, as few would be seen in 1 of 100 runs.
+        assert passed <= 4, (follows, passed)
 
 
 @pytest.mark.thorough

@@ -403,9 +403,9 @@ def test_a_judge_is_not_graded_against_its_own_first_votes():
 
 @pytest.mark.thorough
 def test_levels_move_no_p_value_and_warn_within_themselves():
-    found = planted.warnings_at_levels(6)
+    found = planted.warnings_at_levels(4)
     assert found.difference <= planted.SAME_P
-    assert found.graded["accuracy"] == 6 * 9
+    assert found.graded["accuracy"] == 4 * 9
     for level, warned in found.warned.items():
         for check, judges in found.graded.items():
             most = (1 - level) * judges

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sessions import VISITORS, growth, run
 
-SECONDS = 25.0
+SECONDS = 16.0
 
 
 @pytest.mark.thorough
