@@ -172,12 +172,14 @@ def figure(
     traces: Sequence[Trace] = (),
     x_axis: Mapping[str, Any] | None = None,
     y_axis: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> go.Figure:
     """Make a figure in the product's look; `square` gives both axes one scale.
 
     traces : as dicts with their `type`; handing over all at once takes half the time of adding
         each.
-    x_axis, y_axis : further settings of an axis, such as its `range`.
+    x_axis, y_axis : further settings of an axis, such as its `range`.  more : other parts of the
+        layout; to update it afterwards takes longer than to make it.
     """
     import plotly.graph_objects as go
 
@@ -192,6 +194,7 @@ def figure(
         "xaxis": x,
         "yaxis": y,
         "template": _template(theme),
+        **more,
     }
     return go.Figure(data=list(traces), layout=layout)
 

@@ -93,14 +93,20 @@ def evidence_strip(
                 nothing = {"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"}
                 drawn.traces.append(nothing | {"xaxis": axes[0], "yaxis": axes[1]})
         _panel(drawn, panel, rows, people, chosen, axes, across, down, colours)
-    fig = figure("", "", theme=theme, height=each * lines, legend=False, traces=drawn.traces)
-    fig.update_layout(
+    return figure(
+        "",
+        "",
+        theme=theme,
+        height=each * lines,
+        legend=False,
+        traces=drawn.traces,
+        x_axis=drawn.axes.pop("xaxis", None),
+        y_axis=drawn.axes.pop("yaxis", None),
         margin={"t": 0, "b": 0, "l": 4, "r": 12},
         shapes=drawn.shapes,
         annotations=drawn.notes,
         **drawn.axes,
     )
-    return fig
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
