@@ -172,14 +172,14 @@ def figure(
     traces: Sequence[Trace] = (),
     x_axis: Mapping[str, Any] | None = None,
     y_axis: Mapping[str, Any] | None = None,
-    **more: Any,
+    layout: Mapping[str, Any] | None = None,
 ) -> go.Figure:
     """Make a figure in the product's look; `square` gives both axes one scale.
 
     traces : as dicts with their `type`; handing over all at once takes half the time of adding
         each.
-    x_axis, y_axis : further settings of an axis, such as its `range`.  more : other parts of the
-        layout; to update it afterwards takes longer than to make it.
+    x_axis, y_axis : further settings of an axis, such as its `range`.
+    layout : other parts; to update it afterwards takes longer than to make it.
     """
     import plotly.graph_objects as go
 
@@ -188,15 +188,15 @@ def figure(
     if square:
         x |= {"constrain": "domain"}
         y |= {"constrain": "domain", "scaleanchor": "x", "scaleratio": 1}
-    layout = {
+    whole = {
         "height": height,
         "showlegend": legend,
         "xaxis": x,
         "yaxis": y,
         "template": _template(theme),
-        **more,
+        **(layout or {}),
     }
-    return go.Figure(data=list(traces), layout=layout)
+    return go.Figure(data=list(traces), layout=whole)
 
 
 def error_bars(

@@ -14,7 +14,7 @@ from ..wording import interval, minus
 from .base import COLOURS, SHARE_TICKS, Style, accent, error_bars, figure, hover, label, undimmed
 
 if TYPE_CHECKING:
-    from .base import Figure, Theme
+    from .base import Figure, Theme, Trace
 
 
 NAME_LIMIT = 24
@@ -123,79 +123,99 @@ def forest(
     # A lower one pushes the axis title into its ticks.
     each = DENSE_ROW if dense else ROW_HEIGHT + LINE_HEIGHT * lines
     height = max(LEAST_HEIGHT, 92 + len(rows) * each)
-    fig = figure(x_title, "", theme=theme, height=height, legend=len(series) > 1)
-    if reference is not None:
-        fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
+    traces: list[Trace] = []
     for place, one in enumerate(series):
         offset = APART * (place - (len(series) - 1) / 2)
         drawn = [styles if isinstance(styles, Style) else styles[mark.row] for mark in one.marks]
         ringed = [mark.key is not None and mark.key == chosen for mark in one.marks]
         found = Estimates.of([mark.found for mark in one.marks])
-        fig.add_scatter(
-            x=found.value,
-            y=[rows.index(mark.row) + offset for mark in one.marks],
-            mode="markers",
-            name=label(one.name),
-            showlegend=False,
-            customdata=[[mark.key] for mark in one.marks],
-            error_x=error_bars(found, colours.neutral),
-            marker={
-                "symbol": [_symbol(style, one.look) for style in drawn],
-                "color": [
-                    colours.neutral if one.look == "plain" else style.colour for style in drawn
-                ],
-                "size": 7 if dense else 10,
-                "line": {
+        traces.append(
+            {
+                "type": "scatter",
+                "x": found.value,
+                "y": [rows.index(mark.row) + offset for mark in one.marks],
+                "mode": "markers",
+                "name": label(one.name),
+                "showlegend": False,
+                "customdata": [[mark.key] for mark in one.marks],
+                "error_x": error_bars(found, colours.neutral),
+                "marker": {
+                    "symbol": [_symbol(style, one.look) for style in drawn],
                     "color": [
-                        colours.text if ring else style.colour
-                        for ring, style in zip(ringed, drawn, strict=True)
+                        colours.neutral if one.look == "plain" else style.colour for style in drawn
                     ],
-                    "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
+                    "size": 7 if dense else 10,
+                    "line": {
+                        "color": [
+                            colours.text if ring else style.colour
+                            for ring, style in zip(ringed, drawn, strict=True)
+                        ],
+                        "width": [
+                            3 if ring else 0 if one.look == "filled" else 2 for ring in ringed
+                        ],
+                    },
                 },
-            },
-            **hover(_hover(one.name, mark, unit) for mark in one.marks),
-            **undimmed(1),
+                **hover(_hover(one.name, mark, unit) for mark in one.marks),
+                **undimmed(1),
+            }
         )
         # The legend speaks of the quantity, not of the judge whose mark comes first.
-        fig.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name=label(one.name),
-            hoverinfo="skip",
-            marker={
-                "symbol": _symbol(Style(colour="", symbol="circle"), one.look),
-                "color": colours.neutral,
-                "size": 10,
-                "line": {"color": colours.neutral, "width": 1.5},
-            },
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [None],
+                "y": [None],
+                "mode": "markers",
+                "name": label(one.name),
+                "hoverinfo": "skip",
+                "marker": {
+                    "symbol": _symbol(Style(colour="", symbol="circle"), one.look),
+                    "color": colours.neutral,
+                    "size": 10,
+                    "line": {"color": colours.neutral, "width": 1.5},
+                },
+            }
         )
     seen = {mark.row for one in series for mark in one.marks}
     look_missing = {"showarrow": False, "xanchor": "left", "font": {"color": colours.neutral}}
-    for place, row in enumerate(rows):
-        if row not in seen:
-            fig.add_annotation(xref="paper", x=0.02, y=place, text=missing, **look_missing)
-    fig.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=row_names(rows),
-        tickfont_size=12 if dense else 13,
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        ticks="",
-    )
+    absent = [
+        {"xref": "paper", "x": 0.02, "y": place, "text": missing, **look_missing}
+        for place, row in enumerate(rows)
+        if row not in seen
+    ]
+    dotted = {"color": colours.neutral, "width": 1, "dash": "dot"}
+    upright = {"type": "line", "xref": "x", "yref": "y domain", "y0": 0, "y1": 1, "line": dotted}
     # On a phone more labels of shares would be turned on their side.
-    fig.update_xaxes(range=x_range, nticks=5)
+    across: dict[str, Any] = {"range": x_range, "nticks": 5}
     if unit == "%":
-        fig.update_xaxes(tickformat=SHARE_TICKS)
+        across["tickformat"] = SHARE_TICKS
     elif unit == "points":
         seen_at = [] if reference is None else [reference]
         for mark in (mark for one in series for mark in one.marks):
             ends = (mark.found.low, mark.found.high) if mark.found.has_interval else ()
             seen_at += [mark.found.value, *ends]
-        fig.update_xaxes(
-            **point_ticks(*(x_range or (min(seen_at), max(seen_at)))) if seen_at else {}
-        )
-    return fig
+        across |= point_ticks(*(x_range or (min(seen_at), max(seen_at)))) if seen_at else {}
+    return figure(
+        x_title,
+        "",
+        theme=theme,
+        height=height,
+        legend=len(series) > 1,
+        traces=traces,
+        x_axis=across,
+        y_axis={
+            "tickvals": list(range(len(rows))),
+            "ticktext": row_names(rows),
+            "tickfont": {"size": 12 if dense else 13},
+            "range": [len(rows) - 0.5, -0.5],
+            "showgrid": False,
+            "ticks": "",
+        },
+        layout={
+            "shapes": None if reference is None else [upright | {"x0": reference, "x1": reference}],
+            "annotations": absent or None,
+        },
+    )
 
 
 def point_ticks(low: float, high: float) -> dict[str, Any]:

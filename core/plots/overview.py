@@ -102,10 +102,12 @@ def evidence_strip(
         traces=drawn.traces,
         x_axis=drawn.axes.pop("xaxis", None),
         y_axis=drawn.axes.pop("yaxis", None),
-        margin={"t": 0, "b": 0, "l": 4, "r": 12},
-        shapes=drawn.shapes,
-        annotations=drawn.notes,
-        **drawn.axes,
+        layout={
+            "margin": {"t": 0, "b": 0, "l": 4, "r": 12},
+            "shapes": drawn.shapes,
+            "annotations": drawn.notes,
+            **drawn.axes,
+        },
     )
 
 
