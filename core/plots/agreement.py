@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..agreement.judge_vs_human import JudgeVsHuman
     from ..agreement.kappa import AgreementMatrix, JudgePair
     from ..agreement.reliability import InterRaterReliability, Repeatability
-    from .base import Figure, Style, Theme
+    from .base import Figure, Style, Theme, Trace
 
 BEST, WORST = 8, 4
 MOST_RATERS = BEST + WORST
@@ -225,25 +225,23 @@ def confusion_matrix(
     is `cell_key(gold, verdict)`; empty cells have none. A heatmap would not report clicks.
     """
     colours = COLOURS[theme]
-    fig = figure(
-        "the judge says", "gold says", theme=theme, height=height, square=True, legend=False
-    )
     places = [(row, column) for row in range(3) for column in range(3)]
     cells = [(ORDER[row], ORDER[column]) for row, column in places]
     counts = [int(table.counts[g + 1, v + 1]) for g, v in cells]
     shares = [float(table.share.value[g + 1, v + 1]) for g, v in cells]
     texts = [_cell_text(table, g, v) for g, v in cells]
-    fig.add_scatter(
-        x=[column for _, column in places],
-        y=[row for row, _ in places],
-        mode="markers+text",
-        customdata=[
+    squares: Trace = {
+        "type": "scatter",
+        "x": [column for _, column in places],
+        "y": [row for row, _ in places],
+        "mode": "markers+text",
+        "customdata": [
             [cell_key(g, v) if n else None] for (g, v), n in zip(cells, counts, strict=True)
         ],
-        text=texts,
-        textposition="middle center",
-        textfont={"color": colours.text, "size": 13},
-        marker={
+        "text": texts,
+        "textposition": "middle center",
+        "textfont": {"color": colours.text, "size": 13},
+        "marker": {
             "symbol": "square",
             "size": CONFUSION_CELL,
             "opacity": 1,
@@ -263,7 +261,7 @@ def confusion_matrix(
             for (g, v), text in zip(cells, texts, strict=True)
         ),
         **undimmed(1, textfont={"color": colours.text}),
-    )
+    }
     words = [SAYS[label] for label in ORDER]
     axis = {
         "tickvals": [0, 1, 2],
@@ -272,9 +270,17 @@ def confusion_matrix(
         "ticks": "",
         "showline": False,
     }
-    fig.update_xaxes(range=[-0.5, 2.5], **axis)
-    fig.update_yaxes(range=[2.5, -0.5], tickangle=-90, **axis)
-    return fig
+    return figure(
+        "the judge says",
+        "gold says",
+        theme=theme,
+        height=height,
+        square=True,
+        legend=False,
+        traces=[squares],
+        x_axis={"range": [-0.5, 2.5], **axis},
+        y_axis={"range": [2.5, -0.5], "tickangle": -90, **axis},
+    )
 
 
 def accuracies(tables: Mapping[str, Confusion], **looks: Unpack[Look]) -> Figure:

@@ -83,16 +83,16 @@ class ModelRows:
             theme=theme,
             height=max(200, 100 + row_height * len(self.rows) + LEGEND_ENTRY * entries),
             legend=entries > 0,
-        )
-        self.fig.update_layout(margin_t=8)
-        self.fig.update_yaxes(
-            tickmode="array",
-            tickvals=list(self.rows.values()),
-            ticktext=[label(_shortened(name)) for name in self.rows],
-            tickfont={"size": 12},
-            range=[len(self.rows) - 0.4, -0.6],
-            showgrid=False,
-            ticks="",
+            y_axis={
+                "tickmode": "array",
+                "tickvals": list(self.rows.values()),
+                "ticktext": [label(_shortened(name)) for name in self.rows],
+                "tickfont": {"size": 12},
+                "range": [len(self.rows) - 0.4, -0.6],
+                "showgrid": False,
+                "ticks": "",
+            },
+            layout={"margin": {"t": 8}},
         )
 
     def add(

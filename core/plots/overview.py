@@ -459,8 +459,8 @@ def check_matrix(
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     high = HEADS + (DENSE_ROW if dense else 24) * len(rows)
-    fig = figure("", "", theme=theme, height=high, legend=False)
-    fig.update_layout(margin={"t": HEADS, "b": 0, "l": 4, "r": 4})
+    edge = {"t": HEADS, "b": 0, "l": 4, "r": 4}
+    fig = figure("", "", theme=theme, height=high, legend=False, layout={"margin": edge})
     tiles = [
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
         for y, judge in enumerate(rows)
@@ -505,8 +505,8 @@ def check_grid(
         for k, check in enumerate(checks)
     ]
     lines = math.ceil(len(checks) / 3)
-    fig = figure("", "", theme=theme, height=20 * lines, legend=False)
-    fig.update_layout(margin={"t": 0, "b": 0, "l": 0, "r": 0})
+    edge = dict.fromkeys("tblr", 0)
+    fig = figure("", "", theme=theme, height=20 * lines, legend=False, layout={"margin": edge})
     add_tiles(fig, tiles, size=18, text_size=13, theme=theme, chosen=None)
     fig.update_xaxes(visible=False, fixedrange=True, range=[-0.5, 2.5])
     fig.update_yaxes(visible=False, fixedrange=True, range=[lines - 0.5, -0.5])
