@@ -24,6 +24,9 @@ my-data,q2,math,model-x,model-y,person-1,0,,-1,,-1,human
 _NAME_LIMIT = 60
 _CANDIDATES = 8
 
+_PART, _KINDS = 2**17, 1_000
+"""Rows that are looked through at once, and combinations of what they say that are looked at."""
+
 
 def read_back(reading: ImportResult, n: int = 10) -> list[str]:
     """Up to n judgements of a reading in plain words, from every combination of what they
@@ -38,15 +41,20 @@ def read_back(reading: ImportResult, n: int = 10) -> list[str]:
     telling = ["status", "score"]
     if reading.kind != "scores":
         telling = ["position", "vote", "gold", "status"]
-    numbered = reading.votes.select(telling).append_column(
-        "place", pa.array(np.arange(reading.votes.num_rows))
-    )
-    # In one thread the kinds come in the order in which they first occur, and so do their rows.
-    kinds = numbered.group_by(telling, use_threads=False).aggregate([("place", "list")])
-    places = [rows.values.slice(0, n).to_pylist() for rows in kinds["place_list"].slice(0, n)]
+    places: dict[tuple[object, ...], list[int]] = {}
+    for start in range(0, reading.votes.num_rows, _PART):
+        part = reading.votes.select(telling).slice(start, _PART)
+        numbered = part.append_column("place", pa.array(np.arange(start, start + part.num_rows)))
+        # In one thread the kinds come in the order in which they first occur, and so do their rows.
+        kinds = numbered.group_by(telling, use_threads=False).aggregate([("place", "list")])
+        *said, rows_of = (kinds.slice(0, _KINDS)[name] for name in (*telling, "place_list"))
+        for *kind, rows in zip(*(column.to_pylist() for column in said), rows_of, strict=True):
+            if tuple(kind) in places or len(places) < n:
+                known = places.setdefault(tuple(kind), [])
+                known += rows.values.slice(0, n - len(known)).to_pylist()
     chosen: list[int] = []
     for depth in range(n):
-        chosen += [rows[depth] for rows in places if depth < len(rows)]
+        chosen += [rows[depth] for rows in places.values() if depth < len(rows)]
         if len(chosen) >= n:
             break
     rows = reading.votes.take(sorted(chosen[:n])).to_pylist()
