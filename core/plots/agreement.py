@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
 from ..wording import SAYS, interval, percent
-from .base import COLOURS, Tile, add_tiles, figure, hover, ideal_trace, label, tint, trace, undimmed
+from .base import COLOURS, Tile, figure, hover, ideal_trace, label, tiled, tint, trace, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ def kappa_matrix(
     pairs = shown_pairs(matrix, without_gold=without_gold)
     with_gold = any(pair.judge_2 == "gold" and pair in matrix.gold for pair in pairs)
     rows = len(raters) + with_gold
-    fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
     # Raters stand by rank, so the second of a pair may stand before the first.
     places = [
@@ -144,16 +143,18 @@ def kappa_matrix(
         )
         for pair, kappa, (x, y) in zip(pairs, kappas, places, strict=True)
     ]
-    add_tiles(fig, tiles, size=CELL - 4, text_size=12, theme=theme, chosen=chosen)
-    for place, name in enumerate([*raters, "gold"][:rows]):
-        fig.add_annotation(
-            x=place - 0.45,
-            y=place,
-            text=label(name, limit=max(NAME_LIMIT, 4 * (rows - place + NAME_CELLS))),
-            showarrow=False,
-            xanchor="left",
-            font={"color": colours.text, "size": 12},
-        )
+    marks, shapes = tiled(tiles, size=CELL - 4, text_size=12, theme=theme, chosen=chosen)
+    names = [
+        {
+            "x": place - 0.45,
+            "y": place,
+            "text": label(name, limit=max(NAME_LIMIT, 4 * (rows - place + NAME_CELLS))),
+            "showarrow": False,
+            "xanchor": "left",
+            "font": {"color": colours.text, "size": 12},
+        }
+        for place, name in enumerate([*raters, "gold"][:rows])
+    ]
     bare = {
         "showgrid": False,
         "showline": False,
@@ -161,9 +162,17 @@ def kappa_matrix(
         "showticklabels": False,
         "fixedrange": True,
     }
-    fig.update_xaxes(range=[-0.5, len(raters) - 0.5 + NAME_CELLS], **bare)
-    fig.update_yaxes(range=[rows - 0.5, -0.5], **bare)
-    return fig
+    return figure(
+        "",
+        "",
+        theme=theme,
+        height=20 + CELL * rows,
+        legend=False,
+        traces=[marks],
+        x_axis={"range": [-0.5, len(raters) - 0.5 + NAME_CELLS], **bare},
+        y_axis={"range": [rows - 0.5, -0.5], **bare},
+        layout={"shapes": shapes, "annotations": names},
+    )
 
 
 def inter_rater_figure(

@@ -262,16 +262,11 @@ class Tile:
     hover: str
 
 
-def add_tiles(
-    fig: go.Figure,
-    tiles: Sequence[Tile],
-    *,
-    size: int,
-    text_size: int,
-    theme: Theme,
-    chosen: str | None,
-) -> None:
-    """Draw tiles, which scale with the page, and on them the square markers that take clicks.
+def tiled(
+    tiles: Sequence[Tile], *, size: int, text_size: int, theme: Theme, chosen: str | None
+) -> tuple[Trace, list[dict[str, Any]]]:
+    """The square markers that take clicks, and below them tiles, which scale with the page: a trace
+    and shapes of a figure.
 
     Tiles of one colour are one shape, since each shape takes a browser about a third of a
     millisecond.
@@ -293,19 +288,20 @@ def add_tiles(
         }
         for (mine, colour), same in alike.items()
     ]
-    fig.update_layout(shapes=shapes)
-    fig.add_scatter(
-        x=[tile.x for tile in tiles],
-        y=[tile.y for tile in tiles],
-        mode="markers+text",
-        customdata=[[tile.key] for tile in tiles],
-        text=[tile.text for tile in tiles],
-        textposition="middle center",
-        textfont={"color": colours.text, "size": text_size},
-        marker={"symbol": "square", "size": size, "opacity": 0, "color": colours.page},
+    marks: Trace = {
+        "type": "scatter",
+        "x": [tile.x for tile in tiles],
+        "y": [tile.y for tile in tiles],
+        "mode": "markers+text",
+        "customdata": [[tile.key] for tile in tiles],
+        "text": [tile.text for tile in tiles],
+        "textposition": "middle center",
+        "textfont": {"color": colours.text, "size": text_size},
+        "marker": {"symbol": "square", "size": size, "opacity": 0, "color": colours.page},
         **hover(tile.hover for tile in tiles),
         **undimmed(0, textfont={"color": colours.text}),
-    )
+    }
+    return marks, shapes
 
 
 def to_json(fig: go.Figure) -> str:

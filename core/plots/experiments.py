@@ -28,12 +28,12 @@ from .base import (
     COLOURS,
     Tile,
     accent,
-    add_tiles,
     error_bars,
     figure,
     hover,
     ideal_trace,
     label,
+    tiled,
     tint,
     trace,
     undimmed,
@@ -243,13 +243,6 @@ def transfer_figure(
     k, change = len(found.tasks), found.change.value
     largest = max(float(np.abs(change).max()), 1e-9)
     shown = (found.change.low > 0) | (found.change.high < 0)
-    fig = figure(
-        "evaluated on",
-        "fitted on",
-        theme=theme,
-        height=110 + CELL * min(k, 12) if k <= 12 else 110 + 30 * k,
-        legend=False,
-    )
     tiles = [
         Tile(
             *(column, row, transfer_key(found.tasks[row], found.tasks[column])),
@@ -264,7 +257,7 @@ def transfer_figure(
         for row in range(k)
         for column in range(k)
     ]
-    add_tiles(fig, tiles, size=44, text_size=12 if k < 7 else 10, theme=theme, chosen=chosen)
+    marks, shapes = tiled(tiles, size=44, text_size=12 if k < 7 else 10, theme=theme, chosen=chosen)
     # Long names cannot head a column on a phone, and what tells judges apart is often their end.
     numbered = max(len(name) for name in found.tasks) > NAME_LIMIT
     heads = [str(i + 1) if numbered else label(name) for i, name in enumerate(found.tasks)]
@@ -273,9 +266,17 @@ def transfer_figure(
         for i, name in enumerate(found.tasks)
     ]
     axis = {"tickvals": list(range(k)), "showgrid": False, "ticks": "", "fixedrange": True}
-    fig.update_xaxes(range=[-0.5, k - 0.5], side="top", ticktext=heads, **axis)
-    fig.update_yaxes(range=[k - 0.5, -0.5], ticktext=rows, **axis)
-    return fig
+    return figure(
+        "evaluated on",
+        "fitted on",
+        theme=theme,
+        height=110 + CELL * min(k, 12) if k <= 12 else 110 + 30 * k,
+        legend=False,
+        traces=[marks],
+        x_axis={"range": [-0.5, k - 0.5], "side": "top", "ticktext": heads, **axis},
+        y_axis={"range": [k - 0.5, -0.5], "ticktext": rows, **axis},
+        layout={"shapes": shapes},
+    )
 
 
 def transferred_figure(

@@ -13,7 +13,7 @@ from ..checks import BY_NAME
 from ..checks.overall import SIGNS
 from ..stats.estimate import Estimate, Estimates
 from ..wording import number
-from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
+from .base import COLOURS, Tile, error_bars, figure, hover, label, tiled, tint, undimmed
 from .forest import DENSE, DENSE_ROW, row_names
 
 if TYPE_CHECKING:
@@ -459,38 +459,43 @@ def check_matrix(
     of = {(r.judge, r.check): r for r in results}
     dense = len(rows) > DENSE
     high = HEADS + (DENSE_ROW if dense else 24) * len(rows)
-    edge = {"t": HEADS, "b": 0, "l": 4, "r": 4}
-    fig = figure("", "", theme=theme, height=high, legend=False, layout={"margin": edge})
     tiles = [
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
         for y, judge in enumerate(rows)
         for x, check in enumerate(checks)
     ]
-    add_tiles(
-        fig,
-        tiles,
-        size=10 if dense else 22,
-        text_size=12 if dense else 14,
-        theme=theme,
-        chosen=None,
+    marks, shapes = tiled(
+        tiles, size=10 if dense else 22, text_size=12 if dense else 14, theme=theme, chosen=None
     )
     heads = [_head(BY_NAME[check].title) for check in checks]
     sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
-    left = bare | {"tickfont": {"size": 12 if dense else 13}}
-    top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
-    fig.update_xaxes(
-        tickvals=list(range(len(heads))),
-        ticktext=heads,
-        range=[-0.5, len(heads) - 0.5],
-        automargin=False,
-        **top,
-        **bare,
+    return figure(
+        "",
+        "",
+        theme=theme,
+        height=high,
+        legend=False,
+        traces=[marks],
+        x_axis={
+            "tickvals": list(range(len(heads))),
+            "ticktext": heads,
+            "range": [-0.5, len(heads) - 0.5],
+            "automargin": False,
+            "side": "top",
+            "tickangle": 0,
+            "tickfont": {"size": 12},
+            **bare,
+        },
+        y_axis={
+            "tickvals": list(range(len(sides))),
+            "ticktext": sides,
+            "range": [len(sides) - 0.5, -0.5],
+            "tickfont": {"size": 12 if dense else 13},
+            **bare,
+        },
+        layout={"margin": {"t": HEADS, "b": 0, "l": 4, "r": 4}, "shapes": shapes},
     )
-    fig.update_yaxes(
-        tickvals=list(range(len(sides))), ticktext=sides, range=[len(sides) - 0.5, -0.5], **left
-    )
-    return fig
 
 
 def check_grid(
@@ -505,12 +510,19 @@ def check_grid(
         for k, check in enumerate(checks)
     ]
     lines = math.ceil(len(checks) / 3)
-    edge = dict.fromkeys("tblr", 0)
-    fig = figure("", "", theme=theme, height=20 * lines, legend=False, layout={"margin": edge})
-    add_tiles(fig, tiles, size=18, text_size=13, theme=theme, chosen=None)
-    fig.update_xaxes(visible=False, fixedrange=True, range=[-0.5, 2.5])
-    fig.update_yaxes(visible=False, fixedrange=True, range=[lines - 0.5, -0.5])
-    return fig
+    hidden = {"visible": False, "fixedrange": True}
+    marks, shapes = tiled(tiles, size=18, text_size=13, theme=theme, chosen=None)
+    return figure(
+        "",
+        "",
+        theme=theme,
+        height=20 * lines,
+        legend=False,
+        traces=[marks],
+        x_axis={**hidden, "range": [-0.5, 2.5]},
+        y_axis={**hidden, "range": [lines - 0.5, -0.5]},
+        layout={"margin": dict.fromkeys("tblr", 0), "shapes": shapes},
+    )
 
 
 def _tile(result: CheckResult, at: tuple[int, int], text: str, theme: Theme) -> Tile:

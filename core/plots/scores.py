@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.scores import pair_sentence
 from ..wording import count, number, percent
-from .base import (
-    COLOURS,
-    Tile,
-    add_tiles,
-    figure,
-    hover,
-    ideal_trace,
-    label,
-    thinned,
-    tint,
-    undimmed,
-)
+from .base import COLOURS, Tile, figure, hover, ideal_trace, label, thinned, tiled, tint, undimmed
 from .forest import Shown, forest, narrow_lines, row_names, series
 
 if TYPE_CHECKING:
@@ -168,24 +157,31 @@ def raters_figure(
     upright = len(people) > 4
     heads = [label(name, limit=18) if upright else narrow_lines(name) for name in people]
     high = (160 if upright else 90) + PAIR_CELL * len(rows)
-    fig = figure("", "", theme=theme, height=high, legend=False)
-    add_tiles(fig, tiles, size=PAIR_CELL - 6, text_size=12, theme=theme, chosen=chosen)
+    marks, shapes = tiled(tiles, size=PAIR_CELL - 6, text_size=12, theme=theme, chosen=chosen)
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
-    fig.update_xaxes(
-        range=[-0.5, max(len(people), 3) - 0.5],
-        tickvals=list(range(len(people))),
-        ticktext=heads,
-        tickangle=-90 if upright else 0,
-        side="top",
-        **bare,
+    return figure(
+        "",
+        "",
+        theme=theme,
+        height=high,
+        legend=False,
+        traces=[marks],
+        x_axis={
+            "range": [-0.5, max(len(people), 3) - 0.5],
+            "tickvals": list(range(len(people))),
+            "ticktext": heads,
+            "tickangle": -90 if upright else 0,
+            "side": "top",
+            **bare,
+        },
+        y_axis={
+            "range": [len(rows) - 0.5, -0.5],
+            "tickvals": list(range(len(rows))),
+            "ticktext": row_names(rows),
+            **bare,
+        },
+        layout={"shapes": shapes},
     )
-    fig.update_yaxes(
-        range=[len(rows) - 0.5, -0.5],
-        tickvals=list(range(len(rows))),
-        ticktext=row_names(rows),
-        **bare,
-    )
-    return fig
 
 
 def side_key(side: str, level: str) -> str:
