@@ -180,9 +180,7 @@ def _undo(state: PageState, card: Card | None) -> None:
 
 def _about(card: Card) -> None:
     # Drawn when it is opened: every card would wait for fields that few need.
-    box = st.expander(
-        "Tags and a note", folds.OPEN_AT_FIRST, key="label-about", on_change="rerun"
-    )
+    box = st.expander("Tags and a note", folds.OPEN_AT_FIRST, key="label-about", on_change="rerun")
     if not box.open:
         return
     with box:
