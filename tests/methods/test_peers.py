@@ -26,9 +26,9 @@ def test_pairs_have_the_planted_fault_and_no_other() -> None:
 
 def test_our_audit_names_what_is_planted_and_leaves_a_clean_judge_alone() -> None:
     for kind, fault in (("scores", "lenient one level"), ("passed", "always passes")):
-        flags = ours(kind, rows_of(kind, fault, 300, np.random.default_rng(1)))
+        flags, _ = ours(kind, rows_of(kind, fault, 300, np.random.default_rng(1)))
         assert named("ours", kind, fault) in flags
-        assert not ours(kind, rows_of(kind, "none", 300, np.random.default_rng(1)))
+        assert not ours(kind, rows_of(kind, "none", 300, np.random.default_rng(1)))[0]
 
 
 def test_the_table_counts_flags_that_name_the_fault() -> None:
