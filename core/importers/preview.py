@@ -50,8 +50,8 @@ def read_back(reading: ImportResult, n: int = 10) -> list[str]:
         *said, rows_of = (kinds.slice(0, _KINDS)[name] for name in (*telling, "place_list"))
         for *kind, rows in zip(*(column.to_pylist() for column in said), rows_of, strict=True):
             if tuple(kind) in places or len(places) < n:
-                known = places.setdefault(tuple(kind), [])
-                known += rows.values.slice(0, n - len(known)).to_pylist()
+                first_rows = places.setdefault(tuple(kind), [])
+                first_rows += rows.values.slice(0, n - len(first_rows)).to_pylist()
     chosen: list[int] = []
     for depth in range(n):
         chosen += [rows[depth] for rows in places.values() if depth < len(rows)]

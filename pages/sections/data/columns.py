@@ -285,7 +285,7 @@ def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -
         key=f"{key}-rater",
     )
     # Unsaid, the columns of people among those of judges stay theirs.
-    return options if found == "=llm" == f"={rater}" else replace(options, rater_type=rater)
+    return options if rater == found[1:] == "llm" else replace(options, rater_type=rater)
 
 
 def _first_rows(looks: Inspection, key: str) -> None:
