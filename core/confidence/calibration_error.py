@@ -238,6 +238,13 @@ def calibration_intervals(
             binning.equal_mass_index(known.confidence, known.n, bins),
         )
     )
+    brier, nll = loss_intervals(known, level=level)
+    return CalibrationIntervals(ece=ece, ace=ace, brier=brier, nll=nll)
+
+
+def loss_intervals(outcomes: OutcomeCounts, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+    """Those of Brier and NLL in `calibration_intervals`, which need no draws."""
+    known = binning.usable(outcomes)
     surest = 0.5 + float(np.abs(known.confidence - 0.5).max())
     one = np.ones(2, dtype=np.int64)
     either = OutcomeCounts(item=one, n=one, correct=np.array([1, 0]), confidence=np.full(2, surest))
@@ -249,7 +256,7 @@ def calibration_intervals(
         )
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
-    return CalibrationIntervals(ece=ece, ace=ace, brier=brier, nll=nll)
+    return brier, nll
 
 
 def ece_interval(
@@ -460,14 +467,17 @@ def absolute_sum_interval(
     if not variance.any():
         return seen, seen
 
+    nearest = _nearest(gap, variance)
+
     def sums(total: float) -> FloatArray:
-        return np.asarray(np.abs(_nearest(gap, variance, total) + noise).sum(axis=1))
+        drawn = noise + nearest(total)
+        return np.asarray(np.abs(drawn, out=drawn).sum(axis=1))
 
     def surprisingly_high(total: float) -> bool:
-        return bool((sums(total) >= seen).mean() < tail)
+        return int(np.count_nonzero(sums(total) >= seen)) / len(noise) < tail
 
     def not_surprisingly_low(total: float) -> bool:
-        return bool((sums(total) <= seen).mean() >= tail)
+        return int(np.count_nonzero(sums(total) <= seen)) / len(noise) >= tail
 
     low = _last(surprisingly_high, 0.0, seen)
     high = _last(not_surprisingly_low, seen, seen + 2 * float(alone.max()))
@@ -484,19 +494,21 @@ def _last(holds: Callable[[float], bool], start: float, end: float) -> float:
     return start
 
 
-def _nearest(gap: FloatArray, variance: FloatArray, total: float) -> FloatArray:
-    """Gaps whose absolute values add up to `total`, nearest in units of the noise, with the signs
-    of `gap`.
+def _nearest(gap: FloatArray, variance: FloatArray) -> Callable[[float], FloatArray]:
+    """total → gaps whose absolute values add up to it, nearest in units of the noise, with the
+    signs of `gap`.
 
     Σ(γ − gap)²/variance is least where every size moves by m·variance, but not below 0.
     """
-    size = np.abs(gap)
-    if total >= size.sum():
-        size = size + (total - size.sum()) * variance / variance.sum()
-    else:
-        noisy = variance > 0
-        # What is left of the sum is linear in m between the values at which a size falls to 0.
-        knots = np.sort(np.append(size[noisy] / variance[noisy], 0.0))[::-1]
-        left = np.maximum(size - knots[:, None] * variance, 0).sum(axis=1)
-        size = np.maximum(size - np.interp(total, left, knots) * variance, 0)
-    return np.asarray(np.copysign(size, gap))
+    size, noisy = np.abs(gap), variance > 0
+    seen, whole = size.sum(), variance.sum()
+    # What is left of the sum is linear in m between the values at which a size falls to 0.
+    knots = np.sort(np.append(size[noisy] / variance[noisy], 0.0))[::-1]
+    left = np.maximum(size - knots[:, None] * variance, 0).sum(axis=1)
+
+    def sizes(total: float) -> FloatArray:
+        if total >= seen:
+            return np.asarray(size + (total - seen) * variance / whole)
+        return np.asarray(np.maximum(size - np.interp(total, left, knots) * variance, 0))
+
+    return lambda total: np.copysign(sizes(total), gap)

@@ -12,6 +12,7 @@ from core.confidence.calibration_error import (
     absolute_sum_interval,
     calibration,
     calibration_intervals,
+    loss_intervals,
     noise_floor,
     reliability,
 )
@@ -443,8 +444,9 @@ def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
         outcomes = of_votes(
             np.arange(n), sure[drawn], (rng.random(n) >= wrong[drawn]).astype(np.int64)
         )
-        found = calibration_intervals(outcomes, rng=rng, iterations=2)
-        band = th_sweep(outcomes, [0.1])
-        pairs = ((found.brier, brier), (found.nll, nll), (band.th[0], th))
-        held += [one.low - 1e-9 <= truth <= one.high + 1e-9 for one, truth in pairs]
+        found = (*loss_intervals(outcomes), th_sweep(outcomes, [0.1]).th[0])
+        held += [
+            one.low - 1e-9 <= truth <= one.high + 1e-9
+            for one, truth in zip(found, (brier, nll, th), strict=True)
+        ]
     assert (held / 200 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 200)).all()
