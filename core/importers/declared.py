@@ -130,7 +130,7 @@ def rows_of(
     the file; both grow.
     """
     kinds = {column.name: column.kind for column in form.columns}
-    verdict = "vote" if "vote" in how.columns else "score" if "score" in how.columns else None
+    verdict = "vote" if "vote" in how.columns else "score"
     for scopes in unfolded({"root": record}, how.each):
         try:
             found: dict[str, Any] = {}
@@ -142,10 +142,8 @@ def rows_of(
         except BadField as bad:
             yield bad
             continue
-        if verdict is not None and "status" not in found:
-            missing = found.get(verdict) is None
-            failed = missing and how.failed is not None and _held(scopes, how.failed)
-            found["status"] = "error" if failed else "unparsed" if missing else "ok"
+        if found.get(verdict) is None and how.failed is not None and _held(scopes, how.failed):
+            found["status"] = "error"
         for name, place in how.in_order.items():
             text_there = said(get(scopes, place))
             if text_there is not None:
@@ -234,6 +232,12 @@ def get(scopes: Scopes, place: Place) -> Any:
         if found not in _MISSING if not isinstance(found, list | dict) else found:
             return found
     return None
+
+
+def listed(scopes: Scopes, place: Place) -> list[Any]:
+    """The list at a place; an empty one if none lies there."""
+    found = get(scopes, place)
+    return found if isinstance(found, list) else []
 
 
 def _held(scopes: Scopes, place: Place) -> bool:

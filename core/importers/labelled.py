@@ -11,17 +11,7 @@ from typing import Any
 from ..labels import VOCABULARIES
 from ..schema import SCORES
 from .columns import text_hash
-from .native import (
-    BadField,
-    NativeFile,
-    NativeFormat,
-    Reader,
-    Vote,
-    required,
-    status,
-    text,
-    verdict,
-)
+from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, text, verdict
 from .tables import Record
 
 ORDERS = (("ab", "swap = False"), ("ba", "swap = True"))
@@ -71,7 +61,6 @@ def llmbar(file: NativeFile) -> Reader:
             yield about | {
                 "position": position,
                 "vote": vote,
-                "status": status(vote),
                 "rationale": _said(given.get("completion")),
                 "extra": {"second_round": again},
             }
@@ -108,7 +97,7 @@ def _rating(result: dict[str, Any], name: str) -> float | None:
 
 def _compared(first: float | None, second: float | None) -> dict[str, Any]:
     vote = None if first is None or second is None else (first > second) - (first < second)
-    return {"vote": vote, "status": status(vote), "extra": {"score_1": first, "score_2": second}}
+    return {"vote": vote, "extra": {"score_1": first, "score_2": second}}
 
 
 def kto(file: NativeFile) -> Reader:

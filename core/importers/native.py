@@ -24,7 +24,9 @@ from .source import Source
 from .tables import Record, Records
 
 Vote = Mapping[str, Any]
-"""Canonical column → value, missing columns left out; `extra` holds a mapping of text."""
+"""Canonical column → value, missing columns left out; `extra` holds a mapping of text. A vote or
+score without a status is `ok`, and `unparsed` where the tool found none.
+"""
 Reader = Callable[[Record], "Iterable[Vote | BadField]"]
 """The votes, or scores, of a record. Raises BadField for a bad record; one among the votes rejects
 itself alone.
@@ -146,11 +148,6 @@ def verdict(label: object, column: str, vocabulary: Vocabulary = VERDICTS) -> in
     return vote
 
 
-def status(vote: int | None) -> str:
-    """`ok` for a vote, `unparsed` where the tool found none."""
-    return "unparsed" if vote is None else "ok"
-
-
 def read_native(file: NativeFile) -> list[ImportResult]:
     """Read each kind of judgement that the records hold; the first is there without any too."""
     first = _read_kind(file)
@@ -203,7 +200,7 @@ def _read_kind(file: NativeFile) -> ImportResult:
             for other in read_here:
                 if isinstance(other, BadField):
                     _reject(records, row, other)
-            votes += those
+            votes += [_with_status(vote) for vote in those]
             rows += [row] * len(those)
     file.notes += [
         f"Left out, as no judge's: {n:,} with {why}." for why, n in file.left_out.items()
@@ -255,6 +252,11 @@ def _read_kind(file: NativeFile) -> ImportResult:
         typed.fill(constants, dataset, no_default=("status",))
         fill_scales(typed, options)
     return finish(typed, file.source, format.name, constants=constants, dataset=dataset)
+
+
+def _with_status(vote: Vote) -> Vote:
+    said = [vote[name] for name in ("vote", "score") if name in vote]
+    return {"status": "unparsed" if said[0] is None else "ok", **vote} if said else vote
 
 
 def _number_repeats(votes: list[Vote], form: Form) -> None:

@@ -8,17 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UnreadableFile
 from ..labels import VOCABULARIES
-from .native import (
-    BadField,
-    NativeFile,
-    NativeFormat,
-    Reader,
-    Vote,
-    required,
-    status,
-    text,
-    verdict,
-)
+from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, text, verdict
 from .tables import Record
 
 LABELS = VOCABULARIES["1/2/0"]
@@ -73,12 +63,7 @@ def annotators(record: Record) -> Iterator[Vote]:
     about = _comparison(record)
     for name in sorted(name for name in record if _ANNOTATOR.fullmatch(name)):
         vote = verdict(record[name], name, LABELS)
-        yield about | {
-            "judge": f"human_{name}",
-            "rater_type": "human",
-            "vote": vote,
-            "status": status(vote),
-        }
+        yield about | {"judge": f"human_{name}", "rater_type": "human", "vote": vote}
 
 
 def _outputs(file: NativeFile) -> Reader:
@@ -108,12 +93,7 @@ def _outputs(file: NativeFile) -> Reader:
         value = record[name] if name else None
         vote = None if value == "garbage" else verdict(value, name or "result", LABELS)
         reason = record.get(name.replace("_result", "_reason")) if name else None
-        yield _comparison(about[index]) | {
-            "judge": judge,
-            "vote": vote,
-            "status": status(vote),
-            "rationale": text(reason),
-        }
+        yield _comparison(about[index]) | {"judge": judge, "vote": vote, "rationale": text(reason)}
 
     return votes
 

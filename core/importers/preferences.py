@@ -10,8 +10,8 @@ from typing import Any
 from ..labels import VOCABULARIES, normalise
 from ..schema import VOTES
 from .columns import text_hash
-from .declared import LEFT_OUT, Scopes, declared, get, joined, said
-from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number, status
+from .declared import LEFT_OUT, Scopes, declared, get, joined, listed, said
+from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number
 from .tables import Record
 
 _PAIR = (
@@ -85,7 +85,7 @@ def _scored_pairs(file: NativeFile) -> Reader:
             vote = None
             if chosen is not None and rejected is not None:
                 vote = ((chosen > rejected) - (chosen < rejected)) * pair["gold"]
-            yield {**pair, "vote": vote, "status": status(vote)}
+            yield {**pair, "vote": vote}
 
     return votes
 
@@ -123,7 +123,6 @@ def _rewardbench(file: NativeFile) -> Reader:
             "model_a": models[0],
             "model_b": models[1],
             "vote": vote,
-            "status": status(vote),
             "confidence": confidence,
             "confidence_kind": None if confidence is None else "logprob",
             "gold": sign,
@@ -233,7 +232,6 @@ def _alttest(file: NativeFile) -> Reader:
                     "judge": rater,
                     "rater_type": "human" if people else "llm",
                     "vote": vote,
-                    "status": status(vote),
                 }
 
     return votes
@@ -252,12 +250,10 @@ def _results(scopes: Scopes) -> list[Any]:
     """Pairwise results of a task of Label Studio; those of predictions are a model's."""
     found = []
     for place, human in (("root.annotations", True), ("root.predictions", False)):
-        given = get(scopes, place)
-        for one in given if isinstance(given, list) else []:
+        for one in listed(scopes, place):
             if not isinstance(one, dict) or one.get("was_cancelled"):
                 continue
-            results = get({"one": one}, "one.result")
-            for result in results if isinstance(results, list) else []:
+            for result in listed({"one": one}, "one.result"):
                 if isinstance(result, dict) and result.get("type") == "pairwise":
                     found.append({"by": one, "human": human, "value": result.get("value") or {}})
     return found

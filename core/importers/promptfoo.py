@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..schema import RANKINGS, SCORES, VOTES
-from .declared import get, said, score_of
+from .declared import get, listed, said, score_of
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number
 from .tables import Record
 
@@ -34,8 +34,7 @@ CHOSEN = "select-best"
 
 def rows(record: Record) -> list[Any]:
     """The rows of results: those of a whole file, or the record itself, a line of JSON Lines."""
-    found = get({"root": record}, "root.results.results")
-    return found if isinstance(found, list) else [record]
+    return listed({"root": record}, "root.results.results") or [record]
 
 
 def _is_promptfoo(record: Record) -> bool:
@@ -52,8 +51,8 @@ def _is_graded(kind: object) -> bool:
 
 
 def _parts(row: Any) -> list[Any]:
-    found = get({"row": row}, "row.gradingResult.componentResults")
-    return [part for part in (found if isinstance(found, list) else []) if isinstance(part, dict)]
+    found = listed({"row": row}, "row.gradingResult.componentResults")
+    return [part for part in found if isinstance(part, dict)]
 
 
 def _named(provider: object) -> str | None:
@@ -130,8 +129,8 @@ def _scores(file: NativeFile) -> Reader:
                         "judge": _judge(record, row, assertion),
                         "metric": said(assertion.get("metric"))
                         or f"{kind}: {said(assertion.get('value')) or ''}".rstrip(": "),
-                        "score": (score := score_of(part.get("score"))),
-                        "status": "error" if failed else "unparsed" if score is None else "ok",
+                        "score": score_of(part.get("score")),
+                        **({"status": "error"} if failed else {}),
                         "response": said(get(scopes, "row.response.output")),
                         "rationale": said(part.get("reason")),
                         "extra": {"id": said(row.get("id")), "pass": said(part.get("pass"))},

@@ -530,25 +530,16 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
     Raises UnreadableFile: no Parquet, damaged, too large, no rows, or duplicate column names.
     """
     table = arrow_table(source.name, source.data, max_bytes)
-    names = table.column_names
-    called = [name.strip() for name in names]
-    _refuse_twice(f"{source.name}: columns", called)
     if table.num_rows == 0:
         raise UnreadableFile(
             f"{source.name}: row 1: the file has columns but no rows. Add at least one row of "
             "votes."
         )
-    columns = {name: encode_cells(_text(table.column(i))) for i, name in enumerate(called)}
-    return TextTable(
-        columns=columns,
-        row=np.arange(1, table.num_rows + 1, dtype=np.int32),
-        rejects=Rejects(),
-        rows=table.num_rows,
-    )
+    return table_of_arrow(table, source.name)
 
 
 def table_of_arrow(table: pa.Table, name: str) -> TextTable:
-    """The cells of a table in memory; each distinct text is there once.
+    """The cells of a table in memory; each distinct text is there once, and NaN is missing.
 
     Raises UnreadableFile: too large, no rows, or duplicate names.
     """
@@ -557,11 +548,12 @@ def table_of_arrow(table: pa.Table, name: str) -> TextTable:
     _refuse_twice(f"{name}: columns", called)
     if table.num_rows == 0:
         raise UnreadableFile(f"{name}: the table has no rows. Add at least one row of votes.")
-    columns = {}
-    for i, column in enumerate(called):
-        # pandas gives an index without a name a column of its own.
-        if not _INDEX.fullmatch(column):
-            columns[column] = _coded(table.column(i))
+    # pandas gives an index without a name a column of its own.
+    columns = {
+        column: _coded(table.column(i))
+        for i, column in enumerate(called)
+        if not _INDEX.fullmatch(column)
+    }
     return TextTable(
         columns=columns,
         row=np.arange(1, table.num_rows + 1, dtype=np.int32),
@@ -612,23 +604,6 @@ def _coded(column: Any) -> Cells:
     except pa.ArrowNotImplementedError:
         # Arrow has no text of it, as of an interval; Python has.
         return encode_cells([None if each is None else str(each) for each in column.to_pylist()])
-
-
-def _distinct(column: Any) -> Any | None:
-    """A column of dictionaries as one whose texts are distinct and all in use; None if it is not
-    such, so that it has to be written out.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not len(column) or column.type.value_type != pa.string():
-        return None
-    cells = column.unify_dictionaries().combine_chunks()
-    cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
-    used = len(pc.unique(cells.indices.drop_null()))
-    texts = cells.dictionary
-    plain = not texts.null_count and len(pc.unique(texts)) == len(texts) == used
-    return cells.cast(pa.dictionary(pa.int32(), pa.string())) if plain else None
 
 
 def arrow_table(name: str, data: bytes, max_bytes: int) -> pa.Table:
@@ -732,8 +707,6 @@ def _text(column: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        if (cells := _distinct(column)) is not None:
-            return cells
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
         return pa.array(

@@ -8,7 +8,18 @@ import re
 from typing import Any
 
 from .columns import text_hash
-from .declared import LEFT_OUT, Scopes, declared, get, hashed, joined, numbered, opened, said
+from .declared import (
+    LEFT_OUT,
+    Scopes,
+    declared,
+    get,
+    hashed,
+    joined,
+    listed,
+    numbered,
+    opened,
+    said,
+)
 from .tables import Record
 
 APP = "=app"
@@ -18,6 +29,7 @@ RATERS = {"llm": "llm", "human": "human", "code": LEFT_OUT}
 
 UNGRADED = {"match", "includes", "pattern", "answer", "exact", "f1", "choice", "math", "perplexity"}
 """Scorers of Inspect that compare with the target, and ask no model."""
+SCORERS = "root.eval.scorers"
 
 
 def _marks(scopes: Scopes) -> list[dict[str, Any]]:
@@ -28,7 +40,7 @@ def _marks(scopes: Scopes) -> list[dict[str, Any]]:
     found = get(scopes, "sample.scores")
     if not isinstance(found, dict):
         failed = get(scopes, "sample.error")
-        names = [get({"each": each}, "each.name") for each in _scorers(scopes)]
+        names = [get({"each": each}, "each.name") for each in listed(scopes, SCORERS)]
         return [{"key": name, "scorer": name, "of": {}} for name in names if failed]
     marks: list[dict[str, Any]] = []
     for name, mark in found.items():
@@ -45,18 +57,13 @@ def _marks(scopes: Scopes) -> list[dict[str, Any]]:
     return marks
 
 
-def _scorers(scopes: Scopes) -> list[Any]:
-    found = get(scopes, "root.eval.scorers")
-    return found if isinstance(found, list) else []
-
-
 def _judge(scopes: Scopes) -> str | None:
     """The model that graded: the scorer's own, that of the role of grader, another model of the
     sample than the one asked, or that one itself; a scorer that asks none is a judge of its name.
     """
     name = str(get(scopes, "mark.scorer"))
     bare = name.rstrip("0123456789")
-    scorers = {get({"each": each}, "each.name"): each for each in _scorers(scopes)}
+    scorers = {get({"each": each}, "each.name"): each for each in listed(scopes, SCORERS)}
     own = scorers.get(name) or scorers.get(bare) or {}
     asked = get(scopes, "root.eval.model")
     if model := get({"own": own}, "own.options.model.model | own.options.model"):
@@ -65,10 +72,9 @@ def _judge(scopes: Scopes) -> str | None:
         return f"scorer:{name}"
     if role := get(scopes, "root.eval.model_roles.grader.model | root.eval.model_roles.grader"):
         return str(role) if isinstance(role, str) else None
-    events = get(scopes, "sample.events")
     used = [
         event.get("model")
-        for event in (events if isinstance(events, list) else ())
+        for event in listed(scopes, "sample.events")
         if isinstance(event, dict) and event.get("event") == "model"
     ]
     others = [model for model in used if model and model != asked]
@@ -156,10 +162,9 @@ def _infos(scopes: Scopes) -> list[Any]:
 
 def _feedback(scopes: Scopes) -> list[Any]:
     """Assessments that stand: no expectations, which are answers, and none that was overridden."""
-    found = get(scopes, "info.assessments")
     return [
         mark
-        for mark in (found if isinstance(found, list) else [])
+        for mark in listed(scopes, "info.assessments")
         if isinstance(mark, dict) and mark.get("feedback") and mark.get("valid") is not False
     ]
 
