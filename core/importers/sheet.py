@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from ..labels import (
 )
 from ..labels import vocabulary as vocabulary_named
 from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
-from .columns import BadCell, Cells, label_counts, parse_float, text_hash
+from .columns import BadCell, Cells, is_number, label_counts, parse_float, text_hash
 from .layouts import SYNONYMS, plain
 from .options import ReadOptions
 from .raters import whose
@@ -73,16 +74,8 @@ class Sheet:
 def _says(column: Cells) -> bool:
     """Whether cells are grades, numbers or verdicts, and not names of people."""
     words = label_counts(column)
-    known = [word for word in words if grade_word(word) in {*GRADES, *UNGRADED} or _is_number(word)]
+    known = [word for word in words if grade_word(word) in {*GRADES, *UNGRADED} or is_number(word)]
     return len(known) == len(words) or bool(candidates(words))
-
-
-def _is_number(word: str) -> bool:
-    try:
-        parse_float(word)
-    except BadCell:
-        return False
-    return True
 
 
 def _table(name: str, data: bytes | Path, options: ReadOptions) -> TextTable:
@@ -239,9 +232,7 @@ def votes_of(
 
 def _mode(votes: Iterable[int]) -> int:
     """The most frequent vote; no unique one is a tie."""
-    counts: dict[int, int] = {}
-    for vote in votes:
-        counts[vote] = counts.get(vote, 0) + 1
+    counts = Counter(votes)
     most = [vote for vote, n in counts.items() if n == max(counts.values())]
     return most[0] if len(most) == 1 else 0
 
@@ -249,10 +240,7 @@ def _mode(votes: Iterable[int]) -> int:
 def _verdicts(
     sheet: Sheet, logs: Sequence[ImportResult], options: ReadOptions
 ) -> Callable[[Row, str, str, tuple[str, str]], int]:
-    counts: dict[str, int] = {}
-    for row in sheet.rows:
-        for label in row.labels.values():
-            counts[label] = counts.get(label, 0) + 1
+    counts = Counter(label for row in sheet.rows for label in row.labels.values())
     models = frozenset(
         normalise(name)
         for log in logs

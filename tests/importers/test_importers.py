@@ -35,10 +35,21 @@ ROWS = [
 FRAME = pd.DataFrame(ROWS)
 
 
-def parquet():
+def parquet(table):
     target = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(ROWS), target)
+    pq.write_table(table, target)
     return target.getvalue()
+
+
+def with_nan():
+    """As Polars writes it, and an index of pandas beside."""
+    table = pa.Table.from_pylist(ROWS)
+    confidence = pa.array([0.5, float("nan"), 0.25])
+    index = pa.array([7, 8, 9])
+    place = table.column_names.index("confidence")
+    return table.set_column(place, "confidence", confidence).append_column(
+        "__index_level_0__", index
+    )
 
 
 CONTAINERS = {
@@ -55,7 +66,8 @@ CONTAINERS = {
     "a.jsonl.gz": gzip.compress("\n".join(json.dumps(row) for row in ROWS).encode()),
     "a.json": json.dumps(ROWS, indent=1).encode(),
     "wrapped.json": json.dumps({"votes": ROWS}, indent=1).encode(),
-    "a.parquet": parquet(),
+    "a.parquet": parquet(pa.Table.from_pylist(ROWS)),
+    "nan.parquet": parquet(with_nan()),
 }
 
 
@@ -69,6 +81,7 @@ def test_every_container_gives_the_same_votes(name):
         row | {"run": 0, "status": "ok", "model_a": "A", "rater_type": "llm"} for row in ROWS
     ]
     names = list(expected[0])
+    assert not any(map(dict, reading.votes["extra"].to_pylist())) or name == "index.csv"
     assert reading.votes.select(names).to_pylist() == expected
     assert set(reading.votes["dataset"].to_pylist()) == {
         open_source(name, CONTAINERS[name], 10**6).stem
