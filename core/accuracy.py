@@ -154,7 +154,9 @@ def by_category(
     All intervals are Bonferroni's for the number of categories, as one is chosen; none for fewer
     than two.
     """
-    first = {name: half_credit(counts, level=level) for name, counts in categories.items()}
+    # No more items than rows: of thousands of categories hardly one may be large enough.
+    several = {name: counts for name, counts in categories.items() if len(counts) >= items}
+    first = {name: half_credit(counts, level=level) for name, counts in several.items()}
     large = [name for name, right in first.items() if right is not None and right.n >= items]
     if len(large) < 2:
         return {}

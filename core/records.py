@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,8 +34,14 @@ class InvalidCounts(AppellateError):
     """Counts that no set of votes can have."""
 
 
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def _arrays(record: Any) -> dict[str, NDArray[Any]]:
-    values = {f.name: getattr(record, f.name) for f in fields(record)}
+    kind: type = type(record)
+    values = {name: getattr(record, name) for name in _names(kind)}
     return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 

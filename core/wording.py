@@ -118,7 +118,7 @@ def _rounded(value: float, digits: int) -> float:
 
 def one_line(text: str) -> str:
     """Text from votes, files or providers, safe to print: no line breaks, no terminal escapes."""
-    return "".join(c if c.isprintable() else " " for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def upwards(cost: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,19 +122,26 @@ def flat(
 
     names : fields to take, in this order; by default all but those in `without`.
     """
-    of_name = {field.name: field for field in fields(result) if field.name not in without}
+    kind: type = type(result)
+    estimated = _estimated(kind)
     columns: dict[str, Any] = {}
-    for field in of_name.values() if names is None else [of_name[name] for name in names]:
-        value = getattr(result, field.name)
-        if isinstance(value, (Estimate, Estimates)) or (
-            value is None and "Estimate" in str(field.type)
-        ):
-            columns[field.name] = getattr(value, "value", None)
-            columns[f"{field.name}_low"] = getattr(value, "low", None)
-            columns[f"{field.name}_high"] = getattr(value, "high", None)
+    for name in estimated if names is None else names:
+        if name in without:
+            continue
+        value = getattr(result, name)
+        if isinstance(value, (Estimate, Estimates)) or (value is None and estimated[name]):
+            columns[name] = getattr(value, "value", None)
+            columns[f"{name}_low"] = getattr(value, "low", None)
+            columns[f"{name}_high"] = getattr(value, "high", None)
         else:
-            columns[field.name] = value
+            columns[name] = value
     return columns
+
+
+@cache
+def _estimated(kind: type) -> dict[str, bool]:
+    """Of each field of a result dataclass, whether its annotation allows an estimate."""
+    return {field.name: "Estimate" in str(field.type) for field in fields(kind)}
 
 
 def data_frame(data: Any, *, columns: list[str] | None = None) -> DataFrame:
@@ -159,7 +167,6 @@ def rows_frame(kind: type, rows: Iterable[Any]) -> DataFrame:
     no row.
     """
     names: list[str] = []
-    for field in fields(kind):
-        ends = ("", "_low", "_high") if "Estimate" in str(field.type) else ("",)
-        names += [f"{field.name}{end}" for end in ends]
+    for name, estimated in _estimated(kind).items():
+        names += [f"{name}{end}" for end in (("", "_low", "_high") if estimated else ("",))]
     return data_frame([flat(row) for row in rows], columns=names)

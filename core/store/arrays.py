@@ -260,6 +260,16 @@ def per_judge(
     batches: pa.RecordBatchReader, codes: Codes, judges: dict[int, str], record: Callable[..., R]
 ) -> dict[str, R]:
     """A record of each judge's rows, which come ordered by judge; see `fetch`."""
+    arrays, shared = with_codes(batches, codes)
+    return split(arrays, judges, lambda **columns: record(**shared, **columns))
+
+
+def with_codes(
+    batches: pa.RecordBatchReader, codes: Codes
+) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
+    """Every column as an array, codes for store ids and texts, and the names of each column of
+    texts; see `fetch`.
+    """
     arrays: dict[str, Any] = {}
     shared: dict[str, tuple[str, ...]] = {}
     for name, parts in _parts(batches).items():
@@ -273,7 +283,7 @@ def per_judge(
     for name in ("comparison", "item"):
         if name in arrays:
             arrays[name] = getattr(codes, name)[arrays[name]]
-    return split(arrays, judges, lambda **columns: record(**shared, **columns))
+    return arrays, shared
 
 
 def split(columns: Columns, judges: dict[int, str], record: Callable[..., R]) -> dict[str, R]:

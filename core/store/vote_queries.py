@@ -56,9 +56,9 @@ from .arrays import (
     ints,
     is_placed,
     matched,
-    per_judge,
     split,
     summed,
+    with_codes,
 )
 from .browse import (
     JudgeSummary,
@@ -208,13 +208,15 @@ def vote_counts_by(
         selected.params | ({} if column in COLUMN_NAMES else {"column": column}),
     )
     names, place = table["value"], ints(table, "place")
-    table = table.drop_columns(["value", "place"])
+    columns, _ = with_codes(table.drop_columns(["value", "place"]).to_reader(), codes)
     bounds = (
         [*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), len(place)] if len(place) else []
     )
     return {
-        str(names[start].as_py()): per_judge(
-            table.slice(start, end - start).to_reader(), codes, selected.judges, VoteCounts
+        str(names[start].as_py()): split(
+            {name: values[start:end] for name, values in columns.items()},
+            selected.judges,
+            VoteCounts,
         )
         for start, end in pairwise(bounds)
     }
