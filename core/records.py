@@ -198,7 +198,8 @@ class VoteCounts(_Votes):
     COUNTS = ("comparison", "item", "plus", "tie", "minus")
 
     def _check(self) -> None:
-        if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
+        # Comparing takes a third of the time of `isin`.
+        if not ((np.abs(self.gold) <= 1) | (self.gold == NO_GOLD)).all():
             raise InvalidCounts(
                 f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
             )

@@ -251,12 +251,20 @@ def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArr
     """Σnᵢᵥvᵢᵥ/Σnᵢᵥ of each item, (items,) in the order of their codes; rows with n = 0 are left
     out.
     """
-    seen = np.asarray(value, dtype=np.float64)
-    weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
+    codes, seen = np.asarray(item), np.asarray(value, dtype=np.float64)
+    weight = _weights(n, seen)
     kept = weight > 0
-    code = dense_codes(np.asarray(item)[kept])
-    total: FloatArray = np.bincount(code, weights=weight[kept] * seen[kept]).astype(np.float64)
-    return total / np.bincount(code, weights=weight[kept])
+    if not kept.all():
+        codes, seen, weight = codes[kept], seen[kept], weight[kept]
+    code = dense_codes(codes)
+    total: FloatArray = np.bincount(code, weights=weight * seen).astype(np.float64)
+    return total / np.bincount(code, weights=weight)
+
+
+def _weights(n: ArrayLike, like: FloatArray) -> FloatArray:
+    """Weight of each row, given for each or once for all."""
+    weight = np.asarray(n, dtype=np.float64)
+    return weight if weight.shape == like.shape else np.full(like.shape, weight)
 
 
 def wilson_by_item(
@@ -362,7 +370,7 @@ def mean_interval(
     """
     check_level(level)
     seen = np.asarray(value, dtype=np.float64)
-    weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
+    weight = _weights(n, seen)
     code = dense_codes(item)
     size: FloatArray = np.bincount(code, weights=weight).astype(np.float64)
     total: FloatArray = np.bincount(code, weights=weight * seen).astype(np.float64)

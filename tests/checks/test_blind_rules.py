@@ -5,6 +5,7 @@ Judges and gold are drawn by plain uniform numbers here, so that nothing of the 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from core.accuracy import BEYOND_BLIND
 from core.checks.accuracy import ACCURACY
 from core.checks.evidence import Evidence
 from core.records import LengthCounts
+from core.stats.estimate import Estimate
 
 TWO_MODELS = np.array([0, 1])
+KINDS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+"""Vote and gold of an item."""
 
 
 def one_sided(rng: np.random.Generator, items: int, share: float) -> Any:
@@ -162,12 +166,19 @@ def test_judges_that_read_keep_ok_and_blind_ones_do_not_get_it() -> None:
     rng = np.random.default_rng(11)
     cells = [(items, side) for items in (100, 300) for side in (0.5, 0.7, 0.9)]
 
-    def graded(votes: Any, gold: Any) -> tuple[bool, bool]:
-        """Whether its half credit alone is ok, and whether the check is."""
+    @cache
+    def of_counts(counts: tuple[int, ...]) -> tuple[bool, bool]:
+        vote, gold = np.repeat(KINDS, counts, axis=0).T
         models = np.tile(TWO_MODELS, (len(gold), 1))
-        evidence = evidence_of(**shown(votes, votes, gold), models=models)
+        evidence = evidence_of(**shown(vote, vote, gold), models=models)
         assert evidence.accuracy is not None
         return evidence.accuracy.low >= 0.70, grade(evidence) == "ok"
+
+    def graded(votes: Any, gold: Any) -> tuple[bool, bool]:
+        """Whether its half credit alone is ok, and whether the check is. Items are alike, so that
+        only the numbers of each kind matter.
+        """
+        return of_counts(tuple(((votes == v) & (gold == g)).sum() for v, g in KINDS))
 
     # Nearly all that are right on .85 deserve it, and three of ten that are right on .75.
     for right, draws, least, at_worst in ((0.85, 150, 0.99, 0.95), (0.75, 300, 0.90, 0.85)):
@@ -194,14 +205,23 @@ def test_judges_that_read_keep_ok_and_blind_ones_do_not_get_it() -> None:
 def test_the_half_credit_beyond_a_rule_holds_its_truth() -> None:
     """One half for a judge that follows the rule at any rate, however one-sided gold is."""
     rng = np.random.default_rng(5)
+
+    @cache
+    def right(counts: tuple[int, ...]) -> Estimate:
+        rule = evidence_of(votes_of(*np.repeat(KINDS, counts, axis=0).T)).blind_rule
+        assert rule is not None
+        return rule.right
+
     for items, side, follows in ((60, 0.8, 0.7), (100, 0.9, 0.5), (300, 0.95, 0.9)):
         held = above = 0
-        for _ in range(1000):
-            gold = one_sided(rng, items, side)
-            vote = right_on(rng, np.ones(items, np.int64), follows)
-            rule = evidence_of(votes_of(vote, gold)).blind_rule
-            assert rule is not None
-            held += rule.right.low <= 0.5 <= rule.right.high
-            above += rule.right.low > BEYOND_BLIND
+        agrees = round(side * items)
+        for first, second in zip(
+            rng.binomial(agrees, follows, 1000),
+            rng.binomial(items - agrees, follows, 1000),
+            strict=True,
+        ):
+            found = right((first, agrees - first, second, items - agrees - second))
+            held += found.low <= 0.5 <= found.high
+            above += found.low > BEYOND_BLIND
         assert held >= 930, (items, side, follows)
         assert above <= 25
