@@ -13,10 +13,13 @@ import importlib
 import io
 import json
 import os
+import re
 import resource
 import sys
+import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from unittest.mock import patch
 
 from core import commands
@@ -57,6 +60,57 @@ def attempt(act: Callable[[], tuple[int, str]]) -> Done:
         "resident": used.ru_maxrss * 1024,
         "cpu": used.ru_utime + used.ru_stime,
     }
+
+
+def attempts(acts: Sequence[Callable[[], tuple[int, str]]]) -> Iterator[Done]:
+    """What came of each of many small acts, see `attempt`: one process tries them in turn, as a
+    server would, and says of each what it took; where it ends, the next one goes on behind the act
+    that ended it.
+    """
+    begun = 0
+    while begun < len(acts):
+        answer, child_answers = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(answer)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            # What one act has left reserved, the next one reserves anew.
+            resource.setrlimit(resource.RLIMIT_AS, (2 * ADDRESS_SPACE, 2 * ADDRESS_SPACE))
+            with os.fdopen(child_answers, "w", encoding="utf-8") as file:
+                for act in acts[begun:]:
+                    print(json.dumps(_measured(act)), file=file, flush=True)
+            os._exit(0)
+        os.close(child_answers)
+        with os.fdopen(answer, encoding="utf-8") as file:
+            for line in file:
+                begun += 1
+                yield json.loads(line)
+        _, status, used = os.wait4(child, 0)
+        if status:
+            begun += 1
+            yield {
+                "code": -2,
+                "said": "died",
+                "status": status,
+                "resident": used.ru_maxrss * 1024,
+                "cpu": used.ru_utime + used.ru_stime,
+            }
+
+
+def _measured(act: Callable[[], tuple[int, str]]) -> Done:
+    """What came of an act in this process: the most memory that was held during it, and its time."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = time.process_time()
+    resource.setrlimit(resource.RLIMIT_CPU, (int(before) + SECONDS, resource.RLIM_INFINITY))
+    try:
+        code, said = act()
+    except BaseException:
+        code, said = -1, traceback.format_exc()
+    cpu = time.process_time() - before
+    peak = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
+    assert peak, "Linux names the peak of a process in /proc"
+    said = said.encode("utf-8", "replace").decode()
+    return {"code": code, "said": said, "status": 0, "resident": int(peak[1]) * 1024, "cpu": cpu}
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str]:

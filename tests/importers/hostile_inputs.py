@@ -1,8 +1,9 @@
 """Hostile inputs of `import`, `audit` and `report`, and a script that tries them:
 `python tests/importers/hostile_inputs.py FOLDER [COMMAND...]`.
 
-The import of an input, and its audit with its report, have a process of their own, forked from one
-that has loaded everything, so that memory and time are their own: those of the two together, which
+The import of a large input, and its audit with its report, have a process of their own, forked from
+one that has loaded everything; small ones are tried in turn in one such process, which measures each,
+and another goes on where one dies. Memory and time of an audit are those of it and its report, which
 is more than either takes. What `audit` refuses is not reported: both read alike, and what one has
 audited the other shows. One line of JSON each.
 """
@@ -16,7 +17,8 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from filecmp import cmp
 from functools import partial
 from pathlib import Path
 
@@ -26,8 +28,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import test_hostile_files as hostile
-import wide_files
-from forked import Done, aside, attempt, command, commands_of, load_what_loads
+from forked import Done, aside, attempt, attempts, command, commands_of, load_what_loads
 
 from core.importers import ReadOptions, read, template
 from core.store import Store
@@ -67,7 +68,10 @@ def packed_pages() -> bytes:
     target = io.BytesIO()
     texts = [f"{k}{'p' * 500_000}" for k in range(3_000)]
     table = pa.table({"item_id": range(3_000), "judge": ["j"] * 3_000, "vote": [1] * 3_000})
-    pq.write_table(table.append_column("prompt", pa.array(texts)), target, compression="zstd")
+    table = table.append_column("prompt", pa.array(texts))
+    # A dictionary of these and their extremes would take three times as long to write.
+    plain = {"use_dictionary": False, "write_statistics": False}
+    pq.write_table(table, target, compression="zstd", **plain)
     return target.getvalue()
 
 
@@ -111,9 +115,9 @@ LARGE: dict[str, Make] = {
             for k in range(100_000)
         )
     ),
-    "an object of a million keys.json": lambda: json.dumps(
-        {f"k{k}": 1 for k in range(1_000_000)}
-    ).encode(),
+    "an object of a million keys.json": lambda: (
+        b"{" + b", ".join(b'"k%d": 1' % k for k in range(1_000_000)) + b"}"
+    ),
     "a row of a million keys.jsonl": lambda: (
         json.dumps({f"k{k}": 1 for k in range(300_000)}).encode() + b"\n"
     ),
@@ -235,10 +239,8 @@ def seeds() -> Iterator[tuple[str, bytes]]:
 def inputs() -> Iterator[tuple[str, Make, tuple[str, ...]]]:
     """Name and bytes of every input, and which commands have it."""
     for name, make in LARGE.items():
-        yield name, make, COMMANDS
-    for name, make in wide_files.WIDE.items():
-        # What these take of an audit and a report is known from `tests/pages/test_wide_files.py`.
-        yield name, make, ("import",)
+        # What many judges take of an audit is known from `tests/pages/test_wide_files.py`.
+        yield name, make, ("import",) if name == "many judges.csv" else COMMANDS
     texts = SMALL | {name: text for name, (text, *_) in hostile.REFUSED.items()}
     texts |= {f"rejected-{name}": text for name, (text, *_) in hostile.REJECTED.items()}
     for name, (files, _) in {**broken_files.TABLES_OF_VOTES, **broken_files.RANKINGS}.items():
@@ -285,30 +287,40 @@ def special(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "a name with a NUL", ["a\0b.csv"]
 
 
-def attempts(name: str, arguments: list[str], folder: Path, commands: Sequence[str]) -> None:
-    """Import into a copy of the store; audit and report; a line each."""
+Act = Callable[[], tuple[int, str]]
+Trial = tuple[str, str, Act]
+"""Name of an input, what is done with it, and the act."""
+
+
+def trials(name: str, arguments: list[str], folder: Path, commands: Sequence[str]) -> list[Trial]:
+    """Import into a copy of the store; audit and report."""
     store = folder / "attempt.duckdb"
     outputs = {
         "import": ["--store", str(store)],
         "audit": ["--isolated", "--splits", "10", "--json", str(folder / "found.json")],
         "report": ["--isolated", "--splits", "10", "--html", str(folder / "found.html")],
     }
-    for each in (*folder.glob("attempt.duckdb*"), *folder.glob("found.*")):
-        each.unlink()
+    acts: list[Trial] = []
     if "import" in commands:
-        shutil.copy(folder / "before.duckdb", store)
-        done = attempt(partial(imported, [*arguments, *outputs["import"]], store))
-        # What was ended from outside did not look.
-        unchanged = not done["status"] or aside(partial(kept, store))
-        tell(name, "import", done, unchanged)
+        acts.append((name, "import", partial(imported, [*arguments, *outputs["import"]], store)))
     shown = {verb: outputs[verb] for verb in commands if verb != "import"}
     if shown and "--dataset" not in arguments:
-        done = attempt(partial(commands_of, arguments, shown))
-        if done["status"] or done["code"] != 0:
-            tell(name, "audit", done)
-            return
-        for verb, code, said in json.loads(str(done["said"])):
-            tell(name, verb, done | {"code": code, "said": said})
+        acts.append((name, "audit", partial(commands_of, arguments, shown)))
+    return acts
+
+
+def tell_all(trials: Sequence[Trial], done: Iterable[Done], folder: Path) -> None:
+    """A line for each command of each trial."""
+    for (name, verb, _), each in zip(trials, done, strict=True):
+        if verb == "import":
+            # What was ended from outside did not look.
+            store = folder / "attempt.duckdb"
+            tell(name, verb, each, not each["status"] or aside(partial(kept, store)))
+        elif each["status"] or each["code"] != 0:
+            tell(name, verb, each)
+        else:
+            for verb, code, said in json.loads(str(each["said"])):
+                tell(name, verb, each | {"code": code, "said": said})
 
 
 def tell(name: str, verb: str, done: Done, unchanged: bool = True) -> None:
@@ -319,9 +331,15 @@ def tell(name: str, verb: str, done: Done, unchanged: bool = True) -> None:
 
 
 def imported(arguments: list[str], store: Path) -> tuple[int, str]:
-    """An import, and a look at the store in the process that has made it."""
+    """An import into a new copy of the store, and a look at it in the process that has made it."""
+    for each in store.parent.glob("attempt.duckdb*"):
+        each.unlink()
+    before = store.with_stem("before")
+    shutil.copy(before, store)
     done = command(["import", *arguments])
-    kept(store)
+    # Most inputs are refused before a store is opened: then each byte is as it was.
+    if not cmp(before, store, shallow=False) or len([*store.parent.glob("attempt.duckdb*")]) > 1:
+        kept(store)
     return done
 
 
@@ -347,17 +365,21 @@ def try_all(folder: Path, chosen: Sequence[str]) -> None:
     (folder / "template.csv").write_text(template(), encoding="utf-8")
     given = [str(folder / "template.csv"), "--html", str(folder / "template.html")]
     load_what_loads(partial(command, ["report", "--isolated", *given]))
+    small: list[Trial] = []
     for name, make, verbs in inputs():
         path = folder / name.replace("/", "-")
-        if name in LARGE or name in wide_files.WIDE:
+        tried = trials(name, [str(path)], folder, [verb for verb in verbs if verb in chosen])
+        if name in LARGE:
             # Made in a child too: what it takes to make a large file must not be inherited.
             assert aside(lambda path=path, make=make: path.write_bytes(make()))
+            tell_all(tried, (attempt(act) for _, _, act in tried), folder)
+            path.unlink()
         else:
             path.write_bytes(make())
-        attempts(name, [str(path)], folder, [verb for verb in verbs if verb in chosen])
-        path.unlink()
+            small += tried
     for name, arguments in special(folder):
-        attempts(name, arguments, folder, chosen)
+        small += trials(name, arguments, folder, chosen)
+    tell_all(small, attempts([act for _, _, act in small]), folder)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Small files that are wide: of many data sets, judges, columns of judges or models."""
+"""Small files that are wide: of many data sets, judges or models; of columns `hostile_inputs` has one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ def data_sets() -> bytes:
     """20,000 data sets of one vote."""
     rows = (f"d{k},{k},j,1\n" for k in range(20_000))
     return ("dataset,item_id,judge,vote\n" + "".join(rows)).encode()
-
-
-def columns() -> bytes:
-    """5,000 columns of labels."""
-    draw, names = random.Random(1), [f"c{k}" for k in range(5_000)]
-    rows = (f"{item},{','.join(draw.choices('AB', k=len(names)))}\n" for item in range(5))
-    return (f"item_id,{','.join(names)}\n" + "".join(rows)).encode()
 
 
 def judges() -> bytes:
@@ -44,7 +37,6 @@ def dense_models() -> bytes:
 
 WIDE: dict[str, Callable[[], bytes]] = {
     "20,000 data sets.csv": data_sets,
-    "5,000 columns of labels.csv": columns,
     "5,000 judges.csv": judges,
     "5,000 models.csv": models,
     "320 models that all met.csv": dense_models,
