@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Literal
 
@@ -168,17 +169,13 @@ class _Point:
 
     def hessian(self) -> FloatArray:
         """Xᵀ∂uu·X, Xᵀ∂uη·Z and Zᵀ∂ηη·Z, (rows, p, p)."""
-        by_uu, by_cross, by_eta = self._curvature()
+        sides = {"u": self.x, "eta": self.y}
         size = len(self.in_u) + len(self.in_eta)
         hessian = np.empty((len(self.m), size, size))
-        u, eta = list(enumerate(self.in_u)), list(enumerate(self.in_eta))
-        for weight, pairs, left, right in (
-            (by_uu, combinations_with_replacement(u, 2), self.x, self.x),
-            (by_cross, product(u, eta), self.x, self.y),
-            (by_eta, combinations_with_replacement(eta, 2), self.y, self.y),
-        ):
-            (i, row), (j, column) = (np.array(part).T for part in zip(*pairs, strict=True))
-            hessian[:, row, column] = hessian[:, column, row] = _sums(weight, left[i] * right[j])
+        places = _places(tuple(self.in_u), tuple(self.in_eta))
+        for weight, (left, right, i, j, row, column) in zip(self._curvature(), places, strict=True):
+            sums = _sums(weight, sides[left][i] * sides[right][j])
+            hessian[:, row, column] = hessian[:, column, row] = sums
         return hessian
 
     def _curvature(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -196,6 +193,25 @@ class _Point:
         by_cross = z * (am * (1 + 2 * d) - cp * (1 - 2 * d) - bend * (self.m_u * m + self.p_u * p))
         by_eta = z * (bend * z * (m * m + p * p) + (am + cp) * (2 * z - 1))
         return by_uu, by_cross, by_eta
+
+
+@cache
+def _places(
+    in_u: tuple[int, ...], in_eta: tuple[int, ...]
+) -> tuple[tuple[str, str, IntArray, IntArray, IntArray, IntArray], ...]:
+    """Of each block of the Hessian, uu, uη and ηη: the sides of its products, their columns i and j
+    there, and the places of these in θ.
+    """
+    u, eta = list(enumerate(in_u)), list(enumerate(in_eta))
+    blocks = []
+    for left, right, pairs in (
+        ("u", "u", combinations_with_replacement(u, 2)),
+        ("u", "eta", product(u, eta)),
+        ("eta", "eta", combinations_with_replacement(eta, 2)),
+    ):
+        (i, row), (j, column) = (np.array(part).T for part in zip(*pairs, strict=True))
+        blocks.append((left, right, i, j, row, column))
+    return tuple(blocks)
 
 
 def _linear(theta: FloatArray, columns: FloatArray) -> FloatArray:

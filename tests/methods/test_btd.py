@@ -52,13 +52,21 @@ def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
     """Weighted mean DRPS written straight from docs/methods.md §1, without the module
     under test.
     """
+    return plain_loss(theta, cells, *sides_and_ties(cells, alpha, kappa))
+
+
+def sides_and_ties(cells, alpha=1.0, kappa=1.0):
     s = 0.5 * np.log((cells.plus + alpha) / (cells.minus + alpha))
     t = np.log((cells.tie + kappa) / (cells.plus + cells.tie + cells.minus + kappa))
-    logits = np.stack([-theta[0] * s, theta[1] + theta[2] * t, theta[0] * s])
+    return s, t
+
+
+def plain_loss(theta, cells, s, t):
+    logits = np.array([-theta[0] * s, theta[1] + theta[2] * t, theta[0] * s])
     p = np.exp(logits - logits.max(axis=0))
     p /= p.sum(axis=0)
     below, upto = p[0] - (cells.gold <= -1), p[0] + p[1] - (cells.gold <= 0)
-    by_p = np.stack([2 * (below + upto), 2 * upto, np.zeros_like(s)])
+    by_p = np.array([2 * (below + upto), 2 * upto, np.zeros_like(s)])
     by_logit = p * (by_p - (p * by_p).sum(axis=0))
     weight = cells.weight / cells.weight.sum()
     gradient = [
@@ -85,9 +93,9 @@ def independent_minimum(cells: VoteCells, rng: np.random.Generator, starts: int 
     box = box_of(cells)
     runs = (
         optimize.minimize(
-            plain_objective,
+            plain_loss,
             x,
-            args=(cells,),
+            args=(cells, *sides_and_ties(cells)),
             jac=True,
             bounds=box,
             method="L-BFGS-B",

@@ -135,8 +135,8 @@ def test_ten_labels_before_anything_is_said_and_a_verdict_stays():
 def test_a_tie_of_the_person_moves_no_bet():
     """A tie says nothing of the share of decided labels; it is a label all the same."""
     credit = [1.0] * 12 + [0.0, 1.0] * 4
-    plain = standing(row(credit, items=10**9), Plan(labels=None), limits=LIMITS)
-    tied = standing(row([*credit, *[math.nan] * 15], items=10**9), Plan(labels=None), limits=LIMITS)
+    plain = standing(row(credit, items=10**6), Plan(labels=None), limits=LIMITS)
+    tied = standing(row([*credit, *[math.nan] * 15], items=10**6), Plan(labels=None), limits=LIMITS)
     assert tied.n == plain.n + 15
     assert tied.ties == 15
     assert tied.right == pytest.approx(plain.right) or (
@@ -266,7 +266,7 @@ def test_the_anytime_rate_holds_the_truth():
         y, f = truth[order], judge[order]
         missed += any(
             not (e := anytime_rate(y[:n], f)).low <= truth.mean() <= e.high
-            for n in range(20, 200, 12)
+            for n in range(20, 200, 24)
         )
     assert missed / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
 
