@@ -43,6 +43,10 @@ def provider(request):
     return request.param
 
 
+BEHIND_THE_CALL = pytest.mark.parametrize("provider", ["openai"])
+"""For what a disk does to a reply that is here, where both connections have become one."""
+
+
 @pytest.fixture
 def job(provider) -> Callable[..., Job]:
     return partial(job_for, provider=provider)
@@ -183,6 +187,7 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what, job):
 
 
 @pytest.mark.thorough
+@BEHIND_THE_CALL
 def test_replies_that_find_the_disk_full_are_stored_when_there_is_room(tmp_path, provider):
     script = Path(__file__).with_name("judging_disk.py")
     done = subprocess.run(
@@ -221,6 +226,7 @@ def mounted(*how: str) -> bool:
 
 
 @pytest.mark.thorough
+@BEHIND_THE_CALL
 def test_a_full_disk_ends_with_words_and_nothing_is_paid_twice(small_disk, provider):
     """Three processes: on the disk that fills, on the full one, and once it is larger."""
     items = small_disk.parent / "items.csv"
