@@ -162,7 +162,7 @@ _PROBLEMS = (
         r"broken pipe|remote end closed|name or service|py4j|no connection to|eof detected|ssl|"
         r"\[errno|failed to connect|cannot connect|couldn.t connect|curlcode|nodename|"
         r"connection error|lost synchron|"
-        r"session_(not_found|closed|changed)|code: 37[23]\b",
+        r"session_(not_found|closed|changed)|checkpoint_rdd_block|code: 37[23]\b",
         _LOST,
     ),
     (
@@ -423,8 +423,8 @@ class ClickHouse(Engine):
 
 
 class Spark(Engine):
-    """Spark, by Connect or a session of this process; everything kept is a cached
-    temporary view.
+    """Spark, by Connect or a session of this process; everything kept is a checkpoint on its
+    executors, called by a temporary view.
     """
 
     dialect = "spark"
@@ -432,6 +432,7 @@ class Spark(Engine):
     ordinal = "monotonically_increasing_id()"
 
     def _open(self, url: str) -> None:
+        self._frames: list[Any] = []
         with warnings.catch_warnings():
             # It says that it does not know our pandas, which is not asked for anything.
             warnings.simplefilter("ignore", FutureWarning)
@@ -449,14 +450,20 @@ class Spark(Engine):
         return self._session.sql(sql).toArrow()
 
     def _keep(self, name: str, sql: str) -> None:
-        self._session.sql(sql).createOrReplaceTempView(name)
-        self._session.sql(f"cache lazy table {name}")
+        # A cached view brings the plans of all views below it into each statement, and to plan one
+        # took seconds; a checkpoint is rows, which stay as long as their frame is held.
+        rows = self._session.sql(sql).localCheckpoint()
+        if self.shown.startswith("sc://"):
+            # It comes back as that of the session that this process made last.
+            rows._session = rows._plan._spark_session = self._session
+        rows.createOrReplaceTempView(name)
+        self._frames.append(rows)
 
     def close(self) -> None:
         for name in reversed(self.kept):
             with suppress(Exception):
-                self._session.catalog.uncacheTable(name)
                 self._session.catalog.dropTempView(name)
+        self._frames.clear()
         with suppress(Exception):
             if self.shown.startswith("sc://"):
                 self._session.stop()

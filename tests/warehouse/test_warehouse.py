@@ -7,10 +7,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
+import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import (
     AmbiguousLabels,
+    ConnectionLost,
     InvalidOption,
     NoUsableVotes,
     UnreadableFile,
@@ -889,6 +892,37 @@ def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
         Warehouse.open(f"csv://{tmp_path}", "gold")
     with pytest.raises(NoUsableVotes, match="not a whole number"):
         Warehouse.open(f"csv://{tmp_path}", "bad")
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif("spark" not in HERE, reason="Spark is not installed")
+def test_sessions_of_spark_keep_their_own_rows_until_an_executor_is_lost(
+    engines: dict[str, Running],
+) -> None:
+    from core.warehouse.engines import connect
+
+    engine = engines["spark"]
+    one, two = (connect(engine.url, engine.table.format("odd")) for _ in range(2))
+    for number, session in enumerate((one, two)):
+        session.keep("numbers", f"select {number} as n")
+    for number, session in enumerate((one, two)):
+        assert session.run("select n from numbers").to_pylist() == [{"n": number}]
+    two.close()
+    assert one.run("select n from numbers").num_rows == 1
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            command = process.read_bytes()
+            if (
+                b"CoarseGrainedExecutorBackend" in command
+                and str(engine.folder).encode() in command
+            ):
+                os.kill(int(process.parent.name), signal.SIGKILL)
+    with pytest.raises(ConnectionLost, match="start again"):
+        one.run("select n from numbers")
+    one.keep("numbers", "select 5 as n")
+    assert one.run("select n from numbers").to_pylist() == [{"n": 5}]
+    one.close()
 
 
 @pytest.mark.thorough
