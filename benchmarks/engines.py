@@ -73,7 +73,8 @@ class There:
 
 def run(votes: int, names: tuple[str, ...] = ENGINES) -> Iterator[There]:
     """Audit a table of random votes with 100 splits on each engine."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "warehouse"))
+    tests = Path(__file__).resolve().parents[1] / "tests"
+    sys.path[:0] = [str(tests), str(tests / "warehouse")]
     from warehouses import absent, running
 
     table = random_votes(votes, judges=JUDGES, rng=np.random.default_rng(0))
