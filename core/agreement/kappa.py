@@ -137,6 +137,11 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     gold = []
     for name, counts in vote_counts.items():
         known = counts.labelled()
+        if not len(known):
+            gold.append(
+                JudgePair(judge_1=name, judge_2="gold", n=0, raw=None, kappa=None, reason=NO_COMMON)
+            )
+            continue
         known = known.rows(np.argsort(known.item, kind="stable"))
         found = _beside(known.label + 1, known.item, (known.gold + 1)[None])
         gold += _judge_pairs([(name, "gold")], found, level)
