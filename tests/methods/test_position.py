@@ -1,5 +1,6 @@
 """Position bias: published tables, real judges, laws, and judges with a planted bias."""
 
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -35,37 +36,37 @@ def make(item: list[int] | None = None, **columns: list[float]) -> PositionCount
 
 
 def from_votes(votes: pd.DataFrame) -> PositionCounts:
-    """Counts of one judge from votes in canonical form, by plain pandas."""
-    votes = votes[votes["position"].isin(["ab", "ba"])]
-    votes = votes.assign(slot=votes["vote"].where(votes["position"] == "ab", -votes["vote"]))
+    """Counts of one judge from votes in canonical form, by plain loops."""
+    votes = votes[votes["position"].isin(["ab", "ba"]) & votes["vote"].notna()]
     rows = []
     for (item, *_), group in votes.groupby(["item_id", "model_a", "model_b"], sort=True):
-        runs = group.pivot_table(index="run", columns="position", values="vote").reindex(
-            columns=["ab", "ba"]
-        )
-        both = runs.dropna()
+        orders: dict[str, dict[int, int]] = {"ab": {}, "ba": {}}
+        for order, run, vote in zip(group["position"], group["run"], group["vote"], strict=True):
+            orders[order][run] = int(vote)
+        ab, ba = orders["ab"], orders["ba"]
+        slots = [*ab.values(), *(-vote for vote in ba.values())]
+        both = [(ab[run], ba[run]) for run in ab.keys() & ba.keys()]
         repeats = [
-            abs(a - b)
-            for order in ("ab", "ba")
-            for i, a in enumerate(runs[order].dropna())
-            for b in runs[order].dropna().iloc[i + 1 :]
+            abs(one - two)
+            for order in (ab, ba)
+            for one, two in combinations([order[run] for run in sorted(order)], 2)
         ]
-        tally = group["slot"].value_counts()
-        flips, hard_flips = (both["ab"] != both["ba"]).sum(), (both["ab"] * both["ba"] == -1).sum()
-        row = [
-            item,
-            tally.get(1, 0),
-            tally.get(-1, 0),
-            tally.get(0, 0),
-            len(both),
-            flips,
-            hard_flips,
-        ]
-        differ = sum(difference > 0 for difference in repeats)
-        rows.append([*row, len(repeats), differ, (both["ab"] - both["ba"]).sum()])
-    frame = pd.DataFrame(rows, columns=["item", *TALLIES, *REPEATS, "slot_sum"])
-    columns = {name: frame[name].astype(int).tolist() for name in (*TALLIES, *REPEATS, "slot_sum")}
-    return make(item=pd.factorize(frame["item"])[0].tolist(), **columns)
+        rows.append(
+            {
+                "item": item,
+                "first": slots.count(1),
+                "second": slots.count(-1),
+                "tie": slots.count(0),
+                "pairs": len(both),
+                "flips": sum(one != two for one, two in both),
+                "hard_flips": sum(one * two == -1 for one, two in both),
+                "same_order_pairs": len(repeats),
+                "same_order_disagreements": sum(difference > 0 for difference in repeats),
+                "slot_sum": sum(one - two for one, two in both),
+            }
+        )
+    columns = {name: [row[name] for row in rows] for name in (*TALLIES, *REPEATS, "slot_sum")}
+    return make(item=pd.factorize(np.array([row["item"] for row in rows]))[0].tolist(), **columns)
 
 
 def read(shared_data: Path, name: str, judge: str) -> PositionBias:
