@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from core.importers import read
 from core.store import Store
 
-IMPORTS, APPS = 40, 6
+IMPORTS, APPS = 24, 4
 
 
 @pytest.mark.thorough
