@@ -74,7 +74,8 @@ def anytime_rate(y: FloatArray, f: FloatArray) -> Estimate:
     lowest = (-weight * (largest - ahead))[:, None, None]
     highest = (1 + weight * (ahead - least))[:, None, None]
     total = np.concatenate([[0.0], np.cumsum(y)])
-    under = ((items * GRID - total[:-1, None]) / left[:, None])[:, :, None]
+    possible = (total[-1] <= items * GRID + 1e-9) & (total[-1] + items - n >= items * GRID - 1e-9)
+    under = ((items * GRID[possible] - total[:-1, None]) / left[:, None])[:, :, None]
     stakes = np.array(STAKES)
     open_ = (under > 1e-9) & (under < 1 - 1e-9)
     gains = ((payoff - under, under - lowest), (under - payoff, highest - under))
@@ -86,8 +87,7 @@ def anytime_rate(y: FloatArray, f: FloatArray) -> Estimate:
     )
     log_up, log_down = (np.log(np.exp(logs).mean(axis=1)) for logs in (up, down))
     needed = log_needed(ALPHA)
-    possible = (total[-1] <= items * GRID + 1e-9) & (total[-1] + items - n >= items * GRID - 1e-9)
-    kept = np.flatnonzero(possible & (log_up < needed) & (log_down < needed))
+    kept = np.flatnonzero(possible)[(log_up < needed) & (log_down < needed)]
     rest = weight[-1] * (f.mean() - f[:n].mean())
     value = float(np.clip(y.mean() + rest, 0, 1))
     if not len(kept):

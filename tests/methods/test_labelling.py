@@ -266,7 +266,7 @@ def test_the_anytime_rate_holds_the_truth():
         y, f = truth[order], judge[order]
         missed += any(
             not (e := anytime_rate(y[:n], f)).low <= truth.mean() <= e.high
-            for n in range(20, 200, 24)
+            for n in range(20, 200, 12)
         )
     assert missed / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
 
