@@ -375,8 +375,10 @@ def read_path(name: str, path: Path, max_bytes: int) -> bytes:
             raise UnreadableFile(f"{name}: is a folder. Name the file in it.")
         if path.exists() and not path.is_file():
             raise UnreadableFile(f"{name}: is not a regular file. Save it to a file first.")
+        # As much room is taken as is asked for, and special files say that they have no size.
+        size = path.stat().st_size or max_bytes
         with path.open("rb") as file:
-            return file.read(max_bytes + 1)
+            return file.read(min(size, max_bytes) + 1)
     except FileNotFoundError:
         raise UnreadableFile(f"{name}: there is no such file. Check the path.") from None
     except OSError as error:
