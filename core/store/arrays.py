@@ -272,8 +272,10 @@ def with_codes(
     """
     arrays: dict[str, Any] = {}
     shared: dict[str, tuple[str, ...]] = {}
-    for name, parts in _parts(batches).items():
-        kind = batches.schema.field(name).type
+    columns = _parts(batches)
+    for name in batches.schema.names:
+        # What is joined is not held in parts too.
+        parts, kind = columns.pop(name), batches.schema.field(name).type
         name = name.removesuffix("_")
         if str(kind) == "string":
             shared[PLURALS[name]], arrays[name] = coded(parts)
@@ -290,7 +292,7 @@ def split(columns: Columns, judges: dict[int, str], record: Callable[..., R]) ->
     """A record of each judge's rows, numbers of 64 bits."""
     rows = by_judge(columns["judge"], judges)
     wide = {
-        name: values.astype(np.int64) if values.dtype.kind in "iu" else values
+        name: values.astype(np.int64, copy=False) if values.dtype.kind in "iu" else values
         for name, values in columns.items()
         if name != "judge"
     }
