@@ -510,7 +510,7 @@ def files(n: int, rng: np.random.Generator) -> Iterator[Rival]:
             against, most = "DuckDB's own read_csv of text", 2.5 if size < n else 2
             yield rival(f"{work}: time", against, both[:, :, 0], most=most)
             yield rival(f"{work}: processor time", against, both[:, :, 2], most=most)
-            yield rival(f"{work}: memory (GB)", against, both[:, :, 1] / 1024, most=most)
+            yield rival(f"{work}: memory (GiB)", against, both[:, :, 1] / 1024, most=most)
             places[size] = (file, store)
         for splits in (0, 100):
             alone, again = (
@@ -528,7 +528,7 @@ def files(n: int, rng: np.random.Generator) -> Iterator[Rival]:
             work, against = f"audit, {n / 1e6:.0f} M votes, {splits} splits", "itself at a tenth"
             yield rival(f"{work}, a process: time", against, alone[:, :, 0], most=5)
             yield rival(f"{work}, a process: processor time", against, alone[:, :, 2], most=5)
-            yield rival(f"{work}, a process: memory (GB)", against, alone[:, :, 1] / 1024, most=5)
+            yield rival(f"{work}, a process: memory (GiB)", against, alone[:, :, 1] / 1024, most=5)
             yield rival(f"{work}, the second of a process: time", against, again[:, :, 0], most=5)
         yield from _counting(*places[n])
 

@@ -10,7 +10,7 @@ import pytest
 from btd_counts import simulate_counts
 from places import REPOSITORY
 
-from benchmarks import alternatives, budget, files, interactions
+from benchmarks import alternatives, budget, engines, files, interactions
 from benchmarks.__main__ import main
 from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
@@ -150,6 +150,14 @@ def test_what_a_visitor_waits_for_has_its_goal_beside_a_bare_app():
     for one in interactions.INTERACTIONS:
         page = one.path.partition("?")[0] or "overview"
         assert (REPOSITORY / "pages" / f"{page}.py").exists()
+
+
+@pytest.mark.thorough
+def test_an_engine_is_started_and_audited_as_the_file_is():
+    pytest.importorskip("sqlglot")
+    of_file, of_engine = engines.run(1_200, ("parquet",))
+    assert (of_engine.engine, of_engine.equal) == ("parquet", True)
+    assert of_engine.rows > of_file.rows == 0
 
 
 def test_an_absent_file_is_a_reason(tmp_path):
