@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -120,11 +120,17 @@ def audit(
                 "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
                 "orientation."
             )
-        judge_of = {judge.name: audit_judge(counted, judge.name) for judge in about.judges}
+        aggregated = {judge.name: _aggregate(counted.of(judge.name)) for judge in about.judges}
+        grid = _grid(counted, notes) if options.grid else None
+        # What rules need is as large as the outcomes that checks are about to ask for.
+        counted.release("weighed")
+        judge_of = {
+            judge.name: audit_judge(counted, judge.name, aggregated[judge.name])
+            for judge in about.judges
+        }
         agreed = counted.agreement
         scores = audit_scores(moment, within, options, counted.rows_read) if about.scores else ()
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
-        grid = _grid(counted, notes) if options.grid else None
         forced = _forced(counted, notes) if options.forced_choice else None
         jury = _jury(counted, queries.costs(moment, within), notes) if options.jury else None
         boards = judged_boards(pairs, of_anchor, scores_of, level=options.level, pool=options.pool)
@@ -348,7 +354,15 @@ def check_judge(counted: Counted, judge: str) -> tuple[CheckResult, ...]:
     )
 
 
-def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
+class Aggregated(NamedTuple):
+    """The fit of one judge's votes and its splits, and why there is none."""
+
+    fit: BTDFit | None
+    splits: Evaluation | None
+    notes: tuple[str, ...]
+
+
+def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAudit:
     """Every result and every check of one judge."""
     evidence, options = counted.of(judge), counted.options
     results = check_judge(counted, judge)
@@ -359,7 +373,7 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         )
     elif (kinds := several_kinds(evidence.stated)) is not None:
         notes.append(f"{judge}: {kinds}")
-    fitted, splits = _aggregate(evidence, notes)
+    notes += aggregated.notes
     votes = evidence.votes
     return JudgeAudit(
         judge=judge,
@@ -375,8 +389,8 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
         confusion=confusion(votes, level=options.level)
         if votes is not None and evidence.has_gold
         else None,
-        btd=fitted,
-        splits=splits,
+        btd=aggregated.fit,
+        splits=aggregated.splits,
         repeatability=evidence.repeatability,
         direction=evidence.direction,
         blind_rule=evidence.blind_rule,
@@ -394,25 +408,26 @@ def audit_judge(counted: Counted, judge: str) -> JudgeAudit:
     )
 
 
-def _aggregate(evidence: Evidence, notes: list[str]) -> tuple[BTDFit | None, Evaluation | None]:
-    """The fit and its splits; `notes` take why there is none."""
+def _aggregate(evidence: Evidence) -> Aggregated:
+    """Calibrate the labels of one judge's votes, and compare the rules on random splits."""
     name, options, counted = evidence.judge, evidence.options, evidence.counted
     labelled = None if evidence.votes is None else evidence.votes.labelled()
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
-        notes.append(
+        note = (
             f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it "
             f"has {n}."
         )
-        return None, None
+        return Aggregated(None, None, (note,))
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
-    notes.extend(f"{name}: {note}" for note in fitted.notes)
+    notes = [f"{name}: {note}" for note in fitted.notes]
     if not options.splits or name not in counted.weighed:
-        return fitted, None
+        return Aggregated(fitted, None, tuple(notes))
     given, reasons = given_labels(labelled, counted.weighed[name], judge=name, judges=counted.votes)
+    splits = None
     try:
-        splits = evaluate(
+        found = evaluate(
             labelled,
             fit_options,
             given=given,
@@ -421,10 +436,10 @@ def _aggregate(evidence: Evidence, notes: list[str]) -> tuple[BTDFit | None, Eva
             level=options.level,
             rng=np.random.default_rng(options.seed),
         )
+        splits = replace(found, not_applicable=found.not_applicable | reasons)
     except TooFewLabels as error:
         notes.append(f"{name}: no splits. {error}")
-        return fitted, None
-    return fitted, replace(splits, not_applicable=splits.not_applicable | reasons)
+    return Aggregated(fitted, splits, tuple(notes))
 
 
 def anchors_of(pooled: PairScores, options: AuditOptions) -> tuple[str, ...]:

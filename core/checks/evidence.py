@@ -253,7 +253,11 @@ class Counted:
         for counts, results in OWN_COUNTS.items():
             for judge, result in product(self.about, results):
                 getattr(self.of(judge), result)
-            self.__dict__.pop(counts, None)
+            self.release(counts)
+
+    def release(self, counts: str) -> None:
+        """Let go of counts, which are asked for again if they are needed again."""
+        self.__dict__.pop(counts, None)
 
     def at_level(self, level: float) -> Counted:
         """The same counts, for results with intervals of another level."""

@@ -103,6 +103,8 @@ def test_browser_the_views_of_the_papers_are_whole(chromium, own_app, theme, wid
                 assert visitor.votes_shown() > 0, name
 
 
+DRAWN = """() => [...document.querySelectorAll('[data-testid=stDataFrame]')]
+  .every((table) => table.querySelector('.dvn-scroller'))"""
 TABLES = """() => [...document.querySelectorAll('[data-testid=stDataFrame] .dvn-scroller')]
   .filter((table) => table.getBoundingClientRect().width > 0)
   .map((table) => table.scrollWidth - table.clientWidth)"""
@@ -112,11 +114,13 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
     widths = {}
     with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
         visitor.open(f"/leaderboard?{DEMO}")
-        tabs = visitor.page.get_by_role("tab")
-        for name in tabs.all_inner_texts():
+        names = visitor.page.get_by_role("tab").all_inner_texts()
+        for place, name in enumerate(names):
             visitor.page.get_by_role("tab", name=name, exact=True).click()
+            visitor.in_address("tab", name if place else None)
             visitor.settle()
             visitor.figures()
+            visitor.page.wait_for_function(DRAWN)
             widths[name] = visitor.page.evaluate(TABLES)
     assert sum(map(len, widths.values())) > len(widths)
     assert not {name for name, beyond in widths.items() if max(beyond, default=0) > 1}, widths

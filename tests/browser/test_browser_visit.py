@@ -29,10 +29,7 @@ def state(visitor) -> dict[str, list[str]]:
 def wanted(visitor, **known: str | None) -> None:
     """Wait until the address has this much; None: until it has none of the name."""
     for name, value in known.items():
-        visitor.page.wait_for_function(
-            "([name, value]) => new URLSearchParams(location.search).get(name) === value",
-            arg=[name, value],
-        )
+        visitor.in_address(name, value)
 
 
 def settled(visitor, kept: dict[str, list[str]]) -> None:

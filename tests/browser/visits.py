@@ -150,6 +150,13 @@ class Visitor:
         self.page.wait_for_selector("[data-testid=stMain] h1")
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
+    def in_address(self, name: str, value: str | None) -> None:
+        """Wait until the address has this value of a name; None: until it has none."""
+        self.page.wait_for_function(
+            "([name, value]) => new URLSearchParams(location.search).get(name) === value",
+            arg=[name, value],
+        )
+
     def arrive(self, title: str) -> None:
         """Wait until the app has drawn the page of this title."""
         self.page.locator("[data-testid=stMain] h1").filter(has_text=title).wait_for()
