@@ -288,9 +288,7 @@ def with_files(
     readings = read(files, options)
     if not any(reading.votes.num_rows for reading in readings):
         raise NoUsableVotes(f"{name}: no vote in it to compare with.")
-    with Store.open() as store:
-        for reading in readings:
-            store.load(reading)
+    with Store.holding(readings) as store:
         sides = (store, of_other_files(audit.selection)), (new, audit.selection)
         found = compare(name, *sides, level=audit.options.level)
     return replace(audit, against=found)

@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,11 +133,9 @@ def _audited(
             for reading in readings:
                 for note in reading.notes:
                     complain(f"{reading.name}: {note}")
-    with Store.open() as store:
+    with ExitStack() as stack:
         with shown_progress() as progress:
-            for k, reading in enumerate(readings):
-                start, end = (0.4 + 0.6 * (k + done) / len(readings) for done in (0, 1))
-                store.load(reading, progress=part_of(progress, start, end))
+            store = stack.enter_context(Store.holding(readings, part_of(progress, 0.4, 1)))
         how = _read_options(options)
         if options.labels_from is not None:
             from .label_sheet import join_if_sheet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,9 +149,7 @@ def with_series(
             readings = read([(name, data)], options)
             if not any(reading.votes.num_rows for reading in readings):
                 raise NoUsableVotes(f"{one_line(name)}: no vote in it for a series.")
-            with closing(Store.open()) as store:
-                for reading in readings:
-                    store.load(reading)
+            with Store.holding(readings) as store:
                 yield one_line(name), store, selection
         yield _name(audit), new, audit.selection
 

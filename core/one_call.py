@@ -258,9 +258,7 @@ def audit(
         refuse_unusable(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
-    with Store.open() as store:
-        for result in results:
-            store.load(result)
+    with Store.holding(results) as store:
         if sheet is not None:
             join_if_sheet(store, *sheet)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)

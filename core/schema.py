@@ -5,7 +5,7 @@ wrong.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import Message
@@ -381,6 +381,10 @@ class ImportResult:
             mapping={},
             kind=kind,
         )
+
+    def without_votes(self) -> ImportResult:
+        """What is to be told of it once its votes are in a store; of them it keeps their number."""
+        return replace(self, votes=self.votes.select([]))
 
     @property
     def n_read(self) -> int:

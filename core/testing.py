@@ -36,9 +36,7 @@ def assert_judges(
     parsed = [parse_gate(gate, strict=strict) for gate in gates] or strict_gates()
     paths = [Path(path) for path in ([votes] if isinstance(votes, str | Path) else votes)]
     readings = read([(path.name, path) for path in paths], reading or ReadOptions())
-    with Store.open() as store:
-        for each in readings:
-            store.load(each)
+    with Store.holding(readings) as store:
         audited = audit(
             store, selection or Selection(), options or AuditOptions(), readings=readings
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import InvalidOption
-from ..files import Progress
+from ..files import Progress, part_of
 from ..schema import ImportResult, Kind, Selection
 from .browse import DatasetInfo, datasets
 from .connection import Database
@@ -16,8 +19,36 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+MANY = 1_000_000
+"""Rows of which more are kept in a file: DuckDB compresses them there to a tenth."""
+
+
 class Store(Database):
     """Judgements on disk or in memory. Use `Store.open`; threads may share it."""
+
+    @classmethod
+    @contextmanager
+    def holding(
+        cls, readings: list[ImportResult], progress: Progress | None = None
+    ) -> Iterator[Store]:
+        """A store of what was read, gone after use: in memory, or of `MANY` rows in a folder for
+        temporary files, where there is one.
+
+        readings : a loaded one gives way to what is to be told of it, so that votes are not held
+            twice.
+        """
+        with ExitStack() as stack:
+            place = None
+            if sum(reading.votes.num_rows for reading in readings) > MANY:
+                with suppress(OSError):
+                    folder = tempfile.TemporaryDirectory(prefix="appellate-")
+                    place = f"{stack.enter_context(folder)}/votes.duckdb"
+            store = stack.enter_context(cls.open(place))
+            for k, reading in enumerate(readings):
+                parts = (k / len(readings), (k + 1) / len(readings))
+                store.load(reading, progress=part_of(progress, *parts))
+                readings[k] = reading = reading.without_votes()
+            yield store
 
     def load(
         self,

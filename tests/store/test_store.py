@@ -535,3 +535,47 @@ def test_write_file_names_the_endings_it_knows(tmp_path):
         write_file(pa.table({"a": [1]}), tmp_path / "out.xlsx")
     with pytest.raises(InvalidOption, match="cannot be written"):
         write_file(pa.table({"a": [1]}), tmp_path / "missing" / "out.csv")
+
+
+def held(monkeypatch, tmp_path, most: int):
+    """Readings of all and the place of a store that holds them, where it may take so many."""
+    monkeypatch.setattr("core.store.store.MANY", most)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    readings = [reading(VOTES), reading(FULL)]
+    with Store.holding(readings) as store:
+        return readings, store.path, store.export()
+
+
+def test_what_was_read_lies_in_memory_or_of_many_rows_in_a_folder_that_goes(monkeypatch, tmp_path):
+    few, nowhere, exported = held(monkeypatch, tmp_path, 1000)
+    assert nowhere is None
+    many, place, the_same = held(monkeypatch, tmp_path, 2)
+    assert place.is_relative_to(tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert the_same.equals(exported)
+    for told in (few, many):
+        assert [each.n_read for each in told] == [len(VOTES), len(FULL)]
+        assert [each.judged.rows for each in told] == [len(VOTES), len(FULL)]
+        assert not sum(each.votes.nbytes for each in told)
+
+
+def test_many_rows_lie_in_memory_where_no_folder_takes_them(monkeypatch, tmp_path):
+    def nowhere(**_) -> None:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", nowhere)
+    _, place, exported = held(monkeypatch, tmp_path, 2)
+    assert place is None
+    assert exported.num_rows == len(VOTES) + len(FULL)
+
+
+def test_a_folder_of_many_rows_goes_when_a_question_fails(monkeypatch, tmp_path):
+    monkeypatch.setattr("core.store.store.MANY", 2)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Store.holding([reading(VOTES)]) as store:
+        assert list(tmp_path.iterdir())
+        with pytest.raises(UnknownName):
+            queries.vote_counts(store, Selection(judges=("nobody",)))
+    with pytest.raises(ZeroDivisionError), Store.holding([reading(VOTES)]):
+        1 / 0  # noqa: B018
+    assert not list(tmp_path.iterdir())
