@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -58,6 +59,16 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
     if config.option.markexpr == "not thorough":
         settings.load_profile("short")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A build server ends after a time of its own, and one machine is five times as slow as
+    another: then what matters most has been tested, and what has not is said.
+    """
+    until = float(os.environ.get("APPELLATE_THOROUGH_UNTIL", "inf"))
+    if time.time() > until and item.get_closest_marker("thorough"):
+        pytest.skip("a thorough test for which this slow machine left no time")
 
 
 def pytest_collection_finish() -> None:

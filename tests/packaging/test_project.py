@@ -1,8 +1,10 @@
 """What stands around the code: hooks, workflows, forms and editors' settings say what is so."""
 
 import configparser
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,24 @@ def test_the_workflow_tests_every_python_that_is_promised() -> None:
     assert (REPOSITORY / ".ci" / "run").stat().st_mode & 0o111
     for target in re.findall(r"\bmake ([\w-]+)", " ".join(commands)):
         assert recipe(target)
+
+
+@pytest.mark.thorough
+def test_a_build_whose_time_is_up_skips_thorough_tests_alone_and_counts_them() -> None:
+    assert "export APPELLATE_THOROUGH_UNTIL" in (REPOSITORY / ".ci" / "run").read_text()
+    one = "tests/store/test_store.py"
+    names = ("the_demo_survives_import", "write_file_names_the_endings")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rs", one, "-k", " or ".join(names)],
+        cwd=REPOSITORY,
+        env={**os.environ, "APPELLATE_THOROUGH_UNTIL": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "SKIPPED [1]" in run.stdout
+    assert "left no time" in run.stdout
+    assert re.search(r"^s\.", run.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
