@@ -166,8 +166,7 @@ def _lacking(result: ImportResult) -> Iterator[str]:
     from .schema import Selection
     from .store import Store
 
-    with Store.open() as store:
-        store.load(result)
+    with Store.holding([result]) as store:
         audited = audit(store, Selection(), AuditOptions(splits=0), readings=[result])
     sentences = missing(audited.checks)
     yield "Every check has what it needs." if not sentences else "To check more:"

@@ -384,7 +384,10 @@ class ImportResult:
 
     def without_votes(self) -> ImportResult:
         """What is to be told of it once its votes are in a store; of them it keeps their number."""
-        return replace(self, votes=self.votes.select([]))
+        import pyarrow as pa
+
+        # A copy of a table without a column has no rows.
+        return replace(self, votes=pa.table({"votes": pa.nulls(self.votes.num_rows)}))
 
     @property
     def n_read(self) -> int:

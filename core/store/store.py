@@ -31,8 +31,8 @@ class Store(Database):
     def holding(
         cls, readings: list[ImportResult], progress: Progress | None = None
     ) -> Iterator[Store]:
-        """A store of what was read, gone after use: in memory, or of `MANY` rows in a folder for
-        temporary files, where there is one.
+        """A store of what was read, gone after use: in memory, or of more than `MANY` rows in a
+        folder for temporary files, where there is one.
 
         readings : a loaded one gives way to what is to be told of it, so that votes are not held
             twice.

@@ -1,3 +1,4 @@
+import copy
 import io
 import subprocess
 import sys
@@ -557,6 +558,7 @@ def test_what_was_read_lies_in_memory_or_of_many_rows_in_a_folder_that_goes(monk
         assert [each.n_read for each in told] == [len(VOTES), len(FULL)]
         assert [each.judged.rows for each in told] == [len(VOTES), len(FULL)]
         assert not sum(each.votes.nbytes for each in told)
+        assert [copy.deepcopy(each).n_read for each in told] == [len(VOTES), len(FULL)]
 
 
 def test_many_rows_lie_in_memory_where_no_folder_takes_them(monkeypatch, tmp_path):
