@@ -29,6 +29,7 @@ from .file_series import with_series
 from .files import file_to_read, written_whole
 from .importers import ReadOptions, mostly_rejected, read, read_arrow, with_votes
 from .importers.join import join_labels
+from .importers.same_items import as_one
 from .interpretation.questions import headlines
 from .label_sheet import is_sheet, join_if_sheet
 from .schema import Selection
@@ -351,8 +352,8 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
             tables.append((own, _arrow(source, own)))
     alone = replace(options, votes_of=None)
     results = read(files, alone) if files else []
-    results += [read_arrow(table, alone, name=own) for own, table in tables]
-    return with_votes(results, options)
+    of_tables = [read_arrow(table, alone, name=own) for own, table in tables]
+    return with_votes(as_one([*results, *of_tables], options.items), options)
 
 
 def _arrow(source: Any, name: str) -> pa.Table:

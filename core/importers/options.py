@@ -53,6 +53,8 @@ class ReadOptions:
     confidence_scale : 1, 100, levels (`1-5`, `1-7`, `1-10`, `0-10`) or `logit`; None decides by the
         column, or asks (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
+    items : whether items of several files that have one id are the same; None decides for each
+        pair of files (`same_items.as_one`).
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
@@ -91,6 +93,10 @@ class ReadOptions:
     )
     rater_type: Literal["llm", "human"] | None = field(
         default=None, metadata=flag("kind of rater where the file does not say")
+    )
+    items: Literal["same", "apart"] | None = field(
+        default=None,
+        metadata=flag("items of several files with one id are the same, or each file's own"),
     )
     lower_is_better: tuple[str, ...] = field(
         default=(), metadata=flag("metrics of which less is better", metavar="METRIC")
@@ -145,6 +151,7 @@ class ReadOptions:
             "label_refers": ("model", "slot"),
             "confidence_scale": SCALES,
             "rater_type": RATER_TYPES,
+            "items": ("same", "apart"),
         }
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):

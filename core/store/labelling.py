@@ -146,9 +146,11 @@ def begin(
         items = list(by_item)
         drawn = [by_item[item][rng.integers(len(by_item[item]))] for item in items]
         order = rng.permutation(len(items))
-        gold = "comparisons c where c.dataset" if kind == "votes" else "scores c where c.dataset"
+        gold = "scores c where c.dataset = ?"
+        if kind == "votes":
+            gold = "comparisons c where c.id in (select comparison from tallies where dataset = ?)"
         of_file = bool(
-            change.count(f"select count(*) from {gold} = ? and c.gold is not null", [number])
+            change.count(f"select count(*) from {gold} and c.gold is not null", [number])
         )
         change.execute(
             "insert into labelling values (?, ?, ?, ?, ?, ?, now()::timestamp)",

@@ -14,7 +14,9 @@ import yaml
 from places import REPOSITORY
 from wheels import Environment, closure, environment, link
 
+from core import audit
 from core.errors import InvalidOption
+from core.reporting.document import to_json
 from core.simulate.votes import write_demo
 from core.testing import assert_judges
 
@@ -118,6 +120,19 @@ def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
     assert list(document["judges"]) == ["sim-judge-careful"]
     suites = ElementTree.parse(job / "out" / "junit.xml").getroot()
     assert [suite.get("name") for suite in suites] == ["sim-judge-careful"]
+
+
+@pytest.mark.thorough
+def test_copies_of_a_pattern_count_once(server: tuple[Path, Environment], job: Path) -> None:
+    votes = job / "votes"
+    (votes / "two.csv").write_bytes((votes / "one.csv").read_bytes())
+    code, said = step("Audit", job, server[0], files="votes/*.csv", options="--splits 0")
+    assert code == 0, said
+    document = json.loads((job / "out" / "audit.json").read_text(encoding="utf-8"))
+    for way in ([votes / "one.csv", votes / "two.csv"], [votes], [votes / "one.csv"]):
+        expected = json.loads(to_json(audit(way, splits=0)))
+        for name in ("schema", "overall", "judges", "scores"):
+            assert document[name] == expected[name], name
 
 
 @pytest.mark.thorough
