@@ -82,7 +82,10 @@ ONE_JUDGE = Check(
     estimate=_difference,
     sentence=lambda *_: "",
     compose=_one_judge,
-    short=lambda *_: "is two judges in these files",
+    short=lambda _evidence, _difference, grade: (
+        "is two judges in these files" if grade == "warn" else "is one judge in all files"
+    ),
+    figure="between files",
     asked=lambda evidence: evidence.between_files is not None,
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..records import ByFile
 from ..schema import Kind, Selection
-from .arrays import columns_of
+from .arrays import ints
 from .schema import OF_FILE
 from .selection import at_one_moment, scope
 
@@ -63,18 +63,20 @@ def by_file(
         f"({place}, {dataset}, {first}, {last})"
         for place, (dataset, first, last, _) in enumerate(files)
     )
-    found = columns_of(store.batches(selected.sql(_SAID[kind], files=rows), selected.params))
+    found = store.query(selected.sql(_SAID[kind], files=rows), selected.params)
     names = dict(store.rows("select id, name from metrics")) if kind == "scores" else {0: None}
     judged: dict[tuple[str, str | None], ByFile] = {}
-    rater = found["judge"].astype(np.int64) << 32 | found["metric"]
+    judge, metric, file, item = (ints(found, name) for name in ("judge", "metric", "file", "item"))
+    said, right = (np.array(found[name].to_numpy(), np.float64) for name in ("said", "right_"))
+    rater = judge << 32 | metric
     for code in np.unique(rater):
         own = rater == code
         judged[selected.judges[int(code) >> 32], names[int(code) & 0xFFFFFFFF]] = ByFile(
             files=tuple(name for *_, name in files),
-            file=found["file"][own].astype(np.int64),
-            item=found["item"][own].astype(np.int64),
-            right=found["right"][own],
-            said=found["said"][own],
+            file=file[own],
+            item=item[own],
+            right=right[own],
+            said=said[own],
             said_is="vote" if kind == "votes" else "score",
         )
     return judged
