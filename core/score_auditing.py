@@ -13,6 +13,7 @@ from .checks.score_evidence import JudgedScores, ScoreEvidence
 from .interpretation.single_answers import score_answer
 from .scores.table import ScoreTable
 from .stats.periods import periods
+from .store.file_queries import by_file
 from .store.score_queries import score_answers, score_dates, score_runs, scored_metrics
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def judged(
         period=period,
         periods=names,
         wrong_pass=options.wrong_pass,
+        by_file=by_file(store, selection, "scores").get((about.judge, about.metric)),
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
         missing=about.failed,

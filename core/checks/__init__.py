@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidOption
-from . import accuracy, agreement, bias, confidence, data, order, scores
+from . import accuracy, agreement, bias, change, confidence, data, order, scores
 from .check import Check, Limits
 
-FAMILIES = (accuracy, order, confidence, agreement, bias, data)
+FAMILIES = (accuracy, order, confidence, agreement, bias, data, change)
 CHECKS: tuple[Check, ...] = tuple(check for family in FAMILIES for check in family.CHECKS)
 """All checks of votes, in the order in which they are shown."""
-SCORE_CHECKS = scores.CHECKS
+SCORE_CHECKS = (*scores.CHECKS, *change.CHECKS)
 """All checks of scores of single answers."""
 BY_NAME: dict[str, Check] = {check.name: check for check in (*CHECKS, *SCORE_CHECKS)}
 LIMITS: dict[str, Limits] = {

@@ -24,6 +24,7 @@ from ..accuracy import (
     tie_gap,
     with_missing_as_ties,
 )
+from ..agreement.between_files import FileDifference, between_files
 from ..agreement.judge_vs_human import (
     judge_against_people,
     judge_credit_against_people,
@@ -55,12 +56,14 @@ from ..scores.people import EPSILON, AltTest, alttest_of_votes
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
+from ..store.file_queries import by_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..audit_results import AuditOptions
     from ..records import (
+        ByFile,
         ConfidenceCounts,
         FirstVotes,
         IntArray,
@@ -121,6 +124,11 @@ class Counted:
         """The rows of the files, and how many were not read whole."""
         read: RowsRead | None = self._ask(queries.rows_read)
         return read
+
+    @cached_property
+    def by_file(self) -> dict[tuple[str, str | None], ByFile]:
+        """What each judge said in each file, where there are several."""
+        return dict(self._ask(by_file))
 
     @cached_property
     def votes(self) -> dict[str, VoteCounts]:
@@ -318,6 +326,12 @@ class Evidence:
     def is_person(self) -> bool:
         """Whether the votes are a human rater's."""
         return self.judge in self.counted.people
+
+    @cached_property
+    def between_files(self) -> FileDifference | None:
+        """The files between which it differs most."""
+        judged = self.counted.by_file.get((self.judge, None))
+        return None if judged is None else between_files(judged)
 
     @cached_property
     def own_gold(self) -> str | None:

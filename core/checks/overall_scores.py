@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import CheckResult
+from .change import ONE_JUDGE
+from .check import CheckResult, results_of
 from .overall import Overall, OverallVerdict
 from .score_evidence import ScoreEvidence
 from .scores import CHECKS
@@ -12,7 +13,7 @@ from .scores import CHECKS
 
 def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
     """One result per check of scores, in their order."""
-    return tuple(check.result(evidence) for check in CHECKS)
+    return results_of((*CHECKS, ONE_JUDGE), evidence)
 
 
 def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:

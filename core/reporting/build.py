@@ -170,7 +170,7 @@ def _matrix(
     lines = [f"| {title} | verdict | n |{heads}", "|---|---|--:|" + ":-:|" * len(shown)]
     for judge, overall, results, n in judges:
         of = {result.check: SIGNS[result.grade] for result in results}
-        cells = "".join(f" {of[check.name]} |" for check in shown)
+        cells = "".join(f" {of.get(check.name, '')} |" for check in shown)
         verdict = f"{SIGNS[GRADE_OF[overall.verdict]]} {overall.verdict.replace('_', ' ')}"
         lines.append(f"| {_escaped(judge)} | {verdict} | {n:,} |{cells}")
     return [*lines, ""]

@@ -160,6 +160,9 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
+    if reading and reading["reading"]["items"] is None:
+        # Said of several files only.
+        del reading["reading"]["items"]
     own = asdict(audit.options)
     if audit.options.outside is not None:
         # Where a file lies is the machine's.
