@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from datetime import date
 from xml.etree import ElementTree
 
-from ..against import COMPARED
-from ..audit_results import Audit
-from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
-from ..checks.check import GRADES, Check, CheckResult
-from ..checks.overall import GRADE_OF, OVERALL_WORDS, SIGNS, Overall, because
-from ..checks.score_evidence import ScoreEvidence
+from ..auditing.answers import overview_answer
+from ..auditing.checks import BY_NAME, CHECKS, SCORE_CHECKS
+from ..auditing.overall import GRADE_OF, OVERALL_WORDS, SIGNS, Overall, because
+from ..auditing.results import Audit
 from ..errors import InvalidOption
-from ..interpretation.questions import overview_answer
-from ..interpretation.single_answers import said_of
-from ..interpretation.tables import field_of
+from ..finding.check import GRADES, Check, CheckResult
+from ..finding.tables import field_of
+from ..finding.wording import count, one_line, target
+from ..questions.change.files import COMPARED
+from ..questions.scores.card import said_of
+from ..questions.scores.evidence import ScoreEvidence
 from ..stats.estimate import Estimate
-from ..wording import count, one_line, target
 from .text import METRICS
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
