@@ -203,7 +203,7 @@ def _honest(of: Found) -> str:
 
 GRAVEST = (
     *("accuracy", "agreement", "position", "stability", "category", "ties", "length"),
-    *("own_family", "robustness", "coin_share", "repeatability", "data"),
+    *("one_judge", "own_family", "robustness", "coin_share", "repeatability", "data"),
     *("overconfidence", "calibration", "discrimination"),
 )
 """Checks in the order in which a headline has room for their faults."""
@@ -241,6 +241,7 @@ FAULTS = {
     "coin_share": "tosses coins on some comparisons",
     "agreement": "agrees with people less than people do",
     "own_family": "favours its own family",
+    "one_judge": "is two judges in these files",
     "robustness": "is moved by changes that should not matter",
     "data": "often gives no verdict",
 }

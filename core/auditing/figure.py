@@ -463,6 +463,7 @@ def check_matrix(
         _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
         for y, judge in enumerate(rows)
         for x, check in enumerate(checks)
+        if (judge, check) in of
     ]
     marks, shapes = tiled(
         tiles, size=10 if dense else 22, text_size=12 if dense else 14, theme=theme, chosen=None

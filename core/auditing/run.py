@@ -18,7 +18,7 @@ import numpy as np
 from ..bounds import MOST_ANCHORS, of_models, within_judges, within_models
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnreadableFile
 from ..files import shown_name
-from ..finding.check import CheckResult
+from ..finding.check import CheckResult, results_of
 from ..finding.evidence import Counted, Evidence
 from ..finding.wording import count
 from ..options import default_of
@@ -344,13 +344,13 @@ def check_judge(counted: Counted, judge: str) -> tuple[CheckResult, ...]:
     p-values are reckoned from 95 % intervals, so that they are the same at every level.
     """
     evidence = counted.of(judge)
-    results = tuple(check.result(evidence) for check in CHECKS)
+    results = results_of(CHECKS, evidence)
     if counted.options.level == REFERENCE_LEVEL:
         return results
     reference = counted.at_level(REFERENCE_LEVEL).of(judge)
     return tuple(
-        replace(result, p_value=check.result(reference).p_value)
-        for check, result in zip(CHECKS, results, strict=True)
+        replace(result, p_value=other.p_value)
+        for result, other in zip(results, results_of(CHECKS, reference), strict=True)
     )
 
 

@@ -8,7 +8,7 @@ changes a grade only where it settles something.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -163,6 +163,7 @@ class Check:
     limits_for : limits that depend on the evidence.
     noise : evidence → what noise alone shows, of a check `above_noise`.
     compose : a check of several parts makes its result itself.
+    asked : evidence → whether the question is one at all; None: always. If not, there is no result.
     short : evidence, the number and a grade → what a headline says of it, after "it", without
         numbers.  figure : what its number is called in the line of figures below. Of scores alone:
         headlines of votes join what several checks say.
@@ -183,6 +184,7 @@ class Check:
     limits_for: Callable[[Any, Limits], Limits] | None = None
     noise: Callable[[Any], float] | None = None
     compose: Callable[[Check, Any], CheckResult] | None = None
+    asked: Callable[[Any], bool] | None = None
     short: Callable[[Any, Estimate, Grade], str] | None = None
     figure: str = ""
     more_limits: Mapping[str, Limits] = field(default_factory=dict)
@@ -254,6 +256,13 @@ class Check:
             p_value=p_value(estimate, limits),
             metric=evidence.metric,
         )
+
+
+def results_of(checks: Iterable[Check], evidence: AnyEvidence) -> tuple[CheckResult, ...]:
+    """What those checks say of one judge that are to be asked, in their order."""
+    return tuple(
+        check.result(evidence) for check in checks if check.asked is None or check.asked(evidence)
+    )
 
 
 UNKNOWN = Graded(grade="unknown")

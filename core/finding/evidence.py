@@ -53,18 +53,21 @@ from ..questions.confidence.selective import auroc
 from ..questions.confidence.th_scores import ThScore, th_scores
 from ..questions.leaning.changes import Change, changes
 from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
+from ..questions.one_judge.method import FileDifference, between_files
 from ..questions.order.method import PositionBias, first_slot_gain, mostly_first, position_bias
 from ..questions.scores.people import EPSILON, AltTest, alttest_of_votes
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
+from ..store.file_queries import by_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..auditing.results import AuditOptions
     from ..records import (
+        ByFile,
         ConfidenceCounts,
         FirstVotes,
         IntArray,
@@ -125,6 +128,11 @@ class Counted:
         """The rows of the files, and how many were not read whole."""
         read: RowsRead | None = self._ask(queries.rows_read)
         return read
+
+    @cached_property
+    def by_file(self) -> dict[tuple[str, str | None], ByFile]:
+        """What each judge said in each file, where there are several."""
+        return dict(self._ask(by_file))
 
     @cached_property
     def votes(self) -> dict[str, VoteCounts]:
@@ -322,6 +330,12 @@ class Evidence:
     def is_person(self) -> bool:
         """Whether the votes are a human rater's."""
         return self.judge in self.counted.people
+
+    @cached_property
+    def between_files(self) -> FileDifference | None:
+        """The files between which it differs most."""
+        judged = self.counted.by_file.get((self.judge, None))
+        return None if judged is None else between_files(judged)
 
     @cached_property
     def own_gold(self) -> str | None:

@@ -3,7 +3,7 @@ never row by row.
 
 Two files are about the same items by the first of these that they have: equal texts, no names of
 items, people's labels that agree, names alone. What a file holds again is left out; what a judge
-said anew of the same items is a further run. Source: ours; simulated in tests/methods.
+said anew of the same items is a further run. Source: ours; simulated in benchmarks/weekly.py.
 """
 
 from __future__ import annotations
@@ -391,7 +391,7 @@ class _Joined:
             pairs.append((labels[here], their_labels[place[here]]))
         x, y = (np.concatenate(side) for side in zip(*pairs, strict=True))
         if len(x) >= FEWEST_LABELS:
-            return _Decision(_kappa(x, y) >= LABEL_KAPPA, 3, len(x), none, against)
+            return _Decision(kappa_of_labels(x, y) >= LABEL_KAPPA, 3, len(x), none, against)
         return _Decision(True, 4, len(met), none, against)
 
     def _note_same(self, part: _Part, group: _Group, decision: _Decision, *, named: bool) -> None:
@@ -567,7 +567,7 @@ def _commonest(labels: list[float]) -> float:
     return labels[0] if others and others[0][1] == n else label
 
 
-def _kappa(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+def kappa_of_labels(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """κ with quadratic weights; 1 where neither side has two labels and they agree."""
     by_chance = x.var() + y.var() + (x.mean() - y.mean()) ** 2
     return 1.0 if by_chance == 0 else float(1 - ((x - y) ** 2).mean() / by_chance)

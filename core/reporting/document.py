@@ -106,6 +106,16 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
         document["series"] = series_document(audit.series)
+    if audit.gates:
+        document["gates"] = [
+            {
+                "gate": result.gate,
+                "passed": result.passed,
+                "reasons": result.reasons,
+                "values": [asdict(value) for value in result.values],
+            }
+            for result in audit.gates
+        ]
     return document
 
 
@@ -151,6 +161,9 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
+    if reading and reading["reading"]["items"] is None:
+        # Said of several files only.
+        del reading["reading"]["items"]
     own = asdict(audit.options)
     if audit.options.outside is not None:
         # Where a file lies is the machine's.

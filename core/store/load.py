@@ -21,7 +21,16 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .schema import CODES, LABELLED, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
+from .schema import (
+    CODES,
+    LABELLED,
+    LAYOUTS,
+    NAMED_BY_DATASET,
+    OF_FILE,
+    VOTE_COLUMNS,
+    Layout,
+    encode,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,9 +129,8 @@ def load(
     if reading.rows > LARGE:
         give_back()
     progress(0, "Numbering items and models")
-    rows = complete(
-        reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"
-    )
+    stem = PurePath(reading.name).name.split(".")[0] or "votes"
+    rows = complete(reading.votes, FORMS[reading.kind], stem)
     coded, texts = code_texts(rows, present(rows, layout.texts))
     units = _receive(change, layout, coded, dataset)
     name_spaces(change, reading.items_of if dataset is None else None)
@@ -159,6 +167,7 @@ def load(
             texts,
             units,
             progress,
+            file=stem,
             several=several,
             replace=replace,
             simulated=simulated,
@@ -312,13 +321,14 @@ def _fill(
     units: int,
     progress: Progress,
     *,
+    file: str,
     several: bool,
     replace: bool,
     simulated: bool,
 ) -> Counter[str]:
     """Store the judgements in `incoming`; counts as in `LoadReport`.
 
-    several : data sets of the file become one, so that it may have a key twice.
+    file : its name.  several : data sets of the file become one, so that it may have a key twice.
     """
     existing = change.count(
         "select count(*) from datasets where name in (select dataset from given)"
@@ -345,6 +355,7 @@ def _fill(
     else:
         change.execute(f"create temp table fresh as {incoming}")
         settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
+    before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
         progress(0.6, "Counting the votes of each comparison")
@@ -356,6 +367,15 @@ def _fill(
             count_anew(change, f"{among} and v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
+    after = change.count(f"select max(id) from {layout.kind}")
+    if after > before:
+        # Which file a judgement came from is the span of its numbers.
+        change.execute(
+            f"""insert into settings select concat('{OF_FILE}', id, ':{layout.kind}:{before + 1}'),
+                to_json([{after}::varchar, ?]) from datasets
+                where name in (select dataset from given)""",
+            [file],
+        )
     if settled:
         vacuum(change)
     settled["loaded"] = units - settled["duplicates"] - settled["conflicts"]
@@ -730,6 +750,7 @@ def delete_dataset(change: Change, name: str) -> None:
     )
     for table in (*LAYOUTS, *CELLS, *LABELLED, "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
+    change.execute("delete from settings where key like ?", [f"{OF_FILE}{number}:%"])
     # Data sets of other files may be about the same items, which then are under a number of theirs.
     change.execute(
         """delete from comparisons where dataset in (?, ?)

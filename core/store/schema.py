@@ -82,6 +82,11 @@ LABELLED = ("labelling", "label_order", "label_log")
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
+OF_FILE = "file:"
+"""Begins the keys of `settings` that say which file judgements came from: data set, kind and first
+number of the judgements → last number and name of the file, as JSON.
+"""
+
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + LABEL_TABLES + CELL_TABLES
 """The tables of a new store."""
 COLUMNS = {

@@ -26,6 +26,7 @@ from core.records import (
 from core.schema import RowsRead
 from core.store import vote_queries as queries
 from core.store.browse import JudgeSummary, Summary
+from core.store.file_queries import by_file
 
 
 def evidence_of(
@@ -73,6 +74,7 @@ def evidence_of(
         queries.perturbed_votes: tuple(perturbed),
         queries.weighed_votes: {},
         queries.rows_read: rows,
+        by_file: {},
     }
     for query, counts in (
         (queries.outcomes, outcomes),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...auditing.overall import OVERALL_WORDS
 from ...auditing.results import AuditOptions, ScoreAudit
 from ...stats.periods import periods
+from ...store.file_queries import by_file
 from .ask import score_answers, score_dates, score_runs, scored_metrics
 from .card import score_answer
 from .evidence import JudgedScores, ScoreEvidence
@@ -73,6 +74,7 @@ def judged(
         period=period,
         periods=names,
         wrong_pass=options.wrong_pass,
+        by_file=by_file(store, selection, "scores").get((about.judge, about.metric)),
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
         missing=about.failed,

@@ -14,6 +14,7 @@ from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
+from ..one_judge.method import FileDifference, between_files
 from .agreement import Leniency, ScoreAgreement, Spread, leniency, score_agreement, spread
 from .cut import Cut, best_cut
 from .drift import Drift, drift
@@ -38,7 +39,7 @@ from .versions import VersionDifference, compare_versions
 
 if TYPE_CHECKING:
     from ...finding.check import Limits
-    from ...records import FloatArray, IntArray
+    from ...records import ByFile, FloatArray, IntArray
     from ...schema import RowsRead
     from ..agreement.reliability import Repeatability
 
@@ -60,6 +61,7 @@ class JudgedScores:
     item : (n,) number of each answer's item, None where no model is known.
     model : (n,) codes into `models`, −1 for none: who wrote it.
     period : (n,) codes into `periods`, −1 for none: when it was scored; None without dates.
+    by_file : its scores by file, where there are several.
     wrong_pass : price of passing an answer that people fail, where the other error costs 1.
     """
 
@@ -75,6 +77,7 @@ class JudgedScores:
     period: IntArray | None = None
     periods: tuple[str, ...] = ()
     wrong_pass: float = 1.0
+    by_file: ByFile | None = None
 
     def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
         """The answers of two models to the same items, in the same order.
@@ -110,6 +113,11 @@ class ScoreEvidence:
         self.scores, self.table = scores, scores.table
         self.judge, self.metric = scores.judge, scores.metric
         self.limits, self.level, self.rows_read = limits, level, rows_read
+
+    @cached_property
+    def between_files(self) -> FileDifference | None:
+        """The files between which it differs most."""
+        return None if self.scores.by_file is None else between_files(self.scores.by_file)
 
     @cached_property
     def agreement(self) -> ScoreAgreement:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...auditing.overall import Overall, OverallVerdict
-from ...finding.check import CheckResult
+from ...finding.check import CheckResult, results_of
+from ..one_judge.check import ONE_JUDGE
 from .check import CHECKS
 from .evidence import ScoreEvidence
 
 
 def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
     """One result per check of scores, in their order."""
-    return tuple(check.result(evidence) for check in CHECKS)
+    return results_of((*CHECKS, ONE_JUDGE), evidence)
 
 
 def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:

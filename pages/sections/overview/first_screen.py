@@ -4,6 +4,7 @@ matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -294,10 +295,18 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     rows = _rows(state, judge, state.raters, most)
     signs = {name: state.grade(name) for name in rows}
     results, look = state.found.checks, state.look
-    _cells("wide-matrix", check_matrix(results, rows, SHOWN, signs=signs, theme=look), rows)
-    _cells("narrow-matrix", check_grid(results, judge, SHOWN, theme=look), (judge,))
+    shown = _asked(results)
+    _cells("wide-matrix", check_matrix(results, rows, shown, signs=signs, theme=look), rows)
+    own = _asked([result for result in results if result.judge == judge])
+    _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
     st.text(answer(state.found.checks, state.found.overall))
+
+
+def _asked(results: Sequence[CheckResult]) -> list[str]:
+    """The checks that have a result."""
+    asked = {result.check for result in results}
+    return [name for name in SHOWN if name in asked]
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
