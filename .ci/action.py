@@ -51,7 +51,7 @@ def main() -> int:
     text = summary.read_text(encoding="utf-8") if summary.is_file() else "## Judges\n"
     if audit.returncode not in (0, 1):
         text = "## Judges could not be audited\n"
-    if audit.returncode:
+    if audit.returncode not in (0, 1):
         text += "\n" + fenced("\n".join(said[-20:]))
     where = os.environ.get("GITHUB_STEP_SUMMARY")
     if where:

@@ -437,6 +437,37 @@ class ListwiseAudit:
     figures: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateValue:
+    """What a gate found of one judge, or of one metric that it scored.
+
+    value : the figure, the change since an older audit, or a grade; None where it is unknown.
+    low, high : ends of the figure's interval, if it has one.
+    """
+
+    judge: str
+    value: float | str | None
+    low: float | None = None
+    high: float | None = None
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """A gate of a build: as it was written, a sentence for each judge that fails, and what was
+    tested. Without a sentence it passed.
+    """
+
+    gate: str
+    reasons: tuple[str, ...]
+    values: tuple[GateValue, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no judge fails."""
+        return not self.reasons
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit:
     """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
@@ -444,7 +475,8 @@ class Audit:
     `rankings` of judges of lists; `grid` of rules by task and judge, `forced` choice against ties
     allowed, `jury`, `board_checks` and `outside`, a published board beside the first one, if they
     were asked for; `notes` say what could not be computed and why; `against` what moved since
-    another audit, and `series` over older files, if that was asked for. `checks` and `overall` are
+    another audit, and `series` over older files, if that was asked for; `gates` are those of a
+    build that were tested. `checks` and `overall` are
     those of votes.
     """
 
@@ -470,6 +502,7 @@ class Audit:
     jury: Jury | None = None
     board_checks: BoardChecks | None = None
     outside: OutsideComparison | None = None
+    gates: tuple[GateResult, ...] = ()
 
     @property
     def people(self) -> tuple[JudgeAudit, ...]:

@@ -41,15 +41,9 @@ def complain(message: str) -> None:
 
 
 def run_audit(options: argparse.Namespace) -> int:
-    from .reporting.build import (
-        ShiftGate,
-        failed_gates,
-        parse_gate,
-        strict_gates,
-        to_junit,
-        to_markdown,
-    )
+    from .reporting.build import to_junit, to_markdown
     from .reporting.document import to_json
+    from .reporting.gates import ShiftGate, failures, parse_gate, strict_gates, with_gates
     from .reporting.text import shortened, to_text
 
     gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
@@ -58,7 +52,7 @@ def run_audit(options: argparse.Namespace) -> int:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
     if options.strict and not gates:
         gates = [*strict_gates()]
-    result = _audited(options)
+    result = with_gates(_audited(options), gates)
 
     json_to_stdout = options.json == "-"
     summary_to = sys.stderr if json_to_stdout else sys.stdout
@@ -75,11 +69,11 @@ def run_audit(options: argparse.Namespace) -> int:
         _write(Path(options.junit), to_junit(result, strict=options.strict))
     if options.markdown is not None:
         _write(Path(options.markdown), to_markdown(result, made=date.today()))
-    failures = failed_gates(result, gates)
+    failed = failures(result)
     with suppress(BrokenPipeError):
-        for failure in failures:
+        for failure in failed:
             print(f"appellate: gate failed: {one_line(failure)}", file=sys.stderr)
-    return GATE_FAILED if failures else DONE
+    return GATE_FAILED if failed else DONE
 
 
 def run_report(options: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ def assert_judges(
     from .audit_results import AuditOptions
     from .auditing import audit
     from .importers import ReadOptions, read
-    from .reporting.build import failed_gates, parse_gate, strict_gates
+    from .reporting.gates import failures, parse_gate, strict_gates, with_gates
     from .schema import Selection
     from .store import Store
 
@@ -40,7 +40,7 @@ def assert_judges(
         audited = audit(
             store, selection or Selection(), options or AuditOptions(), readings=readings
         )
-    failures = failed_gates(audited, parsed)
-    if failures:
-        raise AssertionError("\n".join(failures))
+    audited = with_gates(audited, parsed)
+    if failed := failures(audited):
+        raise AssertionError("\n".join(failed))
     return audited

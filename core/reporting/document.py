@@ -105,6 +105,16 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
         document["series"] = series_document(audit.series)
+    if audit.gates:
+        document["gates"] = [
+            {
+                "gate": result.gate,
+                "passed": result.passed,
+                "reasons": result.reasons,
+                "values": [asdict(value) for value in result.values],
+            }
+            for result in audit.gates
+        ]
     return document
 
 

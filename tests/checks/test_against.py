@@ -17,7 +17,7 @@ from core.__main__ import main
 from core.agreement.against import MEASURES, SideVotes, shifts, unpaired
 from core.errors import InvalidOption, UnreadableFile
 from core.records import OrderCounts, PositionCounts, VoteCounts
-from core.reporting.build import parse_gate
+from core.reporting.gates import parse_gate
 from core.stats.estimate import Estimate
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
