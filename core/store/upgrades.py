@@ -109,7 +109,9 @@ def _from_7(change: Change) -> list[str]:
     )
     numbers = {
         **dict.fromkeys(("gold", "scale_low", "scale_high"), "double"),
-        **{"lower_is_better": "tinyint", "length": "bigint", "confidence": "double"},
+        "lower_is_better": "tinyint",
+        "length": "bigint",
+        "confidence": "double",
     }
     _rebuild(
         change,
@@ -164,9 +166,7 @@ def upgrade(change: Change, layout: int) -> list[str]:
     for each in range(layout, int(VERSION)):
         notes += STEPS[each](change)
     change.execute("update settings set value = ? where key = 'schema'", [VERSION])
-    change.execute(
-        "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
-    )
+    change.execute("update settings set value = (value::bigint + 1)::varchar where key = 'version'")
     return notes
 
 

@@ -1,9 +1,6 @@
 """Stores of earlier layouts are upgraded at opening: nothing is lost, and nothing half done."""
 
 import io
-import os
-import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -46,7 +43,9 @@ def layout_of(path: Path) -> int:
 
 
 def as_text(written: bytes) -> pa.Table:
-    table = csv.read_csv(io.BytesIO(written), parse_options=csv.ParseOptions(newlines_in_values=True))
+    table = csv.read_csv(
+        io.BytesIO(written), parse_options=csv.ParseOptions(newlines_in_values=True)
+    )
     return pa.table({name: table[name].cast("string") for name in table.column_names})
 
 
@@ -130,9 +129,10 @@ def test_commands_upgrade(layout, tmp_path, capsys):
     path = unpacked(f"layout-{layout}", tmp_path)
     target = tmp_path / "votes.csv"
     assert main(["export", str(target), "--store", str(path)]) == 0
-    assert as_text(target.read_bytes()).num_rows == as_text(
-        exported(f"layout-{layout}", "votes")
-    ).num_rows
+    assert (
+        as_text(target.read_bytes()).num_rows
+        == as_text(exported(f"layout-{layout}", "votes")).num_rows
+    )
     assert layout_of(path) == layout, "export changes nothing"
     assert main(["import", str(STORES / "labelled.csv.gz"), "--store", str(path)]) == 0
     assert f"upgraded from layout {layout} to {VERSION}" in capsys.readouterr().err
@@ -180,7 +180,9 @@ def test_a_kill_leaves_the_old_store_and_the_next_opening_says_so(moment, tmp_pa
     assert done.returncode == -signal.SIGKILL
     assert layout_of(path) == 7
     with Store.open(path) as store:
-        assert store.notes[0].startswith("An earlier upgrade of layout-7.duckdb did not come to its")
+        assert store.notes[0].startswith(
+            "An earlier upgrade of layout-7.duckdb did not come to its"
+        )
         assert_nothing_lost(store, "layout-7")
     assert not list(tmp_path.glob(f"*{upgrades.UNFINISHED}*"))
 
@@ -202,7 +204,10 @@ except AppellateError as error: print(error)
 def test_a_full_disk_leaves_the_old_store_and_says_so(room, tmp_path):
     path = unpacked("layout-6", tmp_path)
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(room), str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", FULL, str(room), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "has layout 6 and could not be upgraded" in done.stdout
     assert "as it was before" in done.stdout
@@ -228,7 +233,7 @@ def test_two_threads_upgrade_once(tmp_path):
 def test_layouts_that_are_too_old_or_too_new_are_refused_by_name(tmp_path):
     path = unpacked("layout-4", tmp_path)
     for read_only in (False, True):
-        with pytest.raises(UnreadableFile, match="layout 4, and this version .* from 5 on"):
+        with pytest.raises(UnreadableFile, match=r"layout 4, and this version .* from 5 on"):
             Database.open(path, read_only=read_only)
     newer = tmp_path / "newer.duckdb"
     Store.open(newer).close()
@@ -236,6 +241,6 @@ def test_layouts_that_are_too_old_or_too_new_are_refused_by_name(tmp_path):
         connection.execute("update settings set value = '99' where key = 'schema'")
     before = newer.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(UnreadableFile, match="by a newer version .* layout 99"):
+        with pytest.raises(UnreadableFile, match=r"by a newer version .* layout 99"):
             Database.open(newer, read_only=read_only)
     assert newer.read_bytes() == before
