@@ -201,8 +201,8 @@ class Database:
             upgraded copy in a temporary folder.
 
         Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was
-        written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, a store of a layout
-        that is too old or too new, or one that could not be upgraded and is as it was.
+        written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, a store of a
+        layout that is too old or too new, or one that could not be upgraded and is as it was.
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path
         # never is.
@@ -456,15 +456,15 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_
         raise damage.damaged(place, f"its layout is {written[:40]!r}")
     if layout < upgrades.OLDEST:
         raise UnreadableFile(
-            f"The store {place} has layout {layout}, and this version of Appellate upgrades layouts "
-            f"from {upgrades.OLDEST} on. Export its data sets with the version that wrote it and "
+            f"The store {place} has layout {layout}, and this version of Appellate upgrades "
+            f"layouts from {upgrades.OLDEST} on. Export its data sets with the version that wrote it and "
             "import them into a new store, or import the files that they came from again"
         )
     if layout > int(VERSION):
         other = "" if read_only else ", or name another store with --store or APPELLATE_STORE"
         raise UnreadableFile(
-            f"The store {place} was written by a newer version of Appellate: it has layout {layout}, "
-            f"and this version knows layouts up to {VERSION}. Use the newer version{other}"
+            f"The store {place} was written by a newer version of Appellate: it has layout "
+            f"{layout}, and this version knows layouts up to {VERSION}. Use the newer version{other}"
         )
     if layout != int(VERSION):
         return

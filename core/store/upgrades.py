@@ -67,13 +67,13 @@ def _from_5(change: Change) -> list[str]:
     if not change.count("select count(*) from replies"):
         return []
     return [
-        "Replies of models that were stored in layout 5 are kept; a collection that is gone on with "
-        "asks for them again"
+        "Replies of models that were stored in layout 5 are kept; a collection that is gone on "
+        "with asks for them again"
     ]
 
 
 def _from_6(change: Change) -> list[str]:
-    """Rankings: whether an answer itself says that it is not sure. Files: how many rows they had."""
+    """Rankings: whether an answer itself says that it is not sure. Files: how many rows."""
     # The earlier stores of layout 6 lack them; of those files nobody knows it.
     for column in ("rows", "rejected"):
         change.execute(f"alter table files add column if not exists {column} bigint")
@@ -103,7 +103,8 @@ def _from_7(change: Change) -> list[str]:
     # The text of a cluster lies where all texts do.
     change.execute(
         f"""insert into texts
-            select (select coalesce(max(id), 0) from texts) + row_number() over (order by text), text
+            select (select coalesce(max(id), 0) from texts) + row_number() over (order by text),
+                   text
             from (select distinct {cluster} as text from scores)
             where text is not null and text not in (select text from texts)"""
     )

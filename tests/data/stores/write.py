@@ -1,6 +1,6 @@
 """Writes a small store and what it exports, in a checkout of the version whose layout is wanted.
 
-    python write.py TARGET.duckdb [--same-note]
+    PYTHONPATH=. python write.py TARGET.duckdb [--same-note]
 
 --same-note : a label's note equals a text of the file, which damaged stores until layout 10.
 """
@@ -9,12 +9,11 @@ import gzip
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(Path.cwd()))
-
 from core.importers import read
 from core.store import Store
 from core.store.export import write_csv
+
+HERE = Path(__file__).resolve().parent
 
 FILES = ("votes.csv", "texts.csv", "scores.csv", "judged.csv", "rankings.csv", "labelled.csv")
 
@@ -50,6 +49,5 @@ with Store.open(target) as store:
         written = target.with_name(f"{target.stem}.{kind}.csv.gz")
         with written.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as packing:
             write_csv(store.export(kind=kind), packing)
-with target.open("rb") as file, target.with_name(f"{target.name}.gz").open("wb") as packed:
-    with gzip.GzipFile("", "wb", 9, packed, 0) as packing:
-        packing.write(file.read())
+packed = gzip.compress(target.read_bytes(), 9, mtime=0)
+target.with_name(f"{target.name}.gz").write_bytes(packed)
