@@ -457,14 +457,15 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_
     if layout < upgrades.OLDEST:
         raise UnreadableFile(
             f"The store {place} has layout {layout}, and this version of Appellate upgrades "
-            f"layouts from {upgrades.OLDEST} on. Export its data sets with the version that wrote it and "
-            "import them into a new store, or import the files that they came from again"
+            f"layouts from {upgrades.OLDEST} on. Export its data sets with the version that wrote "
+            "it and import them into a new store, or import the files that they came from again"
         )
     if layout > int(VERSION):
         other = "" if read_only else ", or name another store with --store or APPELLATE_STORE"
         raise UnreadableFile(
             f"The store {place} was written by a newer version of Appellate: it has layout "
-            f"{layout}, and this version knows layouts up to {VERSION}. Use the newer version{other}"
+            f"{layout}, and this version knows layouts up to {VERSION}. Use the newer "
+            f"version{other}"
         )
     if layout != int(VERSION):
         return
