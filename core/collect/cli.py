@@ -121,7 +121,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 part.write_text(text, encoding="utf-8")
             return DONE
         planned = plan(job, store, confirmed=terms.confirmed, again=terms.again, batch=terms.batch)
-        read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
+        sentences = (*store.notes, *notes, *planned.sentences)
+        read = all(_say(one_line(sentence)) for sentence in sentences)
         if options.dry_run:
             _say("nothing was sent")
             return DONE
