@@ -17,6 +17,7 @@ from patience import LONG
 
 from core.errors import InvalidOption
 from core.judging import client, ledger_rows
+from core.judging.caller import UNTRIED_AT_ONCE
 from core.judging.client import retry_after
 from core.judging.endpoint import NO_KEY, NotConfirmed, destination
 from core.judging.job import Budget, Judge
@@ -190,7 +191,7 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
 
 
 def test_what_met_a_rate_limit_is_tried_again_under_the_lowered_one(tmp_path):
-    calls, allowed = 16, []
+    calls, allowed = UNTRIED_AT_ONCE, []
 
     def fault(number, body):
         if number > calls:
