@@ -10,7 +10,7 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from core.__main__ import main
-from core.judging.caller import Heard
+from core.collect.caller import Heard
 from core.store import Store
 
 
