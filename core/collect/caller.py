@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from typing import Any
 
+from ..finding.wording import one_line
 from ..store.ledger import Call, Reply, Spent
-from ..wording import one_line
 from . import client
 from .client import Answer, CallFailed
 from .endpoint import Destination
