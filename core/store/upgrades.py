@@ -155,7 +155,11 @@ def _from_9(change: Change) -> list[str]:
 
 
 STEPS: Mapping[int, Step] = {
-    **{5: _from_5, 6: _from_6, 7: _from_7, 8: _from_8, 9: _from_9},
+    5: _from_5,
+    6: _from_6,
+    7: _from_7,
+    8: _from_8,
+    9: _from_9,
     10: separate_labels,
 }
 """Layout → what brings a store from it to the next."""
