@@ -210,7 +210,9 @@ def _write_details(change: Change, vote: int, answer: str, tags: object, note: o
     text = None
     if note:
         if not change.count("select count(*) from texts where text = ?", [note]):
-            change.execute("insert into texts select coalesce(max(id), 0) + 1, ? from texts", [note])
+            change.execute(
+                "insert into texts select coalesce(max(id), 0) + 1, ? from texts", [note]
+            )
         text = change.count("select id from texts where text = ?", [note])
     if extra or text:
         change.execute(
