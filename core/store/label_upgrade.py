@@ -33,8 +33,8 @@ def separate_labels(change: Change) -> list[str]:
            select l.dataset, l.place, l.person, l.label, l.swapped, l.note, o.item, o.comparison,
                   o.model, b.kind, b.metric, b.of_file, j.id as judge
            from (select * from label_log where act in ('label', 'undo')
-                 qualify row_number() over (partition by dataset, place, person order by id desc) = 1
-                ) l
+                 qualify row_number() over
+                         (partition by dataset, place, person order by id desc) = 1) l
            join label_order o on o.dataset = l.dataset and o.place = l.place
            join labelling b on b.dataset = l.dataset left join judges j on j.name = l.person
            where l.act = 'label'"""

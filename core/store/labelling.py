@@ -28,8 +28,8 @@ class LabelPlan:
 
     seed : of the order.  planned : labels planned before the first one; None gives the plan up.
     kind : `votes`, comparisons, or `scores`, single answers.  of_file : the file had gold, which
-        labels do not touch.  metric : of single answers.  number : of this labelling; none of a data
-        set that is loaded anew has it.
+        labels do not touch.  metric : of single answers.  number : of this labelling; no data
+        set that is loaded anew has the same.
     """
 
     dataset: str
