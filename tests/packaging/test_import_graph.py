@@ -31,7 +31,7 @@ TIERS = (
     # Where votes come from and what is asked of them.
     ("importers", "store", "simulate"),
     # The same questions, asked of other engines.
-    ("warehouse",),
+    ("warehouse", "stored_items"),
     # Methods on counts, which never know the store.
     ("aggregation",),
     ("agreement", "confidence", "experiments"),
