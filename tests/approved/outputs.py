@@ -19,8 +19,9 @@ from typing import Any
 from places import REPOSITORY
 
 import core
-from core.reporting.build import failed_gates, strict_gates, to_junit, to_markdown
+from core.reporting.build import to_junit, to_markdown
 from core.reporting.document import to_json
+from core.reporting.gates import failures, strict_gates, with_gates
 from core.reporting.html import report
 from core.reporting.text import to_text
 
@@ -102,7 +103,7 @@ def frame(audit: core.Audit) -> Iterator[str]:
 def messages(audit: core.Audit) -> Iterator[str]:
     yield repr(audit)
     yield str(audit)
-    yield from failed_gates(audit, strict_gates())
+    yield from failures(with_gates(audit, strict_gates()))
     yield from audit.notes
 
 
