@@ -12,8 +12,7 @@ from .cells import TABLES as CELL_TABLES
 VERSION = "10"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
-Whoever changes either raises it. No release has written a store yet, so one of another layout is
-refused (`connection._prepare`); a layout that a release has written is upgraded there.
+Whoever changes either raises it, and adds a step to `upgrades` and a store to its tests.
 """
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text

@@ -22,10 +22,10 @@ from judging_server import LONG, Server
 from levels import first_of
 from places import PYTHONPATH, REPOSITORY
 
+from core.collect.job import Budget, Job, Judge
+from core.collect.limits import InFlight
+from core.collect.registry import start
 from core.errors import InvalidOption
-from core.judging.job import Budget, Job, Judge
-from core.judging.limits import InFlight
-from core.judging.registry import start
 from core.schema import Selection
 from core.store import Store
 from core.store.ledger import Call, Spent

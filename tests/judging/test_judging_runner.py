@@ -15,15 +15,15 @@ from judging_server import Server
 from levels import first_of
 from patience import LONG
 
+from core.collect import client, ledger_rows
+from core.collect.client import retry_after
+from core.collect.endpoint import NO_KEY, NotConfirmed, destination
+from core.collect.job import Budget, Judge
+from core.collect.limits import AdaptiveLimit, BudgetTracker
+from core.collect.plan import plan
+from core.collect.registry import running, start
+from core.collect.scrubbing import scrub
 from core.errors import InvalidOption
-from core.judging import client, ledger_rows
-from core.judging.client import retry_after
-from core.judging.endpoint import NO_KEY, NotConfirmed, destination
-from core.judging.job import Budget, Judge
-from core.judging.limits import AdaptiveLimit, BudgetTracker
-from core.judging.plan import plan
-from core.judging.registry import running, start
-from core.judging.scrubbing import scrub
 from core.schema import Selection
 from core.store import Store
 from core.store.ledger import Spent
