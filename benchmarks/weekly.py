@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.accuracy import half_credit
-from core.agreement.between_files import between_files
 from core.importers import read
 from core.importers.same_items import FEWEST_LABELS, LABEL_KAPPA, kappa_of_labels
+from core.questions.accuracy.method import half_credit
+from core.questions.one_judge.method import between_files
 from core.schema import Selection
 from core.stats.estimate import Estimate
 from core.store import Store

@@ -7,11 +7,11 @@ import streamlit as st
 from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.auditing.figure import grade_colour
+from core.auditing.overall import SIGNS
 from core.bounds import MOST_WAITED_FOR, within_judges
-from core.checks.overall import SIGNS
 from core.errors import NoUsableVotes
-from core.plots.base import COLOURS
-from core.plots.overview import grade_colour
+from core.finding.figure import COLOURS
 from core.schema import Selection
 from core.store import DatasetInfo
 from pages.shared import (

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..bounds import some_of
+from ..finding.wording import count
 from ..schema import FORMS, RANKINGS, ImportResult, Kind
-from ..wording import count
 from .columns import cell_codes, coded_cells, is_text, narrow_cells
 from .source import stem_of
 

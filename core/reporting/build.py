@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from datetime import date
 from xml.etree import ElementTree
 
-from ..audit_results import Audit
-from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
-from ..checks.check import Check, CheckResult
-from ..checks.overall import GRADE_OF, SIGNS, Overall, because
-from ..checks.score_evidence import ScoreEvidence
-from ..interpretation.questions import overview_answer
-from ..interpretation.single_answers import said_of
-from ..wording import count, one_line, target
+from ..auditing.answers import overview_answer
+from ..auditing.checks import BY_NAME, CHECKS, SCORE_CHECKS
+from ..auditing.overall import GRADE_OF, SIGNS, Overall, because
+from ..auditing.results import Audit
+from ..finding.check import Check, CheckResult
+from ..finding.wording import count, one_line, target
+from ..questions.scores.card import said_of
+from ..questions.scores.evidence import ScoreEvidence
 from .text import gates
 
 

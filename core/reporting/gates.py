@@ -12,14 +12,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..against import COMPARED
-from ..audit_results import Audit, GateResult, GateValue, JudgeAudit
-from ..checks import BY_NAME, CHECKS, SCORE_CHECKS
-from ..checks.check import GRADES
-from ..checks.overall import OVERALL_WORDS
-from ..checks.score_evidence import ScoreEvidence
+from ..auditing.checks import BY_NAME, CHECKS, SCORE_CHECKS
+from ..auditing.overall import OVERALL_WORDS
+from ..auditing.results import Audit, GateResult, GateValue, JudgeAudit
 from ..errors import InvalidOption
-from ..interpretation.tables import field_of
+from ..finding.check import GRADES
+from ..finding.tables import field_of
+from ..questions.change.files import COMPARED
+from ..questions.scores.evidence import ScoreEvidence
 from ..stats.estimate import Estimate
 from .text import METRICS
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..checks import CHECKS, SCORE_CHECKS
-from ..checks.check import Check, CheckResult
-from ..checks.overall import GRADE_OF, SIGNS
-from ..interpretation.questions import headlines
+from ..auditing.answers import headlines
+from ..auditing.checks import CHECKS, SCORE_CHECKS
+from ..auditing.overall import GRADE_OF, SIGNS
+from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..finding.check import Check, CheckResult
+from ..finding.wording import one_line, percent, target
 from ..stats.estimate import Estimate
-from ..wording import one_line, percent, target
 
 MOST_BYTES = 20_000
 """Size of the HTML, which a notebook keeps in its file."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..checks.check import Grade
-from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line
-from ..interpretation.card import card_of
-from ..interpretation.leaderboard import pooled_by
-from ..interpretation.questions import overview_answer, page_answers
-from ..interpretation.scores import further
-from ..interpretation.tables import TEXT, Column
-from ..wording import count, one_line, target
-from . import asked, listwise
+from ..auditing.answers import overview_answer, page_answers
+from ..auditing.card import card_of
+from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line
+from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..finding.check import Grade
+from ..finding.tables import TEXT, Column
+from ..finding.wording import count, one_line, target
+from ..questions.boards.words import pooled_by
+from ..questions.lists import output as listwise
+from ..questions.scores.words import further
+from . import asked
 
 MAX_BOARD_ROWS = 20
 MOST_PASSED = 10

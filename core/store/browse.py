@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
 from ..extras import require
+from ..finding.wording import percent
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
-from ..wording import percent
 from .cells import LABELS, MISSING, ORDERS
 from .selection import (
     PAGES,

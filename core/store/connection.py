@@ -422,8 +422,8 @@ def _connect(
         if damage.is_forbidden(error):
             right = "read" if read_only else "read and write"
             raise UnreadableFile(
-                f"You have no right to {right} the store {place}. Have its owner give it to you (it "
-                f"and its folder), or {another}"
+                f"You have no right to {right} the store {place}. Have its owner give it to "
+                f"you (it and its folder), or {another}"
             ) from error
         if damage.is_in_use(error):
             other = "." if read_only else f", or {another}"

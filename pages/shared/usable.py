@@ -1,4 +1,4 @@
-"""The one place that says of a store that it cannot be used, and what to do, in place of any page."""
+"""The one place that says, instead of any page, why the store cannot be used and what to do."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from core.audit_results import AuditOptions
-from core.checks import BY_NAME, CHECKS
-from core.checks.check import CheckResult
-from core.checks.evidence import Counted, Evidence
-from core.checks.overall import Overall, overall_verdict
+from core.auditing.checks import BY_NAME, CHECKS
+from core.auditing.overall import Overall, overall_verdict
+from core.auditing.results import AuditOptions
+from core.finding.check import CheckResult
+from core.finding.evidence import Counted, Evidence
 from core.records import (
     NO_GOLD,
     FirstVotes,

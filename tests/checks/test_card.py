@@ -7,14 +7,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from core.bias.order import PositionBias
-from core.checks import BY_NAME, CHECKS, LIMITS, Rules
-from core.checks.check import CheckResult
-from core.checks.overall import Overall, ranked
-from core.interpretation import card as first
-from core.interpretation.answer import MOST_WORDS, words
-from core.one_call import audit
-from core.plots.overview import (
+from core.auditing import card as first
+from core.auditing.checks import BY_NAME, CHECKS, LIMITS, Rules
+from core.auditing.figure import (
     MOST_ROWS,
     check_grid,
     check_matrix,
@@ -22,7 +17,12 @@ from core.plots.overview import (
     matrix_key,
     trust_map,
 )
+from core.auditing.overall import Overall, ranked
+from core.finding.answer import MOST_WORDS, words
+from core.finding.check import CheckResult
+from core.questions.order.method import PositionBias
 from core.stats.estimate import Estimate
+from core.use.one_call import audit
 
 NAMES = [check.name for check in CHECKS]
 BY_DEFAULT = Rules()

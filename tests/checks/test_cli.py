@@ -19,8 +19,8 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.audit_results import AuditOptions, named_families
-from core.checks import CHECKS
+from core.auditing.checks import CHECKS
+from core.auditing.results import AuditOptions, named_families
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of
 
-from core.aggregation.rules import dummies
-from core.checks import BY_NAME, CHECKS, LIMITS
-from core.checks.check import CheckResult, Grade
-from core.checks.overall import (
+from core.auditing.card import card
+from core.auditing.checks import BY_NAME, CHECKS, LIMITS
+from core.auditing.overall import (
     Overall,
     answer,
     because,
@@ -25,11 +24,12 @@ from core.checks.overall import (
     what_to_do,
     worst,
 )
-from core.interpretation.agreement import _repeats
-from core.interpretation.card import card
+from core.finding.check import CheckResult, Grade
+from core.finding.wording import enumerated
+from core.questions.agreement.words import _repeats
+from core.questions.labels.rules import dummies
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
-from core.wording import enumerated
 
 BESIDE: Any = SimpleNamespace(blind_rule=None, people_rate=None, credit_by_people=None)
 """What the overall verdict asks beside results: nothing against these judges."""

@@ -16,8 +16,8 @@ from levels import first_of
 from places import REPOSITORY
 from readings import reading
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.reporting.build import to_junit, to_markdown
 from core.reporting.document import to_json

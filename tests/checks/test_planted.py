@@ -24,9 +24,9 @@ from benchmarks.planted_votes import (
     many_judges,
     situations,
 )
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.checks import CHECKS as ALL_CHECKS
+from core.auditing.checks import CHECKS as ALL_CHECKS
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.schema import COLUMN_NAMES, VOTES, Selection
 from core.store import Store

@@ -13,16 +13,16 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.checks import LIMITS, SCORE_CHECKS
-from core.checks.check import GRADES
-from core.checks.overall import GRADE_OF, SIGNS
-from core.checks.overall_scores import check_scores, overall_of_scores
-from core.checks.score_evidence import JudgedScores, ScoreEvidence
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.single_answers import score_answer
-from core.one_call import audit
-from core.scores.table import ScoreTable
+from core.auditing.checks import LIMITS, SCORE_CHECKS
+from core.auditing.overall import GRADE_OF, SIGNS
+from core.finding.answer import MOST_WORDS, words
+from core.finding.check import GRADES
+from core.questions.scores.card import score_answer
+from core.questions.scores.evidence import JudgedScores, ScoreEvidence
+from core.questions.scores.overall import check_scores, overall_of_scores
+from core.questions.scores.table import ScoreTable
 from core.stats.estimate import Estimate
+from core.use.one_call import audit
 
 OF_ONE_FILE = [check for check in SCORE_CHECKS if check.name != "one_judge"]
 SCORE_RATES = {check.name: check for check in SCORE_CHECKS}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import weekly
-from core.agreement.between_files import FEWEST_ITEMS, between_files
+from core.questions.one_judge.method import FEWEST_ITEMS, between_files
 from core.records import ByFile
 
 

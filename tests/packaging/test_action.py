@@ -18,7 +18,7 @@ from core import audit
 from core.errors import InvalidOption
 from core.reporting.document import to_json
 from core.simulate.votes import write_demo
-from core.testing import assert_judges
+from core.use.testing import assert_judges
 
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {
@@ -164,7 +164,7 @@ def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
 
 
 def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
-    from core.audit_results import AuditOptions
+    from core.auditing.results import AuditOptions
     from core.schema import Selection
 
     votes, few = job / "votes" / "one.csv", AuditOptions(splits=0)

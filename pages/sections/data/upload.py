@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.errors import AppellateError, render
 from core.files import part_of
+from core.finding.wording import percent
 from core.importers import (
     Inspection,
     ReadOptions,
@@ -27,7 +28,6 @@ from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
-from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, numbers, uploads, widgets
 

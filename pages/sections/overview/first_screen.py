@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
-from core.checks import CHECKS
-from core.checks.check import CheckResult, Grade
-from core.checks.overall import GRADE_OF, SIGNS, answer, missing
-from core.interpretation.card import Panel, card_of, holdings, panels
-from core.interpretation.two_models import two_models
-from core.options import default_of
-from core.plots.overview import (
+from core.auditing.card import Panel, card_of, holdings, panels
+from core.auditing.checks import CHECKS
+from core.auditing.figure import (
     ALL_ROWS,
     MOST_ROWS,
     check_grid,
@@ -30,17 +24,23 @@ from core.plots.overview import (
     matrix_key,
     trust_map,
 )
+from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
+from core.finding.check import CheckResult, Grade
+from core.finding.wording import count, percent
+from core.options import default_of
+from core.questions.agreement.two_models import two_models
 from core.reporting.brief import brief
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
-from core.wording import count, percent
 from pages.sections.overview.label_door import label_door
 from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
 
 if TYPE_CHECKING:
-    from core.plots.base import Figure
+    from core.finding.figure import Figure
 
 PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
