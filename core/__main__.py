@@ -287,6 +287,10 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
+    most = (
+        "of a table with more rows, whole items drawn at random (10,000,000; a file is read whole)"
+    )
+    parser.add_argument("--most-rows", type=int, metavar="N", help=most)
     _add_reading_options(parser)
     _add_labels(parser)
     parser.add_argument(

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from ..schema import ImportResult
     from ..stats.estimate import Estimate
     from ..store.browse import JudgeSummary, Summary
-    from ..warehouse.relations import TableRead
     from .overall import Overall
 
 MOST_SPLITS = 10_000
@@ -482,7 +481,7 @@ class Audit:
 
     selection: Selection
     options: AuditOptions
-    readings: tuple[ImportResult | TableRead, ...]
+    readings: tuple[ImportResult, ...]
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]

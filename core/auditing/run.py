@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store.connection import Database, Snapshot
-    from ..warehouse.relations import TableRead
 
 
 MOST_NAMED = 5
@@ -68,7 +67,7 @@ def audit(
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[ImportResult | TableRead] = (),
+    readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.
@@ -304,7 +303,7 @@ def _without_votes(
     selection: Selection,
     options: AuditOptions,
     about: Summary,
-    readings: Sequence[ImportResult | TableRead],
+    readings: Sequence[ImportResult],
     reading_options: ReadOptions | None,
 ) -> Audit:
     """The audit of a selection without votes."""
@@ -457,9 +456,10 @@ def anchors_of(pooled: PairScores, options: AuditOptions) -> tuple[str, ...]:
     return tuple(sorted(most, key=anchors.index))
 
 
-def _notes_on_readings(readings: Sequence[ImportResult | TableRead]) -> list[str]:
-    """What was kept of files without a cell that could not be read."""
-    return [f"{reading.name}: {reading.unread}" for reading in readings if reading.unread]
+def _notes_on_readings(readings: Sequence[ImportResult]) -> list[str]:
+    """What was drawn of larger files, and kept of files without a cell that could not be read."""
+    drawn = [f"{each.name}: {each.sampled.sentence}" for each in readings if each.sampled]
+    return drawn + [f"{reading.name}: {reading.unread}" for reading in readings if reading.unread]
 
 
 def _notes_on_anchors(pooled: PairScores, options: AuditOptions) -> list[str]:

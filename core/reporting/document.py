@@ -121,7 +121,9 @@ def to_document(audit: Audit) -> dict[str, Any]:
 
 def _input(audit: Audit) -> dict[str, Any]:
     found = audit.summary
+    sampled = next((reading.sampled for reading in audit.readings if reading.sampled), None)
     return {
+        **({"sampled": asdict(sampled)} if sampled else {}),
         "files": [
             {
                 "name": reading.name,

@@ -63,12 +63,7 @@ def default_path() -> Path:
 
 
 class Snapshot:
-    """The store as it is at one moment, for queries that take several statements.
-
-    others : columns outside the canonical form, where they are known without a look at the rows.
-    """
-
-    others: tuple[str, ...] | None = None
+    """The store as it is at one moment, for queries that take several statements."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor

@@ -22,7 +22,7 @@ from ..options import from_flags, pair
 from ..schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from ..auditing.results import Audit, AuditOptions
+    from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store import Store
@@ -117,10 +117,15 @@ def _audited(
         where=tuple(pair(text, "--where") for text in options.where or ()),
         gold=options.gold,
     )
-    if options.warehouse is not None:
-        return _audited_there(options, selection, settings)
     with shown_progress() as progress:
-        readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+        if options.warehouse is not None:
+            readings = _with_labels(_fetched(options, selection.where), options)
+        else:
+            readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+            if options.most_rows is not None:
+                from ..warehouse.sample import sample_of
+
+                readings = [sample_of(reading, options.most_rows) for reading in readings]
         refuse_unusable(readings)
         if not any(reading.kind == "votes" for reading in readings):
             # Nothing can be audited, and why may be how the file was read.
@@ -153,15 +158,12 @@ def _audited(
         return result
 
 
-def _audited_there(
-    options: argparse.Namespace, selection: Selection, settings: AuditOptions
-) -> Audit:
-    """Audit a table where it lies; what could not be read, and what crossed the network,
-    is said.
+def _fetched(options: argparse.Namespace, where: tuple[tuple[str, str], ...]) -> list[ImportResult]:
+    """What was read of a table on another engine; what could not be read, and what crossed the
+    network, is said.
     """
-    from ..auditing.run import audit
-    from ..warehouse import Warehouse
-    from ..warehouse.answers import making_sense
+    from ..warehouse import fetch
+    from ..warehouse.sample import MOST_ROWS
 
     for flag in ("against", "series"):
         if getattr(options, flag):
@@ -174,20 +176,18 @@ def _audited_there(
             "NAME, "
             "with --map, --labels and the like, and without files or --format."
         )
-    reading = _read_options(options)
-    with Warehouse.open(
-        options.warehouse, options.table, reading, selection=selection
-    ) as warehouse:
-        table = warehouse.table
-        complain(table.sentence)
-        for column, reason, n in table.rejected:
-            complain(f"{n:,} rows rejected: column {column}: {reason}")
-        for note in table.notes:
-            complain(note)
-        with making_sense(warehouse.place):
-            found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
-        complain(warehouse.sentence)
-        return found
+    most = MOST_ROWS if options.most_rows is None else options.most_rows
+    fetched = fetch(
+        options.warehouse, options.table, _read_options(options), where=where, most_rows=most
+    )
+    reading = fetched.readings[0]
+    complain(fetched.sentence)
+    for (column, reason), n in reading.counted_reasons.items():
+        complain(f"{n:,} rows rejected: column {column}: {reason}")
+    for note in reading.notes:
+        complain(note)
+    complain(fetched.crossed)
+    return fetched.readings
 
 
 def run_import(options: argparse.Namespace) -> int:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from ..schema import ImportResult
     from ..store.connection import Database, Snapshot
-    from ..warehouse.relations import TableRead
 
 """Lines of the text of an audit."""
 MOST_CHARACTERS = 500
@@ -188,7 +187,7 @@ def audit(
     options: AuditOptions | None = None,
     *,
     name: str = "votes",
-    readings: Sequence[ImportResult | TableRead] = (),
+    readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
     against: str | Path | bytes | Sequence[str | Path] | None = None,
     series: Sequence[str | Path | bytes] | None = None,
