@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from typing import Any
 
+from ..finding.wording import one_line
 from ..store.ledger import Call, Reply, Spent
 from . import client
 from .client import Answer, CallFailed
@@ -28,10 +29,65 @@ SCHEMA = "response_format"
 """The parameter that asks for a reply in a schema."""
 FIRST_WAIT, LONGEST_BACKOFF = 0.5, 30.0
 """Seconds; waits double between attempts, with full jitter."""
+MUTE_IN_A_ROW = 20
+"""Replies in a row without a verdict after which a judge is asked no more."""
+MUTE_OF_FIRST, FIRST = 30, 40
+"""Replies without a verdict, of the first ones of a run, after which a judge is asked no more."""
+UNTRIED_AT_ONCE = 8
+"""Calls in flight, at most, of a judge that has given no verdict yet."""
+SHOWN_REPLY = 300
+"""Characters that are shown of a reply."""
+CHANGES = {
+    "cut_off": "Let its replies be longer",
+    "refused": "Change the prompt, or take a model that answers it",
+    "unparsed": "Say in the prompt how the verdict is to be written, or take a model that keeps to "
+    "a form",
+}
+"""What to change where replies have no verdict, by their status."""
 
 
 class Stopped(Exception):
     """The request is left for another run."""
+
+
+class Heard:
+    """What a judge has said in this run: the statuses of its replies, how many of the last ones had
+    no verdict, and the last two of those.
+    """
+
+    def __init__(self) -> None:
+        self.statuses: Counter[str] = Counter()
+        self.in_a_row = 0
+        self.last: deque[str] = deque(maxlen=2)
+
+    def add(self, status: str, text: str) -> None:
+        """Count a reply, of which one without a verdict is shown."""
+        self.statuses[status] += 1
+        if status == "ok":
+            self.in_a_row = 0
+        else:
+            self.in_a_row += 1
+            self.last.append(text)
+
+    @property
+    def mute(self) -> str | None:
+        """Why the judge is to be asked no more, its last replies, and what to change; None if it
+        gives verdicts.
+        """
+        replies = self.statuses.total()
+        without = replies - self.statuses["ok"]
+        if self.in_a_row >= MUTE_IN_A_ROW:
+            why = f"{self.in_a_row} replies in a row without a verdict"
+        elif without >= MUTE_OF_FIRST and replies <= FIRST:
+            why = f"{without} of its first {replies} replies without a verdict"
+        else:
+            return None
+        shown = " and ".join(
+            f"“{text[:SHOWN_REPLY]}{'…' if len(text) > SHOWN_REPLY else ''}”"
+            for text in (one_line(each).strip() or "(nothing)" for each in self.last)
+        )
+        usual = max(CHANGES, key=lambda status: self.statuses[status])
+        return f"{why}). The last two: {shown}. {CHANGES[usual]}, and start again"
 
 
 class Caller:
@@ -57,7 +113,10 @@ class Caller:
         alike = all(judge.concurrency is None for judge in self.where)
         self.places = terms.concurrency if alike else sum(places.values())
         shared = ConcurrencyLimit(self.places)
-        self.limits = {judge: AdaptiveLimit(most, shared) for judge, most in places.items()}
+        self.limits = {
+            judge: AdaptiveLimit(most, shared, first=UNTRIED_AT_ONCE)
+            for judge, most in places.items()
+        }
         self.tracker = BudgetTracker(terms.budget)
         self.trackers = {judge: BudgetTracker(judge.budget) for judge in self.where}
         self.progress = Progress(
@@ -72,6 +131,7 @@ class Caller:
         self._halted = self._out_of_budget = False
         self._give_up = terms.give_up
         self._in_a_row: Counter[Judge] = Counter()
+        self._heard: dict[Judge, Heard] = defaultdict(Heard)
         self.answering: set[Judge] = set()
         """Judges that have answered in this run."""
         self.rejected: dict[Judge, list[Reply]] = defaultdict(list)
@@ -164,7 +224,18 @@ class Caller:
         )
         # Votes drawn at a temperature that nobody set are not stored as if at the one that was
         # asked for.
-        return replace(reply, temperature=None) if "temperature" in left_out else reply
+        reply = replace(reply, temperature=None) if "temperature" in left_out else reply
+        self._hear(request.judge, reply)
+        return reply
+
+    def _hear(self, judge: Judge, reply: Reply) -> None:
+        """Count a paid reply; a judge that comes to no verdict is asked no more."""
+        heard = self._heard[judge]
+        heard.add(reply.status, reply.raw)
+        if reply.status == "ok":
+            self.limits[judge].widen()
+        elif why := heard.mute:
+            self.stop_judge(judge, why)
 
     def failed(self, request: Request, failure: CallFailed, calls: int) -> Reply | None:
         """The reply that stands for a failure of one request; None if its judge is not asked any

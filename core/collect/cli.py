@@ -306,7 +306,8 @@ def _end(last: Progress, store: str) -> int:
     _say(one_line(last.sentence))
     if not last.left:
         print(f"{last.answered:,} answers in {one_line(store)}")
-        return DONE
+        stopped = any(share.stopped for share in last.judges.values())
+        return INCOMPLETE if stopped else DONE
     way = "raise the limit to go on" if last.over_budget else "the same command goes on with them"
     _say(f"{last.left:,} requests are left: {way}")
     return INCOMPLETE

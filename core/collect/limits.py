@@ -66,8 +66,12 @@ class AdaptiveLimit:
     `aside`.
     """
 
-    def __init__(self, most: int, shared: ConcurrencyLimit | None = None) -> None:
-        self._most = self.limit = most
+    def __init__(
+        self, most: int, shared: ConcurrencyLimit | None = None, *, first: int | None = None
+    ) -> None:
+        """first : calls in flight until `widen`; None: `most` from the beginning."""
+        self.most = most
+        self._most = self.limit = most if first is None else min(most, first)
         self.open = 0
         self.in_flight = 0
         self._answered = 0
@@ -114,6 +118,14 @@ class AdaptiveLimit:
     def _count(self, calls: int) -> None:
         self.in_flight += calls
         self.shared.count(calls)
+
+    def widen(self) -> None:
+        """All places are open from now on."""
+        if self._most < self.most:
+            # After a rate limit they come one by one.
+            self.limit = self.most if self.limit >= self._most else self.limit
+            self._most = self.most
+            self.shared.notify()
 
     def answered(self) -> None:
         """A call was answered."""

@@ -343,7 +343,7 @@ class Run:
         for judge, requests in by_judge.items():
             where = self._caller.where[judge]
             places = self._caller.trackers[judge].room(
-                min(len(requests), self._caller.limits[judge].limit)
+                min(len(requests), self._caller.limits[judge].most)
             )
             longest = max(
                 requests,
@@ -375,6 +375,8 @@ class Run:
         for request in requests:
             if request.key in stored:
                 kept = self._known[request.key]
+                if kept.status == "ok":
+                    self._caller.limits[request.judge].widen()
                 again = (kept.status,) if request.key in wait else self.terms.again
                 self._progress.add(kept, request.judge.name, again)
 
