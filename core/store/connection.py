@@ -249,6 +249,18 @@ class Database:
             if self._folder is not None:
                 self._folder.cleanup()
 
+    def trouble(self) -> tuple[str, ...]:
+        """What happened to the file while it is open here, for who only reads: a sentence, or
+        none.
+        """
+        # While a thread writes, the file is between two states of its own.
+        if self._watch is None or not self._writing.acquire(blocking=False):
+            return ()
+        try:
+            return tuple(filter(None, [self._watch.trouble("It takes no changes any more")]))
+        finally:
+            self._writing.release()
+
     def check(self, kind: Kind | None = None) -> None:
         """Read everything in the store, or all that judgements of one kind need, and raise
         DamagedStore.
@@ -406,8 +418,15 @@ def _connect(
             return duckdb.connect(name, config=config), notes
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
+        another = "name another store with --store or APPELLATE_STORE."
+        if damage.is_forbidden(error):
+            right = "read" if read_only else "read and write"
+            raise UnreadableFile(
+                f"You have no right to {right} the store {place}. Have its owner give it to "
+                f"you (it and its folder), or {another}"
+            ) from error
         if damage.is_in_use(error):
-            other = "." if read_only else ", or name another store with --store or APPELLATE_STORE."
+            other = "." if read_only else f", or {another}"
             raise StoreInUse(
                 f"The store {place} is open in another process. Stop it (for instance the running "
                 f"app){other}"

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .label_upgrade import separate_labels
 from .schema import VERSION
 
 if TYPE_CHECKING:
@@ -153,7 +154,14 @@ def _from_9(change: Change) -> list[str]:
     return []
 
 
-STEPS: Mapping[int, Step] = {5: _from_5, 6: _from_6, 7: _from_7, 8: _from_8, 9: _from_9}
+STEPS: Mapping[int, Step] = {
+    5: _from_5,
+    6: _from_6,
+    7: _from_7,
+    8: _from_8,
+    9: _from_9,
+    10: separate_labels,
+}
 """Layout → what brings a store from it to the next."""
 OLDEST = min(STEPS)
 """The earliest layout that is upgraded."""

@@ -233,6 +233,7 @@ def run_import(options: argparse.Namespace) -> int:
             # A load into a damaged store would seem to succeed.
             store.check()
         dataset, conflict = options.dataset, options.on_conflict
+        readings = _beside_stored(store, readings, options)
         with shown_progress() as progress, store.together():
             for found in held:
                 report = store.load(
@@ -256,6 +257,19 @@ def run_import(options: argparse.Namespace) -> int:
     for reading in readings:
         _complain_of_rejects(reading)
     return DONE
+
+
+def _beside_stored(
+    store: Store, readings: list[ImportResult], options: argparse.Namespace
+) -> list[ImportResult]:
+    """The readings, beside what the store holds in other data sets; a data set that is named by
+    hand is one of its own.
+    """
+    from .stored_items import beside_stored
+
+    if options.dataset is not None:
+        return readings
+    return beside_stored(store, readings, options.items)
 
 
 def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDataset]:

@@ -244,3 +244,21 @@ def test_layouts_that_are_too_old_or_too_new_are_refused_by_name(tmp_path):
         with pytest.raises(UnreadableFile, match=r"by a newer version .* layout 99"):
             Database.open(newer, read_only=read_only)
     assert newer.read_bytes() == before
+
+
+@pytest.mark.parametrize("layout", [9, 10])
+def test_a_note_that_had_damaged_a_store_is_repaired(layout, tmp_path):
+    """It stood under the number of another text, which export then showed in its place."""
+    name = f"layout-{layout}"
+    with Store.open(unpacked(f"{name}-same-note", tmp_path)) as store:
+        assert any("note to a label" in note for note in store.notes)
+        store.check()
+        now = export_of(store, "votes")
+    intact = as_text(exported(name, "votes"))
+    assert now.num_rows == intact.num_rows
+    for column in intact.column_names:
+        cells = intact[column].to_pylist()
+        if column == "rationale":
+            cells = ["a3" if cell == "hard to say" else cell for cell in cells]
+            assert "a3" in cells
+        assert now[column].to_pylist() == cells, column
