@@ -317,13 +317,15 @@ def run_export(options: argparse.Namespace) -> int:
     from ..store.export import write_file
 
     path, out = _store(options), Path(options.out)
-    if not path.exists():
-        raise NoUsableVotes(
-            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
-            f"{path}"
-        )
-    if out.exists() and path.samefile(out):
-        raise InvalidOption(f"{out}: is the store itself; name another file to write to")
+    # Opening it says so of a folder that may not be looked into.
+    with suppress(PermissionError):
+        if not path.exists():
+            raise NoUsableVotes(
+                f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
+                f"{path}"
+            )
+        if out.exists() and path.samefile(out):
+            raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
     with _open(path, read_only=True) as store:
         store.check(options.what)
