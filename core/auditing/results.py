@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import InvalidOption
 from ..finding.check import rater_of
@@ -17,6 +17,7 @@ from .checks import Rules, limits_with
 
 if TYPE_CHECKING:
     from ..finding.check import CheckResult
+    from ..finding.question import Finding
     from ..importers import ReadOptions
     from ..questions.accuracy.confusion_matrix import Confusion
     from ..questions.accuracy.method import BlindRule, Direction
@@ -384,6 +385,18 @@ class JudgeAudit:
     checks: tuple[CheckResult, ...]
     overall: Overall
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+    if not TYPE_CHECKING:  # else no misspelt attribute would be seen
+
+        def __getattr__(self, name: str) -> Any:
+            """A result of a question by its name."""
+            findings = () if name.startswith("_") else object.__getattribute__(self, "findings")
+            for finding in findings:
+                for result, value in finding.results.items():
+                    if result.name == name:
+                        return value
+            raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
 
     @property
     def accuracy(self) -> Estimate | None:
@@ -589,6 +602,8 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     if judge.btd is not None and not options.splits:
         reasons["splits"] = "none were asked for"
     reasons |= _unknown_of_checks(judge)
+    for finding in judge.findings:
+        reasons |= finding.question.unknown(finding)
     where = " against an anchor" if options.anchors else ""
     return reasons | (
         judge.repeatability.unknown

@@ -48,6 +48,7 @@ from ..store.browse import Summary, default_gold, summary
 from ..store.cells import CELLS
 from .checks import CHECKS
 from .overall import overall_verdict, ranked
+from .questions import all_questions
 from .results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
 
 if TYPE_CHECKING:
@@ -405,6 +406,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),
+        findings=tuple(question.finding(evidence) for question in all_questions()),
     )
 
 

@@ -327,6 +327,11 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
         "alternative": judge.alternative
         and _fields(judge.alternative, ("omega", "rho", "epsilon")),
+        **{
+            key: write(finding)
+            for finding in judge.findings
+            for key, write in sorted(finding.question.document.items())
+        },
     }
 
 

@@ -62,6 +62,8 @@ def _one_judge(check: Check, evidence: OfFiles) -> CheckResult:
 ONE_JUDGE = Check(
     name="one_judge",
     title="one judge",
+    gravity=80,
+    fault="is two judges in these files",
     subject="Being one judge in all files",
     question="Is it the same judge in every file?",
     page="overview",
