@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...auditing.checks import BY_NAME
+from ...auditing.sources import read_sources
 from ...errors import NoUsableVotes, UnreadableFile
 from ...finding.check import rater_of
 from ...finding.wording import one_line
-from ...importers import ReadOptions, read
+from ...importers import ReadOptions
 from ...records import (
     ConfidenceCounts,
     IntArray,
@@ -211,7 +212,7 @@ def with_files(
     document = _document(files[0][1]) if len(files) == 1 else None
     if document is not None:
         return replace(audit, against=compare_document(name, document, audit))
-    readings = read(files, options)
+    readings = read_sources(files, options)
     if not any(reading.votes.num_rows for reading in readings):
         raise NoUsableVotes(f"{name}: no vote in it to compare with.")
     with Store.holding(readings) as store:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...auditing.sources import read_sources
 from ...errors import NoUsableVotes
 from ...finding.check import rater_of
 from ...finding.wording import one_line
-from ...importers import ReadOptions, read
+from ...importers import ReadOptions
 from ...records import FloatArray
 from ...schema import Selection
 from ...store import Store
@@ -91,7 +92,7 @@ def with_series(
     def sides() -> Iterable[tuple[str, Database | Snapshot, Selection]]:
         selection = of_other_files(audit.selection)
         for name, data in older:
-            readings = read([(name, data)], options)
+            readings = read_sources([(name, data)], options)
             if not any(reading.votes.num_rows for reading in readings):
                 raise NoUsableVotes(f"{one_line(name)}: no vote in it for a series.")
             with Store.holding(readings) as store:
