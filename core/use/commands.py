@@ -22,7 +22,8 @@ from ..options import from_flags, pair
 from ..schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from ..auditing.results import Audit, AuditOptions
+    from ..auditing.options import AuditOptions
+    from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store import Store
@@ -106,7 +107,7 @@ def _audited(
 
     then : what is still to be asked of the files' votes.
     """
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..auditing.sources import check_columns_known
     from ..store import Store

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_
 
 from ..auditing import run as auditing
 from ..auditing.answers import headlines
-from ..auditing.results import Audit, AuditOptions, JudgeAudit
+from ..auditing.options import AuditOptions
+from ..auditing.results import Audit, JudgeAudit
 from ..auditing.sources import read_sources
 from ..errors import (
     AppellateError,
