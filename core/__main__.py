@@ -283,7 +283,7 @@ def _doctor_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
-    from .auditing.results import AuditOptions
+    from .auditing.options import AuditOptions
 
     parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold; or stores")
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from .. import questions
 from ..finding.question import Finding, Question
 
-if TYPE_CHECKING:
-    from .results import JudgeAudit
+
+class Answered(Protocol):
+    """A judge of an audit."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What each question found of it."""
 
 
 @cache
@@ -25,9 +30,10 @@ def all_questions() -> tuple[Question, ...]:
     return tuple(sorted(made, key=lambda question: (question.place, question.name)))
 
 
-def findings_of(judges: tuple[JudgeAudit, ...]) -> Iterator[tuple[Question, list[Finding]]]:
+def findings_of(judges: Iterable[Answered]) -> Iterator[tuple[Question, list[Finding]]]:
     """Each question with what it found of every judge."""
+    listed = list(judges)
     for question in all_questions():
-        found = [each for judge in judges for each in judge.findings if each.question is question]
+        found = [each for judge in listed for each in judge.findings if each.question is question]
         if found:
             yield question, found

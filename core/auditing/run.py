@@ -47,9 +47,10 @@ from ..store import vote_queries as queries
 from ..store.browse import Summary, default_gold, summary
 from ..store.cells import CELLS
 from .checks import CHECKS
+from .options import AuditOptions
 from .overall import overall_verdict, ranked
 from .questions import all_questions
-from .results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
+from .results import Audit, JudgeAudit, unknown_of_judges
 
 if TYPE_CHECKING:
     from ..importers import ReadOptions

@@ -66,7 +66,7 @@ from .question import Result
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..records import (
         ByFile,
         ConfidenceCounts,

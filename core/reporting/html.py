@@ -41,7 +41,7 @@ from ..finding.wording import number as written
 from ..questions.agreement.figure import accuracies, confusion_matrix, control_figure
 from ..questions.boards.figure import board_figure
 from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
-from ..questions.change.files import WORDS
+from ..questions.change.results import WORDS
 from ..questions.confidence.calibration_error import by_chance
 from ..questions.confidence.figure import reliability_diagram
 from ..questions.confidence.words import kind_columns

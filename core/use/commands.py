@@ -22,7 +22,8 @@ from ..options import from_flags, pair
 from ..schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from ..auditing.results import Audit, AuditOptions
+    from ..auditing.options import AuditOptions
+    from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store import Store
@@ -106,7 +107,7 @@ def _audited(
 
     then : what is still to be asked of the files' votes.
     """
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..auditing.sources import check_columns_known
     from ..store import Store
@@ -317,13 +318,15 @@ def run_export(options: argparse.Namespace) -> int:
     from ..store.export import write_file
 
     path, out = _store(options), Path(options.out)
-    if not path.exists():
-        raise NoUsableVotes(
-            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
-            f"{path}"
-        )
-    if out.exists() and path.samefile(out):
-        raise InvalidOption(f"{out}: is the store itself; name another file to write to")
+    # Opening it says so of a folder that may not be looked into.
+    with suppress(PermissionError):
+        if not path.exists():
+            raise NoUsableVotes(
+                f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
+                f"{path}"
+            )
+        if out.exists() and path.samefile(out):
+            raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
     with _open(path, read_only=True) as store:
         store.check(options.what)

@@ -166,8 +166,8 @@ def _reasons(result: ImportResult) -> Mapping[str, int]:
 
 def _lacking(result: ImportResult) -> Iterator[str]:
     """What would let more be checked, one sentence per need."""
+    from ..auditing.options import AuditOptions
     from ..auditing.overall import missing
-    from ..auditing.results import AuditOptions
     from ..auditing.run import audit
     from ..schema import Selection
     from ..store import Store

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_
 
 from ..auditing import run as auditing
 from ..auditing.answers import headlines
-from ..auditing.results import Audit, AuditOptions, JudgeAudit
+from ..auditing.options import AuditOptions
+from ..auditing.results import Audit, JudgeAudit
 from ..auditing.sources import read_sources
 from ..errors import (
     AppellateError,
@@ -31,6 +32,7 @@ from ..finding.wording import count, one_line
 from ..importers import ReadOptions, mostly_rejected, read_arrow, with_votes
 from ..importers.join import join_labels
 from ..importers.same_items import as_one
+from ..importers.versions import name_versions
 from ..labelling.sheet import is_sheet, join_if_sheet
 from ..questions.change.files import with_files
 from ..questions.change.series import with_series
@@ -355,6 +357,7 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
     alone = replace(options, votes_of=None)
     results = read_sources(files, alone) if files else []
     of_tables = [read_arrow(table, alone, name=own) for own, table in tables]
+    of_tables = name_versions(of_tables, options.version)
     return with_votes(as_one([*results, *of_tables], options.items), options)
 
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from test_listwise import rankings
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.questions.lists.audit import audit_lists
 from core.questions.lists.method import blocks, consensus, improvement
 from core.questions.lists.orders import order_sensitivity

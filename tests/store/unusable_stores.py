@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -21,7 +22,7 @@ SAID = {
     "damaged": "is damaged",
     "cut": "is damaged",
     "no store": "is a DuckDB file, but no store of Appellate; name another file",
-    "no right": "You have no right to read and write the store",
+    "no right": "You have no right to read",
     "newer": "was written by a newer version of Appellate: it has layout 99",
 }
 """Kind of an unusable store → words of the sentence about it."""
@@ -32,6 +33,7 @@ store = Store.open(sys.argv[1])
 print("open", flush=True)
 input()
 """
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 NOBODY = 65534
 """A user without rights, as whom the superuser of a container can act."""
 
@@ -71,6 +73,13 @@ def unusable(kind: str, folder: Path) -> Iterator[Path]:
     finally:
         if holder is not None:
             holder.communicate("\n")
+
+
+def give_up_rights() -> None:
+    """Before another program is run: the superuser has the rights of any owner there, and no more."""
+    libc = ctypes.CDLL(None)
+    for capability in CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH:
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 @contextmanager

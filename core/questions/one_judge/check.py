@@ -43,8 +43,7 @@ def _one_judge(check: Check, evidence: OfFiles) -> CheckResult:
         f"{ends if difference.has_interval else ''})"
     )
     sentence = (
-        f"{evidence.judge} is two judges here: {what}. Tell them apart: audit the files alone, or "
-        "name its versions in the column of the judge."
+        f"{evidence.judge} is two judges here: {what}. Tell them apart with `--version file`."
         if found.shown
         else f"{evidence.judge} is not shown to be two judges: {what}."
     )
@@ -79,8 +78,7 @@ ONE_JUDGE = Check(
     ),
     needs="20 items that two files have",
     more_of="that two files have",
-    advice="Audit its files alone, or name its versions in the column of the judge: a figure over "
-    "both is of neither.",
+    advice="Tell its versions apart with `--version file`: a figure over both is of neither.",
     estimate=_difference,
     sentence=lambda *_: "",
     compose=_one_judge,
