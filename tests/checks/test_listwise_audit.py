@@ -61,6 +61,9 @@ def test_json_and_report_have_the_methods_figures(audited, ranked):
         "improved": improved,
         "regressed": regressed,
         "p_value": pytest.approx(binomtest(improved, improved + regressed).pvalue, rel=1e-9),
+        "same_slot": sum(one.first_order_is_special for one in overall),
+        "helped": sum(one.gain.low > 0 for one in overall),
+        "hurt": sum(one.gain.high < 0 for one in overall),
     }
 
 

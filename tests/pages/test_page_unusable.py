@@ -5,13 +5,9 @@ from contextlib import nullcontext
 
 import pytest
 from apps import TITLES, new_app, texts
-from streamlit import config
-from streamlit.config_option import ConfigOption
 from unusable_stores import SAID, unusable, without_rights
 
 from core.store import Store
-
-NO_SECRETS = ConfigOption("secrets.files", default_val=["/no/secrets.toml"])
 
 
 @pytest.mark.parametrize("kind", SAID)
@@ -19,8 +15,6 @@ def test_every_page_says_why_a_store_cannot_be_used(kind, tmp_path, monkeypatch)
     with unusable(kind, tmp_path) as path:
         before = path.stat().st_size
         monkeypatch.setenv("APPELLATE_STORE", str(path))
-        # Of the superuser's own folder nobody else may read them.
-        monkeypatch.setitem(config.get_config_options(), "secrets.files", NO_SECRETS)
         with without_rights() if kind == "no right" else nullcontext():
             for page, title in TITLES.items():
                 app = new_app()
