@@ -35,7 +35,7 @@ from .layouts import (
     plain,
     recognise,
 )
-from .mixed import two_forms
+from .mixed import MAY_SCORE, two_forms
 from .native import NativeFile, NativeFormat, read_native
 from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
 from .preview import TEMPLATE, read_back
@@ -151,11 +151,12 @@ def read(
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
             progress(min(len(opened) + len(results), steps) / steps, f"Checking {rows:,} rows")
         try:
-            results += (
-                read_native(file)
-                if isinstance(file, NativeFile)
-                else [_read_table(part) for part in _of_one_form(file)]
-            )
+            if isinstance(file, NativeFile):
+                results += read_native(file)
+            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+                results.append(_read_table(file))
+            else:
+                results += map(_read_table, _of_one_form(file))
         except UnreadableFile as error:
             if file.source.together is None:
                 raise

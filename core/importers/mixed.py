@@ -17,6 +17,8 @@ from .tables import TextTable
 
 VOTES = ("vote", *SYNONYMS["vote"])
 SCORES = ("score", *NUMBERED, *PASSED)
+MAY_SCORE = frozenset(name.replace("_", sign) for name in SCORES for sign in ("_", " ", "-", ""))
+"""Names of such columns as files have them, in small letters."""
 
 
 def two_forms(
