@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from ..importers import ReadOptions
 from ..schema import RowsRead, Selection
 from ..store import Store
-from ..store.connection import Params, Snapshot
+from ..store.connection import Snapshot
+from ..store.statements import Params
 from .fetching import Fetched, fetch
 from .sample import MOST_ROWS
 
