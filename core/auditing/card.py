@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from ..questions.order.method import PositionBias
     from .results import JudgeAudit
 
-WORDS: dict[OverallVerdict, str] = {
-    "trust": "Trust",
-    "trust_with_limits": "Trust with limits",
-    "cannot_say": "Cannot say yet",
-    "do_not_trust": "Do not trust",
-}
-"""The verdict as one reads it on a card."""
-
 PEOPLE = "People's own votes: nobody else labelled what they judged."
 ADD_JUDGES = (
     "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
@@ -119,7 +111,7 @@ def card(
     return Card(
         judge=judge,
         verdict=overall.verdict,
-        word=WORDS[overall.verdict],
+        word=overall.word,
         made=checks_made(results),
         said=Answer(
             headline=headline,

@@ -15,12 +15,13 @@ from ..questions.confidence import check as confidence
 from ..questions.leaning import check as bias
 from ..questions.one_judge import check as change
 from ..questions.order import check as order
+from ..questions.reference import check as reference
 from ..questions.scores import check as scores
 
 FAMILIES = (accuracy, order, confidence, agreement, bias, data, change)
 CHECKS: tuple[Check, ...] = tuple(check for family in FAMILIES for check in family.CHECKS)
 """All checks of votes, in the order in which they are shown."""
-SCORE_CHECKS = (*scores.CHECKS, *change.CHECKS)
+SCORE_CHECKS = (*scores.CHECKS, *reference.SCORE_CHECKS, *change.CHECKS)
 """All checks of scores of single answers."""
 BY_NAME: dict[str, Check] = {check.name: check for check in (*CHECKS, *SCORE_CHECKS)}
 LIMITS: dict[str, Limits] = {

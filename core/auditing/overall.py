@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -29,11 +29,16 @@ CONFIDENCE_CHECKS = ("calibration", "overconfidence", "discrimination")
 NAMED = 3
 """Judges that an answer names one by one; more are counted."""
 
+UseName = Literal["decide", "measure", "sort"]
+"""What a judge is used for: to pass or stop one answer by it alone; to measure a rate or compare
+versions, where errors average out and labels correct them; to choose what to read first."""
+Allowed = Literal["yes", "no", "not shown"]
+
 OVERALL_WORDS: dict[OverallVerdict, str] = {
-    "trust": "can be trusted on what was checked",
-    "trust_with_limits": "can be trusted with limits",
+    "trust": "may decide",
+    "trust_with_limits": "may be used with limits",
     "cannot_say": "cannot be judged on these votes",
-    "do_not_trust": "should not be trusted",
+    "do_not_trust": "is not for decisions",
 }
 
 GRADE_OF: dict[OverallVerdict, Grade] = {
@@ -57,12 +62,41 @@ GRADE_WORDS: dict[Grade, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Whether a judge may be used for something: yes, no, or not shown; and why."""
+
+    answer: Allowed
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """The verdict on one judge: the checks that led to it, and those that could not be made."""
+    """The verdict on one judge: the checks that led to it, and those that could not be made.
+
+    use : for what it may be used.
+    """
 
     verdict: OverallVerdict
     because: tuple[str, ...]
     unchecked: tuple[str, ...]
+    use: Mapping[UseName, Use] = field(default_factory=dict)
+
+    @property
+    def word(self) -> str:
+        """The verdict as one reads it on a card: what the judge may be used for."""
+        measures = self._answer("measure")
+        if self.verdict == "trust":
+            return "May decide"
+        if self.verdict == "trust_with_limits":
+            only_measures = measures == "yes" and self._answer("decide") != "yes"
+            return "May measure, not decide" if only_measures else "May decide, with care"
+        if self.verdict == "do_not_trust":
+            only_decisions = self._answer("decide") == "no" and measures == "not shown"
+            return "Not for decisions" if only_decisions else "Not to be used"
+        return "May sort, no more" if self._answer("sort") == "yes" else "Cannot say yet"
+
+    def _answer(self, use: UseName) -> Allowed:
+        return self.use[use].answer if use in self.use else "not shown"
 
 
 def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overall:
@@ -294,10 +328,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
             f"{BY_NAME[check].words} {GRADE_WORDS[grades.get(check, 'unknown')]}"
             for check in overall.because
         )
-        words = OVERALL_WORDS[overall.verdict]
-        if any(result.metric is not None for result in results):
-            words = words.replace("votes", "scores")
-        sentence = f"{judge} {words} ({checks_made(results)})"
+        sentence = f"{judge}: {overall.word[0].lower()}{overall.word[1:]} ({checks_made(results)})"
         sentence += f": {decided_by}." if decided_by else "."
     if overall.unchecked:
         named = ", ".join(BY_NAME[check].words for check in overall.unchecked)
