@@ -89,9 +89,9 @@ WHO = Check(
     estimate=_agreement,
     sentence=_people_sentence,
     compose=_who,
-    short=lambda evidence, *_: (
+    short=lambda _, __, grade: (
         "is compared with people who "
-        + ("agree with each other" if evidence.who.is_reference else "are no reference")
+        + ("are no reference" if grade == "fail" else "agree with each other")
     ),
     figure="r of two people",
 )
@@ -208,10 +208,8 @@ LABELS = Check(
     estimate=_difference,
     sentence=lambda evidence, _: how_they_differ(evidence.which),
     compose=_labels,
-    short=lambda evidence, *_: (
-        "was looked at where it says one verdict alone"
-        if evidence.which.design == "one verdict"
-        else "was looked at on answers unlike the others"
+    short=lambda _, __, grade: (
+        f"was looked at on answers {'unlike' if grade == 'fail' else 'like'} the others"
     ),
     figure="labelled beside others",
 )
@@ -256,6 +254,16 @@ def _follows(check: Check, evidence: ScoreEvidence) -> CheckResult:
     return check.graded(evidence, r)
 
 
+def _follows_in_words(evidence: ScoreEvidence, r: Estimate, grade: Grade) -> str:
+    if evidence.follows.constant is not None:
+        return constant_sentence(evidence)[3:]
+    scores = f"{'the person' if evidence.who.one else 'people'}'s scores"
+    if grade == "fail":
+        against = r.has_interval and r.high < 0
+        return f"{'goes against' if against else 'hardly follows'} {scores}"
+    return f"follows {scores} beyond chance"
+
+
 def _limits(evidence: ScoreEvidence, limits: Limits) -> Limits:
     """J and 2·AUROC − 1 have the limit that is r's on their scale."""
     measure = evidence.follows.measure
@@ -289,10 +297,7 @@ FOLLOWS = Check(
     compose=_follows,
     limits_for=_limits,
     decisive=True,
-    short=lambda evidence, _, grade: (
-        constant_sentence(evidence)[3:]
-        or f"{'follows' if grade == 'ok' else 'hardly follows'} people beyond chance"
-    ),
+    short=_follows_in_words,
     figure="beyond chance",
 )
 

@@ -83,16 +83,15 @@ def _classes(evidence: ScoreEvidence, overall: Overall) -> str:
     tpr, tnr = passing.tpr, passing.tnr
     if tpr is None or tnr is None:
         return ""
-    by = "people" if not evidence.who.one else "the person"
     if overall.verdict == "trust":
         return (
-            f"It fails {percent(tnr.value)} of what {by} failed and passes {percent(tpr.value)} of "
-            f"what {by} passed."
+            f"It fails {percent(tnr.value)} of what people failed and passes "
+            f"{percent(tpr.value)} of what they passed."
         )
     if tnr.value <= tpr.value:
-        said = f"It passes {percent(1 - tnr.value)} of what {by} failed"
+        said = f"It passes {percent(1 - tnr.value)} of what people failed"
     else:
-        said = f"It fails {percent(1 - tpr.value)} of what {by} passed"
+        said = f"It fails {percent(1 - tpr.value)} of what people passed"
     blind = {"always passing": passing.always_pass, "always failing": passing.always_fail}
     what, best = max(
         ((name, share or 0.0) for name, share in blind.items()), key=lambda one: one[1]
@@ -152,7 +151,8 @@ def _figures(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, Chec
                 f"r {number(of.judge_association.value, '.2f')} with a person, "
                 f"{number(of.people_association.value, '.2f')} between two"
             )
-        doubts = [name for name in overall.because if name not in (merit.check, *VERBS)]
+        same = "follows" if merit.check == "association" else ""
+        doubts = [name for name in overall.because if name not in (merit.check, same, *VERBS)]
         parts += [_figure(of_check[name]) for name in doubts[:MOST_DOUBTS]]
         if merit.interval is not None:
             parts.append(count(merit.interval.n, "item"))

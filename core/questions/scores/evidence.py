@@ -167,7 +167,7 @@ class ScoreEvidence:
         judged = self._judged
         columns: dict[str, Any] = {"verdict" if judged.says_pass else "score": judged.judge}
         if judged.length is not None:
-            columns["length"] = np.log1p(judged.length)
+            columns["length"] = np.log1p(np.maximum(judged.length, 0))
         if judged.category is not None and len(judged.categories) > 1:
             columns["category"] = _named(judged.category, judged.categories)
         known = ~np.isnan(self.table.judge)

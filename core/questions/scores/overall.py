@@ -37,7 +37,9 @@ def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -
     doubts = [
         name for worst in ("fail", "warn") for name, r in of_check.items() if r.grade == worst
     ]
-    low = [name for name in evidence.merit if of_check[name].grade not in ("ok", "fail", "warn")]
+    rates = ("tnr", "tpr") if evidence.table.passing is not None else ()
+    merit = tuple(dict.fromkeys((*evidence.merit, *rates)))
+    low = [name for name in merit if of_check[name].grade not in ("ok", "fail", "warn")]
     if of_check["score_data"].grade == "fail":
         return verdict("do_not_trust", ["score_data"])
     if measure == "no":
@@ -81,10 +83,7 @@ def uses(evidence: ScoreEvidence, of_check: Mapping[str, CheckResult]) -> dict[U
     estimate = follows.interval
     sorts = estimate is not None and estimate.has_interval and estimate.low > 0
     sort = Use(answer="yes" if sorts else "not shown", because=follows.sentence)
-    open_ = next(
-        (r for r in (labels, of_check["drift"], of_check["drift_over_time"]) if r.grade == "fail"),
-        None,
-    )
+    open_ = next((result for result in (labels, of_check["drift"]) if result.grade == "fail"), None)
     if open_ is not None:
         measure = Use(answer="not shown", because=open_.sentence)
     elif follows.grade == "ok" and evidence.follows.enough:
