@@ -25,7 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.random_votes import as_reading, random_votes
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.options import AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.reporting.document import to_json
 from core.schema import Selection

@@ -225,7 +225,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _label_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files of votes or scores")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes or scores; or a store")
     parser.add_argument("--store", metavar="PATH", help="a store, in place of files")
     parser.add_argument("--dataset", help="the data set, where there are several")
     parser.add_argument(
@@ -276,14 +276,16 @@ def _validate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="of votes, gold, scores or rankings")
+    parser.add_argument(
+        "file", metavar="FILE", help="of votes, gold, scores or rankings; or a store"
+    )
     _add_reading_options(parser)
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
-    from .auditing.results import AuditOptions
+    from .auditing.options import AuditOptions
 
-    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold; or stores")
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")

@@ -19,6 +19,7 @@ from ..questions.order.words import order_answer
 from ..questions.scores.card import said_of
 from .card import card_of
 from .overall import NAMED
+from .questions import findings_of
 
 if TYPE_CHECKING:
     from .results import Audit, JudgeAudit
@@ -53,6 +54,9 @@ def page_answers(audit: Audit) -> dict[str, Answer]:
         "leaderboard": _board,
     }
     found = {page: make(audit) for page, make in made.items()}
+    for question, findings in findings_of(audit.judges):
+        if (said := question.said(findings)) is not None:
+            found[question.name] = said
     return {page: said for page, said in found.items() if said is not None}
 
 

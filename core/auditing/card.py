@@ -125,10 +125,11 @@ def card(
 def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequence[str]) -> str:
     """What to do with a judge and why, from grades alone; whom not to use where there is room."""
     fine = [part for part in (_merit(of, ties), _order(of), _honest(of)) if part]
-    graver = sorted(overall.because, key=lambda check: GRAVEST.index(check))
+    graver = sorted(overall.because, key=lambda check: BY_NAME[check].gravity)
     faults = list(dict.fromkeys(said for check in graver if (said := _fault(check, of))))
-    if bad(of["overconfidence"]) and FAULTS["calibration"] in faults:
-        faults.remove(FAULTS["calibration"])
+    off = str(BY_NAME["calibration"].fault)
+    if bad(of["overconfidence"]) and off in faults:
+        faults.remove(off)
     if overall.verdict == "do_not_trust":
         first = [f"Do not use {judge}: it {' and '.join(faults[:n])}." for n in (2, 1)]
     elif overall.verdict == "cannot_say":
@@ -157,14 +158,14 @@ def _nothing_said(judge: str, of: Found, faults: Sequence[str]) -> str:
     """Why no verdict can be given yet."""
     known = of["accuracy"].interval or of["agreement"].interval
     if known is None:
-        return f"Whether to use {judge} cannot be said yet: {UNKNOWN['accuracy']}."
+        return f"Whether to use {judge} cannot be said yet: {BY_NAME['accuracy'].not_known}."
     if BLIND in faults:
         return f"{judge} {BLIND}, so nothing supports its use yet."
     if of["accuracy"].interval is None:
-        return f"{judge} {UNCLEAR['agreement']}, so nothing supports its use yet."
+        return f"{judge} {BY_NAME['agreement'].not_shown}, so nothing supports its use yet."
     if good(of["accuracy"]):
         return f"Too little is known of {judge} to use it: only how often it is right."
-    return f"{judge} {UNCLEAR['accuracy']} to use it yet."
+    return f"{judge} {BY_NAME['accuracy'].not_shown} to use it yet."
 
 
 def _but(well: Sequence[str], ill: Sequence[str]) -> str:
@@ -193,69 +194,19 @@ def _honest(of: Found) -> str:
     return "honest about doubt" if all(good(of[check]) for check in checks) else ""
 
 
-GRAVEST = (
-    *("accuracy", "agreement", "position", "stability", "category", "ties", "length"),
-    *("one_judge", "own_family", "robustness", "coin_share", "repeatability", "data"),
-    *("overconfidence", "calibration", "discrimination"),
-)
-"""Checks in the order in which a headline has room for their faults."""
-UNKNOWN = {
-    "accuracy": "no gold label says how often it is right",
-    "agreement": "people are too few to say how it agrees with them",
-    "position": "was never asked in both orders",
-    "stability": "was never asked in both orders",
-}
-"""What is not known of a judge on which its verdict rests."""
-UNCLEAR = {
-    "accuracy": "is not shown to be right often enough",
-    "agreement": "is not shown to agree with people as people do",
-    "position": "may favour a place",
-    "stability": "may change verdicts when answers swap places",
-}
 BLIND = "is not shown to read the answers"
-SIGNED = {
-    "position": ("favours the answer it sees first", "favours the answer it sees second"),
-    "overconfidence": (
-        "claims more certainty than it earns",
-        "claims less certainty than it earns",
-    ),
-    "ties": ("calls ties where gold decides", "names winners where gold ties"),
-    "length": ("favours longer answers", "favours shorter answers"),
-}
-"""What it does where a difference is above 0, and where it is below."""
-FAULTS = {
-    "accuracy": "is wrong too often",
-    "category": "is weak in a category",
-    "stability": "changes verdicts when answers swap places",
-    "calibration": "states confidence that is off",
-    "discrimination": "is hardly surer where right",
-    "repeatability": "does not repeat itself",
-    "coin_share": "tosses coins on some comparisons",
-    "agreement": "agrees with people less than people do",
-    "own_family": "favours its own family",
-    "one_judge": "is two judges in these files",
-    "robustness": "is moved by changes that should not matter",
-    "data": "often gives no verdict",
-}
 
 
 def _fault(check: str, of: Found) -> str:
     """What a check holds against a judge, in a few words; empty where it is fine."""
     result = of[check]
-    if good(result):
-        return ""
-    if result.grade == "unknown":
-        return UNKNOWN.get(check, "")
-    if result.grade == "unclear":
-        return UNCLEAR.get(check, "")
     found = result.interval
     enough = result.limits.caution if result.limits is not None else math.inf
-    if check == "accuracy" and found is not None and found.low >= enough:
+    graver = not good(result) and result.grade not in ("unknown", "unclear")
+    if check == "accuracy" and graver and found is not None and found.low >= enough:
         # Right often enough, and no more often than a rule that reads nothing.
         return BLIND
-    if check in SIGNED and found is not None:
-        return SIGNED[check][0 if found.value >= 0 else 1]
-    return FAULTS.get(check, "")
+    return BY_NAME[check].said(result)
 
 
 def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -> str:

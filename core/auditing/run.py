@@ -47,8 +47,10 @@ from ..store import vote_queries as queries
 from ..store.browse import Summary, default_gold, summary
 from ..store.cells import CELLS
 from .checks import CHECKS
+from .options import AuditOptions
 from .overall import overall_verdict, ranked
-from .results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
+from .questions import all_questions
+from .results import Audit, JudgeAudit, unknown_of_judges
 
 if TYPE_CHECKING:
     from ..importers import ReadOptions
@@ -405,6 +407,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),
+        findings=tuple(question.finding(evidence) for question in all_questions()),
     )
 
 

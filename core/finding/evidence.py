@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -61,11 +61,12 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
+from .question import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..records import (
         ByFile,
         ConfidenceCounts,
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from .check import Limits
 
 
+T = TypeVar("T")
 OWN_COUNTS = {
     "ratings": ("repeatability",),
     "positions": ("position", "orders"),
@@ -112,11 +114,24 @@ class Counted:
         self._anchors = anchors
         self._evidence: dict[str, Evidence] = {}
         self._levels: dict[float, Counted] = {}
+        self._answers: dict[tuple[Any, ...], Any] = {}
         self._of_kind: dict[str, dict[str, OutcomeCounts]] = {}
         self.about = {judge.name: judge for judge in summary.judges}
         self.people = frozenset(
             judge.name for judge in summary.judges if judge.rater_type == "human"
         )
+
+    def ask(self, query: Callable[..., T], **given: Any) -> T:
+        """The answer of a query, asked once."""
+        key = (query, *sorted(given.items()))
+        if key not in self._answers:
+            self._answers[key] = self._ask(query, **given)
+        answer: T = self._answers[key]
+        return answer
+
+    def forget(self, query: Callable[..., Any]) -> None:
+        """Let go of a query's answers, which are asked for again if they are needed again."""
+        self._answers = {key: answer for key, answer in self._answers.items() if key[0] != query}
 
     @cached_property
     def anchors(self) -> tuple[str, ...]:
@@ -288,8 +303,20 @@ class Evidence:
 
     def __init__(self, counted: Counted, judge: str) -> None:
         self.counted, self.judge = counted, judge
+        self._results: dict[Result[Any], Any] = {}
         self.options, self.level = counted.options, counted.options.level
         self.limits: Mapping[str, Limits] = counted.options.rules.limits
+
+    def __getitem__(self, result: Result[T]) -> T:
+        """A result of a question, made once."""
+        if result not in self._results:
+            self._results[result] = result.made(self)
+        made: T = self._results[result]
+        return made
+
+    def counts(self, query: Callable[..., Mapping[str, T]], **given: Any) -> T | None:
+        """What a query counts of this judge; None where it has nothing of it."""
+        return self.counted.ask(query, **given).get(self.judge)
 
     @property
     def about(self) -> JudgeSummary:

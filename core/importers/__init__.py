@@ -58,6 +58,7 @@ from .tables import (
     table_of_arrow,
     table_of_records,
 )
+from .versions import name_versions
 from .vote_plan import plan
 from .votes import read_table
 from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, named_metrics, offered
@@ -156,6 +157,8 @@ def read(
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    if options.version is not None:
+        results = name_versions(results, options.version)
     if len(results) > 1:
         together = {file.together for file in given if file.together}
         results = as_one(results, options.items, together={*together, options.dataset or ""})

@@ -23,7 +23,7 @@ from .html import CHECKED, Part, first_parts, made_file, one_figure
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..finding.figure import Figure
+    from ..finding.figure import Figure, Theme
 
 MOST_FIGURES = 4
 MOST_JUDGES = 12
@@ -134,7 +134,12 @@ def _confusion(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] |
     if not known:
         return None
     worst, table = known[-1]
-    return f"What gold says, and what {worst} says", partial(confusion_matrix, table)
+
+    def drawn(*, theme: Theme, styles: object) -> Figure:
+        """Of one judge, so that no style tells judges apart."""
+        return confusion_matrix(table, theme=theme)
+
+    return f"What gold says, and what {worst} says", drawn
 
 
 SAID = (

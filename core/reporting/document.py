@@ -161,9 +161,10 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
-    if reading and reading["reading"]["items"] is None:
-        # Said of several files only.
-        del reading["reading"]["items"]
+    for name in ("items", "version"):
+        # Said of several files or versions only.
+        if reading and reading["reading"][name] is None:
+            del reading["reading"][name]
     own = asdict(audit.options)
     if audit.options.outside is not None:
         # Where a file lies is the machine's.
@@ -326,6 +327,11 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
         "alternative": judge.alternative
         and _fields(judge.alternative, ("omega", "rho", "epsilon")),
+        **{
+            key: write(finding)
+            for finding in judge.findings
+            for key, write in sorted(finding.question.document.items())
+        },
     }
 
 

@@ -29,6 +29,7 @@ from ..auditing.answers import headlines, page_answers
 from ..auditing.card import card_of, panels
 from ..auditing.figure import MOST_ROWS, evidence_strip
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line, missing
+from ..auditing.questions import findings_of
 from ..auditing.results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
@@ -40,7 +41,7 @@ from ..finding.wording import number as written
 from ..questions.agreement.figure import accuracies, confusion_matrix, control_figure
 from ..questions.boards.figure import board_figure
 from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
-from ..questions.change.files import WORDS
+from ..questions.change.results import WORDS
 from ..questions.confidence.calibration_error import by_chance
 from ..questions.confidence.figure import reliability_diagram
 from ..questions.confidence.words import kind_columns
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from ..finding.figure import Figure
+    from ..finding.question import Finding, Question
 
 Part = tuple[Any, ...]
 """A macro of the template and its arguments."""
@@ -74,7 +76,7 @@ def report(audit: Audit) -> str:
         audit.summary.datasets
     )
     said = page_answers(audit)
-    made = [
+    made: list[tuple[str, str, Callable[[Audit], Iterator[Part]]]] = [
         ("first", "The answer", first_parts),
         ("scores", "Judges of single answers", _scores),
         ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
@@ -90,6 +92,10 @@ def report(audit: Audit) -> str:
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
         ("anchors", "Which anchor", _anchors),
+        *(
+            (question.name, question.title, partial(_of_question, question, found))
+            for question, found in findings_of(audit.judges)
+        ),
         ("checked", "Prompts, juries, and leaderboards checked", asked.section),
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
@@ -125,6 +131,12 @@ def made_file(
             for theme, problem in PROBLEM.items()
         },
     )
+
+
+def _of_question(question: Question, findings: Sequence[Finding], _: Audit) -> Iterator[Part]:
+    """The tables that a question shows of what it found."""
+    for table in question.section(findings):
+        yield "table", table.caption, table.columns, table.rows
 
 
 ANSWERED = {"leaderboards": "leaderboard"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "10"
+VERSION = "11"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it, and adds a step to `upgrades` and a store to its tests.
@@ -69,15 +69,19 @@ create table calls (key varchar, dataset varchar, tokens bigint, cost double, ba
 create table batches (id varchar, dataset varchar, name varchar, left_out varchar, made_at timestamp);
 create table jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
-# Items in the order in which people label them here, and every answer as it was given.
+# Items in the order in which people label them here, and every answer as it was given. `label_rows`
+# says which vote or score is a label, and whether a file has the same one too; `label_gold` names the
+# comparisons and scores whose gold is of labels, so that a file's gold is known from it.
 LABEL_TABLES = """
 create table labelling (dataset integer, seed bigint, planned integer, kind varchar, of_file boolean,
-                        metric integer, began_at timestamp);
+                        metric integer, began_at timestamp, number bigint);
 create table label_order (dataset integer, place integer, item integer, comparison integer, model integer);
 create table label_log (id bigint, dataset integer, person varchar, act varchar, place integer, answer varchar,
                         label double, swapped boolean, tags varchar, note varchar, given_at timestamp);
+create table label_rows (dataset integer, place integer, person varchar, judgement bigint, of_file boolean);
+create table label_gold (comparison integer, score bigint);
 """
-LABELLED = ("labelling", "label_order", "label_log")
+LABELLED = ("labelling", "label_order", "label_log", "label_rows")
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
@@ -113,6 +117,11 @@ REFERENCES: dict[str, dict[str, str]] = {
     | {"item": "items", "model": "models", "metric": "metrics"}
     | {"response": "texts", "cluster": "texts"},
     "rankings": _JUDGED | _TEXTS | {"item": "items", "candidate": "models", "response": "texts"},
+    "labelling": {"dataset": "datasets", "metric": "metrics"},
+    "label_order": {"dataset": "datasets", "item": "items", "comparison": "comparisons"},
+    "label_log": {"dataset": "datasets"},
+    "label_rows": {"dataset": "datasets"},
+    "label_gold": {"comparison": "comparisons"},
 }
 """Columns that hold the number of a row of another table, and which."""
 

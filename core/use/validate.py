@@ -131,7 +131,7 @@ def table(found: Sequence[Found]) -> list[str]:
 
 def _audited(seed: int) -> Any:
     """The results of every check of every judge of one draw."""
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..importers import read_arrow
     from ..schema import Selection

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from ..errors import ConnectionLost, InvalidOption
 from ..importers import Inspection, ReadOptions, with_votes
 from ..schema import COLUMN_NAMES, RowsRead, Selection
-from ..store.connection import Params, Snapshot
+from ..store.connection import Snapshot
+from ..store.statements import Params
 from .answers import making_sense
 from .engines import Engine, connect
 from .reading import LONG, inspect, read, table_of

@@ -20,7 +20,7 @@ from places import REPOSITORY
 
 from core.__main__ import main
 from core.auditing.checks import CHECKS
-from core.auditing.results import AuditOptions, named_families
+from core.auditing.options import AuditOptions, named_families
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""

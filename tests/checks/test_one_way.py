@@ -4,7 +4,7 @@ import sys
 
 from places import REPOSITORY
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.evidence import Counted
 from core.importers import read
 from core.questions.order.check import POSITION

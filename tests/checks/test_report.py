@@ -18,7 +18,8 @@ from readings import reading
 
 from core.__main__ import main
 from core.auditing.card import card_of
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.options import AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.finding.figure import drawing_library
 from core.reporting.document import to_document

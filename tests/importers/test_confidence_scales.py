@@ -13,7 +13,7 @@ import pytest
 from levels import first_of
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, mostly_rejected, read

@@ -164,7 +164,7 @@ def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
 
 
 def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
-    from core.auditing.results import AuditOptions
+    from core.auditing.options import AuditOptions
     from core.schema import Selection
 
     votes, few = job / "votes" / "one.csv", AuditOptions(splits=0)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from test_warehouse import odd_votes, scored
 from warehouses import PASSWORD
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection

@@ -24,7 +24,7 @@ from places import REPOSITORY
 from warehouses import PASSWORD, Running, absent, free_port, running
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.errors import (
     AmbiguousLabels,

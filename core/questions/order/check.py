@@ -60,6 +60,10 @@ def _position(check: Check, evidence: Evidence) -> CheckResult:
 POSITION = Check(
     name="position",
     title="position",
+    gravity=30,
+    fault=("favours the answer it sees first", "favours the answer it sees second"),
+    not_known="was never asked in both orders",
+    not_shown="may favour a place",
     subject="Position bias",
     question="Does the place of a response decide?",
     page="position_bias",
@@ -142,6 +146,10 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
 STABILITY = Check(
     name="stability",
     title="order",
+    gravity=40,
+    fault="changes verdicts when answers swap places",
+    not_known="was never asked in both orders",
+    not_shown="may change verdicts when answers swap places",
     subject="Stability",
     question="Does the verdict stay when the responses swap places?",
     page="position_bias",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...auditing.options import AuditOptions
 from ...auditing.overall import OVERALL_WORDS
-from ...auditing.results import AuditOptions, ScoreAudit
+from ...auditing.results import ScoreAudit
 from ...stats.periods import periods
 from ...store.file_queries import by_file
 from .ask import score_answers, score_dates, score_runs, scored_metrics

@@ -23,7 +23,7 @@ from ...finding.check import (
 from ...finding.wording import count, interval, number, percent
 from ...stats.estimate import Estimate
 from ...stats.intervals import clopper_pearson, mean_interval
-from ..accuracy.data_check import with_rows
+from ..data.check import with_rows
 from .drift import Drift
 from .evidence import ScoreEvidence
 from .table import UNDECIDED

@@ -24,8 +24,9 @@ from core.auditing.figure import (
     matrix_key,
     trust_map,
 )
+from core.auditing.options import AuditOptions
 from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
