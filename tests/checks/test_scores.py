@@ -129,7 +129,7 @@ def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
 
 @pytest.mark.parametrize(
     ("failed", "passed_by_it", "grade"),
-    [(1, 1, "unknown"), (2, 2, "warn"), (3, 3, "fail"), (9, 9, "fail"), (9, 0, "unknown")],
+    [(2, 2, "unknown"), (3, 3, "warn"), (4, 4, "fail"), (9, 9, "fail"), (9, 0, "unknown")],
 )
 def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
     failed, passed_by_it, grade
@@ -140,7 +140,9 @@ def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
     assert results["tnr"].grade == grade
     assert grade != "fail" or overall.verdict == "do_not_trust"
     if passed_by_it:
-        levels_cut = evidence_of(judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3)
+        levels_cut = evidence_of(
+            judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3, kind="levels"
+        )
         assert verdict_of(levels_cut)[1]["tnr"].grade == "unknown"
 
 

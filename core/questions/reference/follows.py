@@ -49,7 +49,7 @@ def follows(
 
     A judge with one verdict on 30 labelled answers or more follows nobody: 0, without doubt. r .30
     and J .20 are one limit: of a normal pair cut at its median J = (2/π)·arcsin r.
-    Source: ours, docs/methods.md §13; Youden (1950).
+    Source: ours, docs/verdicts.md; Youden (1950).
     """
     known = table.scored()
     measure: Measure = "youden" if table.says_pass else "r" if table.same_scale else "auroc"

@@ -49,7 +49,7 @@ def weigh(
     deff : design effect of labels in units; counts are divided by it.
 
     Raises InvalidOption for labels of one verdict alone, or a level outside (0, 1).
-    Source: ours, docs/methods.md §13; Jeffreys (1946), Wilson (1927).
+    Source: ours, docs/verdicts.md; Jeffreys (1946), Wilson (1927).
     """
     check_level(level)
     if design == "one verdict":

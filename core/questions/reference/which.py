@@ -67,7 +67,7 @@ def compared(
     expected label below 1 pooled, its size √(χ²·n/(n₁·n₀)). Where at most a fifth of the units are
     labelled in part, units are compared by their mean. Needs 5 answers on either side.
 
-    Source: ours, docs/methods.md §13; Welch (1947).
+    Source: ours, docs/verdicts.md; Welch (1947).
     """
     from scipy.stats import norm
 

@@ -53,7 +53,7 @@ def who(table: ScoreTable, *, level: float = 0.95) -> Who:
     its low end is above 0. A person goes against the others if the high end of r with the mean of
     the others is below 0 at the level 1 − .05/k, k the number of people.
 
-    Raises InvalidOption for a level outside (0, 1). Source: ours, docs/methods.md §13.
+    Raises InvalidOption for a level outside (0, 1). Source: ours, docs/verdicts.md.
     """
     check_level(level)
     known = table.scored()

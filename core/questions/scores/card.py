@@ -11,7 +11,7 @@ from ...finding.answer import Answer, bad, difference, line, measured, share
 from ...finding.check import Check, CheckResult, Grade
 from ...finding.wording import count, number, percent
 from ...stats.estimate import Estimate
-from ..reference.check import constant_sentence
+from ..reference.check import constant_sentence, how_they_differ
 from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
@@ -68,6 +68,8 @@ def _floor(evidence: ScoreEvidence) -> str:
     if evidence.table.says_pass and evidence.which.design == "one verdict":
         seen = evidence.table.verdict[evidence.table.people_verdict >= 0]
         return f"People looked only at what it {'passes' if (seen == 1).any() else 'fails'}."
+    if evidence.which.differs not in (None, "verdict"):
+        return how_they_differ(evidence.which)
     if evidence.readings is not None:
         one, other = sorted(reading.rate.value for reading in evidence.readings)
         return (
