@@ -42,7 +42,6 @@ from .use.commands import (
 )
 from .use.demo import demo
 from .use.doctor import doctor
-from .use.validate import DRAWS, validate
 
 UNUSABLE, UNFORESEEN, INTERRUPTED = 2, 70, 130
 SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
@@ -268,13 +267,6 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser)
 
 
-def _validate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--draws", type=int, default=DRAWS, help=f"files that are simulated ({DRAWS})"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
-
-
 def _doctor_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help="of votes, gold, scores or rankings; or a store"
@@ -360,11 +352,6 @@ COMMANDS: dict[
     "app": ("serve the dashboard to this machine", run_app, _app_options),
     "collect": ("collect votes from models into a store", run_collect, _collect_options),
     "demo": ("audit simulated votes with planted biases", demo, _no_options),
-    "validate": (
-        "plant faults in simulated judges and show how many an audit finds",
-        validate,
-        _validate_options,
-    ),
     "doctor": (
         "say what is in a file, how it would be read and what checks would lack",
         doctor,
@@ -372,7 +359,7 @@ COMMANDS: dict[
     ),
 }
 """What each is for, what it does, and what adds its options."""
-ON_STORES = (run_audit, run_report, run_import, run_export, demo, doctor, validate)
+ON_STORES = (run_audit, run_report, run_import, run_export, demo, doctor)
 """Commands that need no more than what a store needs."""
 OF_FOLDER = ("audit", "report", "import", "doctor")
 """Commands whose options may be given for a folder."""

@@ -27,6 +27,7 @@ from ..finding.answer import (
 )
 from ..finding.check import CheckResult, Limits
 from ..finding.wording import count, percent
+from ..questions.order.results import POSITION
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .checks import BY_NAME, Rules
@@ -81,7 +82,7 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
         judge.judge,
         judge.overall,
         judge.checks,
-        judge.position,
+        judge[POSITION],
         exact=judge.exact if ties >= MANY_TIES else None,
         person=judge.rater_type == "human",
         refused=refused,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..finding.check import rater_of
 from ..schema import Selection
@@ -13,7 +13,7 @@ from .options import AuditOptions as AuditOptions
 
 if TYPE_CHECKING:
     from ..finding.check import CheckResult
-    from ..finding.question import Finding
+    from ..finding.question import Finding, Result
     from ..importers import ReadOptions
     from ..questions.accuracy.confusion_matrix import Confusion
     from ..questions.accuracy.method import BlindRule, Direction
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ..questions.lists.orders import OrderSensitivity, OrderSweep
     from ..questions.lists.parts import FlaggedWinner, PartAlone
     from ..questions.lists.slots import SlotCorrected
-    from ..questions.order.method import PositionBias
     from ..questions.planning.grid import Grid
     from ..questions.scores.evidence import ScoreEvidence
     from ..questions.scores.people import AltTest
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from .overall import Overall
 
 ONE_ITEM = "one item says nothing of others"
+T = TypeVar("T")
 NO_REPEATS = (
     "fewer than 30 items with decided gold were judged more than once, or no vote on them differs"
 )
@@ -70,7 +70,6 @@ class JudgeAudit:
     floor: NoiseFloor | None
     gap: ConfidenceGap | None
     th: tuple[ThScore, ...]
-    position: PositionBias | None
     confusion: Confusion | None
     btd: BTDFit | None
     splits: Evaluation | None
@@ -89,6 +88,13 @@ class JudgeAudit:
     overall: Overall
     notes: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+
+    def __getitem__(self, result: Result[T]) -> T:
+        """A result of a question."""
+        for finding in self.findings:
+            if result in finding.results:
+                return finding[result]
+        raise KeyError(result.name)
 
     if not TYPE_CHECKING:  # else no misspelt attribute would be seen
 
@@ -297,16 +303,11 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
         )
     elif judge.alternative.reason:
         reasons["Alternative Annotator Test"] = judge.alternative.reason.rstrip(".")
-    reasons |= (
-        judge.position.unknown
-        if judge.position
-        else {"position figures": "none of its votes says which response was shown first"}
-    )
+    for finding in judge.findings:
+        reasons |= finding.question.unknown(finding)
     if judge.btd is not None and not options.splits:
         reasons["splits"] = "none were asked for"
     reasons |= _unknown_of_checks(judge)
-    for finding in judge.findings:
-        reasons |= finding.question.unknown(finding)
     where = " against an anchor" if options.anchors else ""
     return reasons | (
         judge.repeatability.unknown

@@ -115,7 +115,7 @@ def audit(
             gold=gold,
             anchors=lambda: anchors,
         )
-        counted.settle()
+        counted.settle(all_questions())
         moment.release(*CELLS)
         if not anchors and any(counted.of(judge.name).repeatability for judge in about.judges):
             notes.append(
@@ -377,6 +377,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         notes.append(f"{judge}: {kinds}")
     notes += aggregated.notes
     votes = evidence.votes
+    of_check = {result.check: result for result in results}
     return JudgeAudit(
         judge=judge,
         rater_type=evidence.about.rater_type,
@@ -387,7 +388,6 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         floor=evidence.noise_floor,
         gap=evidence.gap,
         th=evidence.th,
-        position=evidence.position,
         confusion=confusion(votes, level=options.level)
         if votes is not None and evidence.has_gold
         else None,
@@ -407,7 +407,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),
-        findings=tuple(question.finding(evidence) for question in all_questions()),
+        findings=tuple(question.finding(evidence, of_check) for question in all_questions()),
     )
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from ..stats.estimate import flat
 from .answer import Answer
-from .check import Check
+from .check import Check, CheckResult
 from .tables import Column
 
 T = TypeVar("T")
@@ -38,13 +39,35 @@ class Table:
     rows: Sequence[object]
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure of the report.
+
+    draw : theme and styles → the figure; it imports `figure.py` itself, as the drawing library is
+        an extra.
+    """
+
+    caption: str
+    draw: Callable[..., Any]
+
+
+def written(result: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    """Columns of a result for the JSON, in this order; None of None."""
+    if result is None:
+        return None
+    columns = flat(result)
+    return {name: columns[name] for name in names}
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Finding:
-    """What one question found of one judge: results by their `Result`."""
+    """What one question found of one judge: results by their `Result`, checks by their name."""
 
     judge: str
+    is_person: bool
     question: Question
     results: Mapping[Result[Any], Any]
+    checks: Mapping[str, CheckResult]
 
     def __getitem__(self, result: Result[T]) -> T:
         made: T = self.results[result]
@@ -65,11 +88,14 @@ class Question:
     name : of its folder.  place : of its checks and of what is said of it among all questions.
     title : of its section in the report.
     checks : what is graded of judges of pairs.  score_checks : of judges of single answers.
-    results : what evidence makes for it.
+    page : the address of its page, and page_place : its place among pages; its name, and last.
+    section_place : of its section in the report, among tens from 0; the default is before Notes.
+    results : what evidence makes for it.  own_counts : counts of `Counted` that nobody else asks
+        for, let go of when every judge has its results.
     document : key of the JSON of a judge → finding → its value.
     unknown : finding → what cannot be told → why: a note.
     said : findings of all judges → the answer, about the judge that fares worst.
-    section : findings of all judges → tables of the report.
+    section : findings of all judges → tables and pictures of the report.
     """
 
     name: str
@@ -77,16 +103,22 @@ class Question:
     title: str
     checks: Sequence[Check] = ()
     score_checks: Sequence[Check] = ()
+    page: str = ""
+    page_place: int = 100
+    section_place: int = 145
     results: Sequence[Result[Any]] = ()
+    own_counts: Sequence[str] = ()
     document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
     unknown: Callable[[Finding], Mapping[str, str]] = lambda _: {}
     said: Callable[[Sequence[Finding]], Answer | None] = lambda _: None
-    section: Callable[[Sequence[Finding]], Iterator[Table]] = lambda _: iter(())
+    section: Callable[[Sequence[Finding]], Iterator[Table | Picture]] = lambda _: iter(())
 
-    def finding(self, evidence: Any) -> Finding:
+    def finding(self, evidence: Any, checks: Mapping[str, CheckResult]) -> Finding:
         """What it found of one judge."""
         return Finding(
             judge=evidence.judge,
+            is_person=evidence.is_person,
             question=self,
             results={result: evidence[result] for result in self.results},
+            checks=checks,
         )

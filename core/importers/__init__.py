@@ -35,6 +35,7 @@ from .layouts import (
     plain,
     recognise,
 )
+from .mixed import MAY_SCORE, two_forms
 from .native import NativeFile, NativeFormat, read_native
 from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
 from .preview import TEMPLATE, read_back
@@ -150,7 +151,12 @@ def read(
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
             progress(min(len(opened) + len(results), steps) / steps, f"Checking {rows:,} rows")
         try:
-            results += read_native(file) if isinstance(file, NativeFile) else [_read_table(file)]
+            if isinstance(file, NativeFile):
+                results += read_native(file)
+            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+                results.append(_read_table(file))
+            else:
+                results += map(_read_table, _of_one_form(file))
         except UnreadableFile as error:
             if file.source.together is None:
                 raise
@@ -192,10 +198,23 @@ def read_arrow(
         )
     cells = table_of_arrow(table, name)
     source = Source(name=name, data=b"", sha256=digest(cells), kind="parquet")
-    reading = _read_table(_recognised(cells, source, options))
+    file, *others = _of_one_form(_recognised(cells, source, options))
+    if others:
+        raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
+    reading = _read_table(file)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
+
+
+def _of_one_form(file: _TableFile) -> list[_TableFile]:
+    """The table, or its rows of votes and its rows of scores where it holds both."""
+    if file.shape or file.options.format != AUTO:
+        return [file]
+    parts = two_forms(file.table, file.source.name, file.options)
+    if parts is None:
+        return [file]
+    return [_recognised(part, file.source, file.options) for part in parts]
 
 
 def _read_table(file: _TableFile) -> ImportResult:

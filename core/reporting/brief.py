@@ -17,6 +17,7 @@ from ..finding.wording import SAYS, count
 from ..questions.agreement.figure import confusion_matrix
 from ..questions.confidence.figure import reliability_diagram
 from ..questions.order.figure import flips, slot_biases
+from ..questions.order.results import POSITION
 from ..store.marks import Telling
 from .html import CHECKED, Part, first_parts, made_file, one_figure
 
@@ -109,14 +110,14 @@ def _failed(audit: Audit) -> Iterator[Part]:
 
 
 def _slots(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = {judge.judge: judge.position for judge in failing if judge.position}
+    known = {judge.judge: position for judge in failing if (position := judge[POSITION])}
     return (
         (f"Which place gains: {', '.join(known)}", partial(slot_biases, known)) if known else None
     )
 
 
 def _swaps(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = {judge.judge: judge.position for judge in failing if judge.position}
+    known = {judge.judge: position for judge in failing if (position := judge[POSITION])}
     said = f"How often the verdict changes with the order: {', '.join(known)}"
     return (said, partial(flips, known)) if known else None
 

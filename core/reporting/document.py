@@ -40,10 +40,12 @@ from ..stats.estimate import Estimate, flat
 from . import asked
 
 SCHEMA = "appellate.audit/3"
-POSITION_FIELDS = (
-    *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
-    *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
+JUDGE_KEYS = (
+    *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
+    *("direction", "confidences", "effective_votes", "discrimination", "length", "own_family"),
+    *("robustness", "alternative"),
 )
+"""Keys of a judge in the order of the contract; those of other questions follow by name."""
 REPEATABILITY_FIELDS = (
     *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
 )
@@ -305,12 +307,11 @@ def _estimated(estimate: Estimate) -> dict[str, Any]:
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
     votes, exact = judge.votes, judge.exact
-    position, confusion = judge.position, judge.confusion
-    return {
+    confusion = judge.confusion
+    made = {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
         "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
-        "position": position and _fields(position, POSITION_FIELDS),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
@@ -330,9 +331,10 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         **{
             key: write(finding)
             for finding in judge.findings
-            for key, write in sorted(finding.question.document.items())
+            for key, write in finding.question.document.items()
         },
     }
+    return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
 
 
 def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:

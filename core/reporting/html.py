@@ -35,6 +35,7 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, drawing_library, rater_styles, to_json
+from ..finding.question import Picture
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, one_line, percent
 from ..finding.wording import number as written
@@ -49,7 +50,6 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
-from ..questions.order.figure import flips, slot_biases
 from ..questions.scores.words import further
 from ..stats.estimate import Estimate
 from . import asked
@@ -85,24 +85,29 @@ def report(audit: Audit) -> str:
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
-        ("position_bias", "Position bias", _position),
         ("errors", "Errors", _confusion),
         ("votes_to_labels", "Votes to labels", _aggregation),
         ("grid", "Rules by task and judge", _grid),
         ("agreement", "Repeatability and agreement", _agreement),
         ("leaderboards", "Leaderboards", _leaderboards),
         ("anchors", "Which anchor", _anchors),
-        *(
-            (question.name, question.title, partial(_of_question, question, found))
-            for question, found in findings_of(audit.judges)
-        ),
         ("checked", "Prompts, juries, and leaderboards checked", asked.section),
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]
+    placed = [(10 * place, *section) for place, section in enumerate(made)]
+    placed += [
+        (
+            question.section_place,
+            question.page or question.name,
+            question.title,
+            partial(_of_question, question, found),
+        )
+        for question, found in findings_of(audit.judges)
+    ]
     sections = [
         (key, title, [*_said(said.get(ANSWERED.get(key, key))), *parts])
-        for key, title, make in made
+        for _, key, title, make in sorted(placed, key=itemgetter(0))
         if (parts := list(make(audit)))
     ]
     return made_file(f"Audit of {names}", _top(audit), sections)
@@ -133,10 +138,13 @@ def made_file(
     )
 
 
-def _of_question(question: Question, findings: Sequence[Finding], _: Audit) -> Iterator[Part]:
-    """The tables that a question shows of what it found."""
-    for table in question.section(findings):
-        yield "table", table.caption, table.columns, table.rows
+def _of_question(question: Question, findings: Sequence[Finding], audit: Audit) -> Iterator[Part]:
+    """What a question shows of what it found."""
+    for part in question.section(findings):
+        if isinstance(part, Picture):
+            yield one_figure(part.draw, part.caption, audit)
+        else:
+            yield "table", part.caption, part.columns, part.rows
 
 
 ANSWERED = {"leaderboards": "leaderboard"}
@@ -178,6 +186,8 @@ def cell(column: Column, row: object) -> Markup:
     text.
     """
     found = column.of(row)
+    if column.form == "p" and not isinstance(found, str | Estimate):
+        return p_value(found)
     if isinstance(found, Estimate):
         value, low, high = (
             number(one, column.form) for one in (found.value, found.low, found.high)
@@ -420,35 +430,6 @@ def _grid(audit: Audit) -> Iterator[Part]:
     yield "words", "h3", said.headline
     yield "words", "p", said.figures
     yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
-
-
-LEANS = (
-    JUDGE,
-    *(Column(slot, f"position.{slot}", ",d") for slot in ("first", "second", "tie")),
-    Column("of decided votes", "position.bias_decided", "+.3f"),
-    Column("of all votes", "position.bias_all", "+.3f"),
-    Column("within pairs", "position.bias_pairs", "+.3f"),
-)
-FLIPS = (
-    JUDGE,
-    Column("pairs", "position.pairs", ",d"),
-    Column("flip rate", "position.flip_rate"),
-    Column("A to B or back", "position.hard_flip_rate"),
-    Column("repeats, same order", "position.same_order_disagreement"),
-    Column("p, paired orders", lambda judge: p_value(judge.position.p_value)),
-)
-
-
-def _position(audit: Audit) -> Iterator[Part]:
-    known = {judge.judge: judge.position for judge in audit.judges if judge.position}
-    if not known:
-        return
-    rows = [judge for judge in audit.judges if judge.position]
-    caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
-    yield "table", caption, LEANS, rows
-    yield one_figure(partial(slot_biases, known), "Position bias by judge", audit)
-    yield "table", "Verdicts that change with the order", FLIPS, rows
-    yield one_figure(partial(flips, known), "Flips by judge", audit)
 
 
 SHARES = (

@@ -188,7 +188,6 @@ def test_without_extras_every_other_command_answers(
         (["demo"], "Simulated votes"),
         (["doctor", "new.csv"], "audit"),
         (["label", "new.csv", "--count", "3"], "to be labelled"),
-        (["validate", "--draws", "2"], "prefers the first answer"),
         (["simulate", "made.csv.gz", "--items", "4"], "rows of simulated"),
         (["audit", "made.csv.gz", "--strict", "--fail-if", "accuracy<0"], "sim-judge"),
     ):

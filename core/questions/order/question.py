@@ -2,7 +2,95 @@
 
 from __future__ import annotations
 
-from ...finding.question import Question
-from . import check
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
-QUESTION = Question(name="order", place=20, title="Position bias", checks=check.CHECKS)
+from ...finding.answer import Answer
+from ...finding.check import GRADES
+from ...finding.question import Finding, Picture, Question, Table, written
+from ...finding.tables import TEXT, Column
+from . import check
+from .results import POSITION, SLOT_GAIN, SLOTS_DIFFER
+from .words import order_answer
+
+FIELDS = (
+    *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
+    *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
+)
+JUDGE = Column("judge", "judge", TEXT)
+LEANS = (
+    JUDGE,
+    *(Column(slot, f"position.{slot}", ",d") for slot in ("first", "second", "tie")),
+    Column("of decided votes", "position.bias_decided", "+.3f"),
+    Column("of all votes", "position.bias_all", "+.3f"),
+    Column("within pairs", "position.bias_pairs", "+.3f"),
+)
+FLIPS = (
+    JUDGE,
+    Column("pairs", "position.pairs", ",d"),
+    Column("flip rate", "position.flip_rate"),
+    Column("A to B or back", "position.hard_flip_rate"),
+    Column("repeats, same order", "position.same_order_disagreement"),
+    Column("p, paired orders", "position.p_value", "p"),
+)
+
+
+def _said(findings: Sequence[Finding]) -> Answer | None:
+    """About the judge whose checks of order are worst; of equals the one that flips most."""
+    known = [each for each in findings if each[POSITION]]
+    if not known:
+        return None
+
+    def badness(each: Finding) -> tuple[int, float]:
+        position = each[POSITION]
+        flips = position and position.flip_rate
+        worse = max(GRADES.index(each.checks[name].grade) for name in ("position", "stability"))
+        return worse, flips.value if flips else 0.0
+
+    judges = [each for each in known if not each.is_person]
+    worst = max(judges or known, key=badness)
+    position = worst[POSITION]
+    flips = position.hard_flip_rate if position else None
+    return order_answer({each.judge: each.checks for each in known}, worst.judge, flips)
+
+
+def _section(findings: Sequence[Finding]) -> Iterator[Table | Picture]:
+    rows = [each for each in findings if each[POSITION]]
+    if not rows:
+        return
+
+    def drawn(name: str, **given: Any) -> Any:
+        from . import figure
+
+        return getattr(figure, name)({each.judge: each[POSITION] for each in rows}, **given)
+
+    caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
+    yield Table(caption, LEANS, rows)
+    yield Picture("Position bias by judge", partial(drawn, "slot_biases"))
+    yield Table("Verdicts that change with the order", FLIPS, rows)
+    yield Picture("Flips by judge", partial(drawn, "flips"))
+
+
+def _unknown(finding: Finding) -> dict[str, str]:
+    position = finding[POSITION]
+    if position:
+        return dict(position.unknown)
+    return {"position figures": "none of its votes says which response was shown first"}
+
+
+QUESTION = Question(
+    name="order",
+    place=20,
+    title="Position bias",
+    page="position_bias",
+    page_place=30,
+    section_place=75,
+    checks=check.CHECKS,
+    results=(POSITION, SLOT_GAIN, SLOTS_DIFFER),
+    own_counts=("positions",),
+    document={"position": lambda finding: written(finding[POSITION], FIELDS)},
+    unknown=_unknown,
+    said=_said,
+    section=_section,
+)
