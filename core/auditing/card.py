@@ -27,14 +27,12 @@ from ..finding.answer import (
 )
 from ..finding.check import CheckResult, Limits
 from ..finding.wording import count, percent
-from ..questions.order.results import POSITION
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .checks import BY_NAME, Rules
 from .overall import Overall, OverallVerdict, checks_made, confidence_line, what_to_do
 
 if TYPE_CHECKING:
-    from ..questions.order.method import PositionBias
     from .results import JudgeAudit
 
 WORDS: dict[OverallVerdict, str] = {
@@ -90,7 +88,7 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
         judge.judge,
         judge.overall,
         judge.checks,
-        judge[POSITION],
+        [part for finding in judge.findings for part in finding.question.figures(finding)],
         exact=judge.exact if ties >= MANY_TIES else None,
         person=judge.rater_type == "human",
         refused=refused,
@@ -101,7 +99,7 @@ def card(
     judge: str,
     overall: Overall,
     results: Sequence[CheckResult],
-    position: PositionBias | None,
+    figures: Sequence[str | None] = (),
     *,
     exact: Estimate | None = None,
     person: bool = False,
@@ -109,7 +107,7 @@ def card(
 ) -> Card:
     """The card of one judge.
 
-    results : one per check.  position : what order does to it.
+    results : one per check.  figures : what questions add to the line of figures.
     exact : share of gold's very labels, ties included, where it is to stand beside half credit.
     person : the votes are people's, by whom judges are measured where there is no gold.
     refused : other judges not to be trusted, named where there is room.
@@ -123,9 +121,7 @@ def card(
         word=WORDS[overall.verdict],
         made=checks_made(results),
         said=Answer(
-            headline=headline,
-            figures=_figures(of, position, exact),
-            good=overall.verdict == "trust",
+            headline=headline, figures=_figures(of, figures, exact), good=overall.verdict == "trust"
         ),
         advice=(ADD_JUDGES,) if alone else tuple(dict.fromkeys(_advice(overall, of))),
     )
@@ -218,7 +214,7 @@ def _fault(check: str, of: Found) -> str:
     return BY_NAME[check].said(result)
 
 
-def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -> str:
+def _figures(of: Found, figures: Sequence[str | None], exact: Estimate | None) -> str:
     right, people, off = (of[name].interval for name in ("accuracy", "agreement", "calibration"))
     parts: list[str | None] = []
     if exact is not None:
@@ -227,28 +223,11 @@ def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -
         parts.append(f"{'where gold decides' if exact else 'right'} {share(right)}")
     elif people is not None:
         parts.append(f"beside people {difference(people, unit=' points')}")
-    parts.append(_changes(position))
-    slot = of["position"]
-    if bad(slot) and slot.interval is not None:
-        parts.append(f"for the first {difference(slot.interval, unit=' points')}")
+    parts += figures
     if off is not None:
         parts.append(f"confidence off {measured(off, 1, 100).replace(' (', ' points (')}")
     n = next((found.n for found in (right, people, off) if found is not None), 0)
     return line([*parts, count(n, "item") if n else None])
-
-
-def _changes(position: PositionBias | None) -> str | None:
-    """Verdicts that change with the order, beside those that change when asked again alike."""
-    if position is None or position.flip_rate is None:
-        return None
-    changes = f"order changes {percent(position.flip_rate.value)}"
-    excess = position.excess
-    if excess is None or not excess.has_interval:
-        return changes
-    if not excess.excludes(0):
-        return f"{changes}, a repeat as much"
-    more = "more" if excess.value > 0 else "less"
-    return f"{changes}, {abs(100 * excess.value):.1f} points {more} than a repeat"
 
 
 def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:

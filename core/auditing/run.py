@@ -131,7 +131,9 @@ def audit(
             for judge in about.judges
         }
         agreed = counted.agreement
-        scores = audit_scores(moment, within, options, counted.rows_read) if about.scores else ()
+        scores = (
+            audit_scores(moment, within, options, counted.rows_read, notes) if about.scores else ()
+        )
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         forced = _forced(counted, notes) if options.forced_choice else None
         jury = _jury(counted, queries.costs(moment, within), notes) if options.jury else None
@@ -310,8 +312,11 @@ def _without_votes(
     reading_options: ReadOptions | None,
 ) -> Audit:
     """The audit of a selection without votes."""
+    notes = _notes_on_readings(readings)
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
-    scores = audit_scores(moment, selection, options, counted.rows_read) if about.scores else ()
+    scores = (
+        audit_scores(moment, selection, options, counted.rows_read, notes) if about.scores else ()
+    )
     lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
         people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
@@ -331,7 +336,7 @@ def _without_votes(
         anchor_swap=None,
         checks=(),
         overall={},
-        notes=tuple(_notes_on_readings(readings)),
+        notes=tuple(notes),
         scores=scores,
         rankings=lists,
         board_checks=_board_checks(moment, selection, {}, {}, options)

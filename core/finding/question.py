@@ -95,6 +95,8 @@ class Question:
     document : key of the JSON of a judge → finding → its value.
     unknown : finding → what cannot be told → why: a note.
     said : findings of all judges → the answer, about the judge that fares worst.
+    figures : finding → parts of the line of figures of a card.
+    failed : check → findings that fail it → the picture of the brief that shows it.
     section : findings of all judges → tables and pictures of the report.
     """
 
@@ -111,6 +113,10 @@ class Question:
     document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
     unknown: Callable[[Finding], Mapping[str, str]] = lambda _: {}
     said: Callable[[Sequence[Finding]], Answer | None] = lambda _: None
+    figures: Callable[[Finding], Sequence[str | None]] = lambda _: ()
+    failed: Mapping[str, Callable[[Sequence[Finding]], Picture | None]] = field(
+        default_factory=dict
+    )
     section: Callable[[Sequence[Finding]], Iterator[Table | Picture]] = lambda _: iter(())
 
     def finding(self, evidence: Any, checks: Mapping[str, CheckResult]) -> Finding:

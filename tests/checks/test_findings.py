@@ -132,7 +132,7 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
     assert unclear.needed_items is not None
     found = [unclear if r.check == "accuracy" else r for r in checks("j")]
     said = card(
-        "j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, None
+        "j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, ()
     ).advice
     assert said == (
         f"Add about {unclear.needed_items - 100} more items with gold labels, "

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ...finding.answer import Answer
+from ...finding.answer import Answer, bad, difference
 from ...finding.check import GRADES
 from ...finding.question import Finding, Picture, Question, Table, written
 from ...finding.tables import TEXT, Column
 from . import check
 from .results import POSITION, SLOT_GAIN, SLOTS_DIFFER
-from .words import order_answer
+from .words import changes, order_answer
 
 FIELDS = (
     *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
@@ -55,21 +55,37 @@ def _said(findings: Sequence[Finding]) -> Answer | None:
     return order_answer({each.judge: each.checks for each in known}, worst.judge, flips)
 
 
+def _figures(finding: Finding) -> list[str | None]:
+    """Verdicts that change with the order, and what the first place gains if too much."""
+    slot = finding.checks["position"]
+    too_much = bad(slot) and slot.interval is not None
+    gain = difference(slot.interval, unit=" points") if too_much and slot.interval else None
+    return [changes(finding[POSITION]), gain and f"for the first {gain}"]
+
+
+def _drawn(name: str, findings: Sequence[Finding], **given: Any) -> Any:
+    from . import figure
+
+    return getattr(figure, name)({each.judge: each[POSITION] for each in findings}, **given)
+
+
+def _failed(name: str, caption: str, findings: Sequence[Finding]) -> Picture | None:
+    """The picture of the judges that fail a check."""
+    rows = [each for each in findings if each[POSITION]]
+    names = ", ".join(each.judge for each in rows)
+    return Picture(f"{caption}: {names}", partial(_drawn, name, rows)) if rows else None
+
+
 def _section(findings: Sequence[Finding]) -> Iterator[Table | Picture]:
     rows = [each for each in findings if each[POSITION]]
     if not rows:
         return
 
-    def drawn(name: str, **given: Any) -> Any:
-        from . import figure
-
-        return getattr(figure, name)({each.judge: each[POSITION] for each in rows}, **given)
-
     caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
     yield Table(caption, LEANS, rows)
-    yield Picture("Position bias by judge", partial(drawn, "slot_biases"))
+    yield Picture("Position bias by judge", partial(_drawn, "slot_biases", rows))
     yield Table("Verdicts that change with the order", FLIPS, rows)
-    yield Picture("Flips by judge", partial(drawn, "flips"))
+    yield Picture("Flips by judge", partial(_drawn, "flips", rows))
 
 
 def _unknown(finding: Finding) -> dict[str, str]:
@@ -92,5 +108,10 @@ QUESTION = Question(
     document={"position": lambda finding: written(finding[POSITION], FIELDS)},
     unknown=_unknown,
     said=_said,
+    figures=_figures,
     section=_section,
+    failed={
+        "position": partial(_failed, "slot_biases", "Which place gains"),
+        "stability": partial(_failed, "flips", "How often the verdict changes with the order"),
+    },
 )
