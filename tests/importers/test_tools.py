@@ -463,3 +463,29 @@ def test_an_audit_takes_so_many_metrics_and_says_so(monkeypatch):
     found = audit("\n".join(rows).encode())
     assert {each.metric for each in found.scores} == {"m2", "m3", "m4"}
     assert any("5 metrics were scored, and the 3 with most labels" in note for note in found.notes)
+
+
+def test_logs_in_one_archive_have_one_total(monkeypatch):
+    """Each of thousands had the limit of the whole archive for itself."""
+    import core.importers.archives as archives
+
+    def log() -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            head = {"eval": {"task": "t", "model": "m"}, "status": "success", "version": 2}
+            file.writestr("header.json", json.dumps(head))
+            sample = {"id": 1, "epoch": 1, "input": "q" * 40_000, "output": {}, "scores": {"s": 1}}
+            file.writestr("samples/1_epoch_1.json", json.dumps(sample))
+        return packed.getvalue()
+
+    def archive(logs: int) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
+            for number in range(logs):
+                file.writestr(f"{number}.eval", log())
+        return packed.getvalue()
+
+    monkeypatch.setattr(archives, "unpacked_limit", lambda packed, most: 100_000)
+    assert read([("two.zip", archive(2))])
+    with pytest.raises(UnreadableFile, match="all to more than an archive"):
+        read([("many.zip", archive(5))])

@@ -62,7 +62,12 @@ def folders(store: Path) -> list[Path]:
 
 
 def on_disk(store: Path) -> list[bytes]:
-    return [file.read_bytes() for folder in folders(store) for file in sorted(folder.iterdir())]
+    return [
+        file.read_bytes()
+        for folder in folders(store)
+        for file in sorted(folder.iterdir())
+        if file.name != uploads.MARK
+    ]
 
 
 def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
@@ -76,7 +81,7 @@ def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
     assert on_disk(store) == [content for _, content, _ in given]
     (folder,) = folders(store)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [file.name for file in sorted(folder.iterdir())] == ["1", "2", "3"]
+    assert [file.name for file in sorted(folder.iterdir())] == [uploads.MARK, "1", "2", "3"]
     assert list(store.parent.parent.iterdir()) == [store.parent]
     assert held == {"same.csv": 0, "../../../out.csv": 0}
     assert [file.getvalue() for file in app.session_state["files"]] == [b""] * 3
@@ -118,12 +123,27 @@ def test_visits_have_folders_of_their_own_which_end_with_them(store: Path) -> No
 
 
 def test_what_a_killed_server_left_is_cleared_with_the_next(store: Path) -> None:
-    left, others = (store.parent / f"{name}.duckdb.uploads-x" for name in ("votes", "others"))
-    for folder in (left, others):
+    names = ("votes.duckdb.uploads-ab_d3fg8", "others.duckdb.uploads-abcd3fg8")
+    left, others = (store.parent / name for name in names)
+    # Without the mark, or the random part, it is not the app's.
+    theirs = [store.parent / f"votes.duckdb.uploads-{end}" for end in ("abcdefgh", "of mine")]
+    for folder in (left, others, *theirs):
         folder.mkdir()
         (folder / "1").write_bytes(b"x")
+        if folder != theirs[0]:
+            (folder / uploads.MARK).touch()
     opened(new_app(), "data")
-    assert folders(store) == [others]
+    assert {*folders(store)} == {others, *theirs}
+
+
+def test_clearing_the_cache_leaves_the_files_of_visits(store: Path) -> None:
+    """One visitor cleared Streamlit's cache, and the files that others had dropped were deleted."""
+    first, second = opened(new_app(), "data"), opened(new_app(), "data")
+    drop(first, votes("first.csv"))
+    st.cache_resource.clear()
+    calm(second.run())
+    assert on_disk(store) == [votes("first.csv")[1]]
+    assert "3 votes loaded into first." in all_text(load(first))
 
 
 def test_without_room_a_file_is_refused_with_the_remedy(
