@@ -136,7 +136,7 @@ def sqlite_as_csv(name: str, data: bytes, max_bytes: int) -> bytes:
                     f"{name}: its table {shown(tables[0])} holds more than {max_bytes:,} bytes of "
                     "text. Save a part of it as CSV."
                 )
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise UnreadableFile(
             f"{name}: the SQLite database cannot be read ({error}). Export the table as CSV."
         ) from None
