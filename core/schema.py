@@ -36,6 +36,8 @@ it.
 PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
 SIDES = {"a": 1, "b": -1}
 
+LabelsDrawn = Literal["seen", "random", "verdicts", "classes"]
+"""How labelled answers were drawn, as somebody says; `seen`: as the table shows it."""
 CorrectnessRule = Literal["single", "both_orders"]
 ConfidenceSource = Literal["stated", "share"]
 """Confidence as each vote states it, or the share of a judge's repeated votes behind its majority.

@@ -35,14 +35,6 @@ from .overall import Overall, OverallVerdict, checks_made, confidence_line, what
 if TYPE_CHECKING:
     from .results import JudgeAudit
 
-WORDS: dict[OverallVerdict, str] = {
-    "trust": "Trust",
-    "trust_with_limits": "Trust with limits",
-    "cannot_say": "Cannot say yet",
-    "do_not_trust": "Do not trust",
-}
-"""The verdict as one reads it on a card."""
-
 PEOPLE = "People's own votes: nobody else labelled what they judged."
 ADD_JUDGES = (
     "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
@@ -118,7 +110,7 @@ def card(
     return Card(
         judge=judge,
         verdict=overall.verdict,
-        word=WORDS[overall.verdict],
+        word=overall.word,
         made=checks_made(results),
         said=Answer(
             headline=headline, figures=_figures(of, figures, exact), good=overall.verdict == "trust"

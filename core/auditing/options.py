@@ -10,7 +10,7 @@ from typing import get_args
 from ..errors import InvalidOption
 from ..options import flag, pair
 from ..questions.labels.btd import DEFAULTS as BTD_DEFAULTS
-from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule
+from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule, LabelsDrawn
 from ..stats.intervals import check_level
 from .checks import Rules, limits_with
 
@@ -83,6 +83,7 @@ class AuditOptions:
     pass_from : metric → the score from which an answer passes, of judges and people.
     wrong_pass : price of passing an answer that people fail, where failing one that they pass
         costs 1.
+    labels_drawn : how labelled answers were drawn, where somebody says it.
     """
 
     bins: int = field(default=10, metadata=flag("bins of the reliability diagram ({default})"))
@@ -190,6 +191,13 @@ class AuditOptions:
             "1: decides the cut of scores ({default})"
         ),
     )
+    labels_drawn: LabelsDrawn = field(
+        default="seen",
+        metadata=flag(
+            "how the labelled answers were drawn: at random, so many of each verdict of the judge "
+            "or so many of each class of people; by default as the file shows it"
+        ),
+    )
 
     def __post_init__(self) -> None:
         # Methods check what they get, but a judge without such votes never reaches them.
@@ -245,6 +253,10 @@ class AuditOptions:
             (
                 0 < self.wrong_pass < math.inf,
                 f"wrong pass {self.wrong_pass:g}: a price is above 0.",
+            ),
+            (
+                self.labels_drawn in get_args(LabelsDrawn),
+                f"labels drawn {self.labels_drawn!r}: use {', '.join(get_args(LabelsDrawn))}.",
             ),
             (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
         ):

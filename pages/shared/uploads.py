@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 FOLDER = "folder of uploads"
+CLEAR_CACHE = "_handle_clear_cache_request"
+"""What Streamlit does where a visitor asks for an empty cache: it would be that of all."""
 MARK = ".appellate-uploads"
 """File in each folder that was made here: another of such a name is somebody else's."""
 
@@ -97,7 +99,15 @@ def clear(store: Path) -> None:
 async def while_served(_: object) -> AsyncIterator[None]:
     """The life of a server, at whose end no upload is left: a signal that stops it does not let the
     interpreter end by itself.
+
+    A visitor who asks for an empty cache gets a new visit: what the server holds for all, the store
+    among it, is nobody's to let go of.
     """
+    # There is no public call for that either.
+    with suppress(ImportError, AttributeError):
+        from streamlit.runtime.app_session import AppSession
+
+        setattr(AppSession, CLEAR_CACHE, lambda session: session._session_state.clear())
     yield
     for folder in [*_folders]:
         folder.end()

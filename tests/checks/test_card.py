@@ -60,7 +60,7 @@ def test_the_card_says_what_was_found_and_what_to_do():
     overall = Overall(verdict="trust_with_limits", because=("stability",), unchecked=())
     changes = Estimate(0.08, 0.05, 0.11, n=90)
     said = first.card("j", overall, checks, [moved_by_order(bias(changes))])
-    assert said.word == "Trust with limits"
+    assert said.word == "May decide, with care"
     assert said.said.headline == (
         "Use j with care: mostly right, but changes verdicts when answers swap places."
     )

@@ -195,7 +195,12 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     people = {f"sim-person-{k}" for k in (1, 2, 3)}
     assert set(audited["overall"]) == set(audited["judges"]) - people
     assert audited["input"]["people"] == len(people)
-    assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
+    assert list(audited["overall"]["sim-judge-decisive"]) == [
+        "verdict",
+        "because",
+        "unchecked",
+        "use",
+    ]
     assert set(found["direction"]) == {
         *("value", "low", "high", "n_items", "among_decided", "decided_share", "blind_rule"),
         "gold_ties",

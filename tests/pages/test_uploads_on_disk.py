@@ -1,8 +1,10 @@
 """Dropped files lie on disk, in a folder of their visit, and Streamlit holds no bytes of them."""
 
+import asyncio
 import errno
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -179,3 +181,26 @@ def test_where_streamlit_holds_on_to_the_bytes_all_works_as_well(
     drop(app, votes("held.csv"))
     assert held["held.csv"] == len(votes("held.csv")[1])
     assert "3 votes loaded into held." in all_text(load(app))
+
+
+def test_a_visitor_who_clears_the_cache_lets_go_of_no_store(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache is one for all visitors, and with it the store was closed under the others."""
+    from streamlit.runtime.app_session import AppSession
+
+    from pages.shared.cached import get_store
+
+    monkeypatch.setattr(AppSession, uploads.CLEAR_CACHE, getattr(AppSession, uploads.CLEAR_CACHE))
+    opened(new_app(), "data")
+    held = get_store()
+    session = SimpleNamespace(_session_state={"files": []})
+
+    async def served() -> None:
+        async with uploads.while_served(None):
+            getattr(AppSession, uploads.CLEAR_CACHE)(session)
+
+    asyncio.run(served())
+    assert session._session_state == {}
+    assert get_store() is held
+    assert held.datasets() == []

@@ -89,6 +89,7 @@ def judged(
         period=period,
         periods=names,
         wrong_pass=options.wrong_pass,
+        drawn=None if options.labels_drawn == "seen" else options.labels_drawn,
         by_file=by_file(store, selection, "scores").get((about.judge, about.metric)),
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
