@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...auditing.checks import BY_NAME
 from ...auditing.overall import Overall
 from ...finding.answer import Answer, bad, difference, line, measured, share
@@ -33,7 +35,7 @@ def score_answer(
     """
     of_check = {result.check: result for result in results}
     said = (
-        _floor(evidence)
+        _floor(evidence, of_check)
         or (_classes(evidence, overall) if evidence.table.says_pass else "")
         or _of_scores(evidence, overall, of_check)
     )
@@ -53,12 +55,21 @@ def said_of(scores: ScoreAudit) -> Answer:
     )
 
 
-def _floor(evidence: ScoreEvidence) -> str:
-    """What comes before any figure: one score for all, people who are no reference, one verdict
-    labelled; empty where none of it holds.
+def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
+    """What comes before any figure: one score for all, answers without a score, nobody who looked,
+    people who are no reference, one verdict labelled; empty where none of it holds.
     """
     if evidence.follows.constant is not None:
         return f"{constant_sentence(evidence)}."
+    table, data = evidence.table, of_check["score_data"]
+    given = "verdict" if table.says_pass else "score"
+    if data.grade == "fail" and data.interval is not None:
+        return f"It gives no {given} on {percent(data.interval.value)} of the answers."
+    if not np.isfinite(table.people).any():
+        answers = count(len(table.judge), "answer")
+        passes = f"passes {percent(float((table.verdict == 1).mean()))} of"
+        does = passes if table.says_pass else "scores"
+        return f"It {does} {answers}, and nobody has checked it: label 20 of them."
     of = evidence.who
     if of.is_reference is False and of.agreement is not None:
         r = number(of.agreement.value, ".2f")
