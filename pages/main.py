@@ -14,7 +14,17 @@ from core.errors import NoUsableVotes
 from core.finding.figure import COLOURS
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, first_picture, folds, numbers, parts, people, start, widgets
+from pages.shared import (
+    cached,
+    first_picture,
+    folds,
+    numbers,
+    parts,
+    people,
+    start,
+    usable,
+    widgets,
+)
 
 SECTIONS = {
     "": ("overview.py", "data.py", "label.py", "collect.py"),
@@ -195,8 +205,7 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
     if blind:
         return Selection(datasets=(dataset,))
     if table := cached.connected().get(dataset):
-        what = "Texts" if table.info.scores else "Votes"
-        st.text(f"{what} stay where they are.\n{table.warehouse.sentence}")
+        st.text(f"Texts stay where they are.\n{table.warehouse.fetched.crossed}")
     raters = cached.raters(dataset)
     rater_type = None
     if len(set(raters.values())) > 1:
@@ -327,7 +336,7 @@ if role is None:
 page = st.navigation(navigation(role), expanded=True)
 st.session_state.pop(numbers.MENU, None)
 st.session_state.pop(folds.WHOLE, None)
-with parts.anew_if_changed():
+with usable.or_said(page.title), parts.anew_if_changed():
     with widgets.errors():
         if target := st.session_state.pop(widgets.GOING, None):
             leave_for(target)
@@ -353,7 +362,8 @@ with parts.anew_if_changed():
         left_out = None
         if page.url_path not in (*start.FILLS, *BLIND):
             st.session_state[widgets.SELECTION], left_out = bounded(selection)
-        for note in cached.get_store().notes:
+        store = cached.get_store()
+        for note in (*store.notes, *store.trouble()):
             st.text(note)
         say_what_changed()
         say_what_is_absent(asked, here)

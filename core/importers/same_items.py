@@ -69,11 +69,23 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """Files whose items have one set of names, as a store holds them.
+
+    dataset : a data set that is about these items.  files : what it holds of each file.
+    """
+
+    dataset: str
+    files: tuple[ImportResult, ...]
+
+
 def as_one(
     results: Sequence[ImportResult],
     items: Literal["same", "apart"] | None = None,
     *,
     together: Iterable[str] = (),
+    stored: Sequence[Stored] = (),
 ) -> list[ImportResult]:
     """Readings of several files in which an item has one name, and a judgement is there once.
 
@@ -88,13 +100,17 @@ def as_one(
 
     items : `same` or `apart` decides for all files.
     together : names that data sets of files have if the files name none, besides their own.
+    stored : what is there already, to which the same rules apply; only that ids alone make the same
+        items there where a rater is the same too, as a store may hold anything.
     """
     from_names = {stem_of(result.name) for result in results} | {*together}
-    if len({(result.name, result.sha256, result.kind) for result in results}) == len(results) and (
-        len({(result.name, result.sha256) for result in results}) < 2
-    ):
+    several = len({(result.name, result.sha256) for result in results}) > 1
+    twice = len({(result.name, result.sha256, result.kind) for result in results}) < len(results)
+    if not (several or twice or stored):
         return [*results]
-    joined = _Joined(items, from_names)
+    joined = _Joined(items, from_names, alone=not (several or twice))
+    for held in stored:
+        joined.hold(held)
     for result in results:
         joined.add(result)
     return joined.settled()
@@ -149,7 +165,8 @@ class _Part:
     units : key of each row's unit, by the file's names.  once : where each unit first stands.
     final : names of the items by row, as they are in the end.  space : number of the group.
     judgements : sorted keys of the judgements, which are those of the rows `order`.
-    kept : rows that no earlier file holds.
+    kept : rows that no earlier file holds.  low : number of the first run.
+    said : keys of what the rows say, once they were asked for.
     """
 
     result: ImportResult
@@ -161,6 +178,8 @@ class _Part:
     order: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     kept: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     space: int = 0
+    low: int = 0
+    said: Keys | None = None
     unsure: str = ""
 
     @classmethod
@@ -174,7 +193,9 @@ class _Part:
         return cls(result=result, by_row=by_row, units=units, once=once, final=names)
 
     def say(self, note: str) -> None:
-        """Add a note to the reading."""
+        """Add a note to the reading, once."""
+        if note in self.result.notes:
+            return
         self.result = replace(self.result, notes=(*self.result.notes, note))
 
     @property
@@ -213,7 +234,8 @@ class _Part:
     def key_judgements(self) -> None:
         """Sort the judgements by the key that they have under the final names of their items."""
         named = _keys(self.result.votes, ["row"]) if self.by_row else _keys_of(self.final, hash)
-        key = _mixed(self.without_run(named), _keys(self.result.votes, ["run"]))
+        run = _numbers(self.result.votes["run"]) - self.low
+        key = _mixed(self.without_run(named), (run + 0.0).view(np.uint64))
         if self.result.kind == "rankings":
             key = _mixed(key, _keys(self.result.votes, ["candidate"]))
         self.order = np.argsort(key, kind="stable")
@@ -233,10 +255,13 @@ class _Part:
 
     def cells(self, rows: Rows) -> Keys:
         """Key of all that rows say besides what tells them apart."""
-        table = self.result.votes.take(rows)
+        if self.said is not None:
+            return self.said[rows]
+        table = self.result.votes
         apart = {"dataset", "item_id", "run", "row", "extra"}
         said = [name for name in FORMS[self.result.kind].names if name not in apart]
-        return _mixed(_keys(table, said), _keys_of_maps(table["extra"]))
+        self.said = _mixed(_keys(table, said), _keys_of_maps(table["extra"]))
+        return self.said[rows]
 
 
 @dataclass(slots=True, eq=False)
@@ -251,6 +276,7 @@ class _Group:
     prefix: str
     declared: frozenset[str] | None
     several: bool
+    stored: bool = False
     known: dict[Kind, _Index] = field(default_factory=dict)
     runs: dict[Kind, _Index] = field(default_factory=dict)
     parts: list[_Part] = field(default_factory=list)
@@ -277,12 +303,24 @@ class _Joined:
 
     items: Literal["same", "apart"] | None
     from_names: set[str]
+    alone: bool = False
     groups: list[_Group] = field(default_factory=list)
     results: list[ImportResult] = field(default_factory=list)
     parts: list[_Part | None] = field(default_factory=list)
     seen: set[tuple[str, Kind]] = field(default_factory=set)
     of_file: dict[tuple[str, str], tuple[_Group, set[Kind]]] = field(default_factory=dict)
     prefixes: Counter[str] = field(default_factory=Counter)
+
+    def hold(self, held: Stored) -> None:
+        """Know what a store holds, as it is there."""
+        group = _Group(held.dataset, "", None, several=False, stored=True)
+        self.groups.append(group)
+        for result in held.files:
+            part = _Part.of(result, several=False)
+            part.low = int(np.nan_to_num(_numbers(result.votes["run"])).min())
+            part.key_judgements()
+            part.kept = np.ones(result.votes.num_rows, bool)
+            self._know(part, group, _runs(result.votes), np.arange(result.votes.num_rows))
 
     def add(self, result: ImportResult) -> None:
         if result.gold_only or not result.votes.num_rows:
@@ -298,7 +336,8 @@ class _Joined:
         several = len(datasets) > 1 or any(
             group.several and group.declared and datasets & group.declared for group in self.groups
         )
-        part = _Part.of(result, several=several)
+        part = _Part.of(_with_defaults(result), several=several)
+        part.low = int(_runs(part.result.votes).min()) if self.alone else 0
         group = self._group(part, _Group(min(datasets), "", declared, several))
         part.space = self.groups.index(group)
         part.result = replace(
@@ -328,7 +367,8 @@ class _Joined:
         ]
         decisions = [(group, self._decide(part, group)) for group in others]
         joined = next((pair for pair in decisions if pair[1] and pair[1].same), None)
-        apart = next((decision for _, decision in decisions if decision), None)
+        # Items of a data set are apart from those that were stored before by its name.
+        apart = next((found for each, found in decisions if found and not each.stored), None)
         group = own
         if joined and joined[1]:
             group = joined[0]
@@ -345,9 +385,9 @@ class _Joined:
                 f"which are not the same: {APART[apart.rule]}. Those of {name} are called "
                 f"`{own.prefix}…`."
             )
-        elif others:
+        elif named := [group for group in others if not group.stored]:
             # No item in common: nothing is to be decided, and no name is taken.
-            group = others[0]
+            group = named[0]
             part.final = _prefixed(part.final, group.prefix)
         if group is own:
             self.groups.append(own)
@@ -392,7 +432,16 @@ class _Joined:
         x, y = (np.concatenate(side) for side in zip(*pairs, strict=True))
         if len(x) >= FEWEST_LABELS:
             return _Decision(kappa_of_labels(x, y) >= LABEL_KAPPA, 3, len(x), none, against)
+        if group.stored and not self._same_rater(part, group, which):
+            return _Decision(False, 4, len(met), none, against)
         return _Decision(True, 4, len(met), none, against)
+
+    @staticmethod
+    def _same_rater(part: _Part, group: _Group, which: Rows) -> bool:
+        """Whether a rater of a file is one of those stored files too."""
+        own = {*part.result.votes["judge"].unique().to_pylist()}
+        theirs = (group.parts[int(each)].result.votes["judge"] for each in np.unique(which))
+        return any(own & {*names.unique().to_pylist()} for names in theirs)
 
     def _note_same(self, part: _Part, group: _Group, decision: _Decision, *, named: bool) -> None:
         """Say what is to be said of a file about known items, and make rows with other texts items
@@ -440,7 +489,7 @@ class _Joined:
         if part.unsure:
             part.say(part.unsure)
         keys = part.without_run(_keys_of(part.final, hash))[kept]
-        runs: Rows = np.nan_to_num(_numbers(result.votes["run"])).astype(np.int64)
+        runs = _runs(result.votes)
         index = group.runs.setdefault(kind, _Index(highest=True))
         free = index.find(keys)
         votes = result.votes
@@ -452,16 +501,22 @@ class _Joined:
                 f"Other files judged the same, so the runs of {result.name} are numbered from "
                 f"{start}."
             )
-        index.add(keys, runs[kept] + 1)
-        known = group.known.setdefault(kind, _Index())
-        new = part.once[known.find(part.units[part.once]) < 0]
-        known.add(part.units[new], (np.int64(len(group.parts)) << 32) | new)
-        group.parts.append(part)
+        self._know(part, group, runs, kept)
         dropped = part.count(np.flatnonzero(~part.kept))
         result = replace(part.result, votes=votes, duplicates=result.duplicates + dropped)
         if dropped:
             result = replace(result, votes=votes.take(kept))
         self._keep(result, part)
+
+    def _know(self, part: _Part, group: _Group, runs: Rows, kept: Rows) -> None:
+        """Remember what a file of a group judged."""
+        kind = part.result.kind
+        keys = part.without_run(_keys_of(part.final, hash))[kept]
+        group.runs.setdefault(kind, _Index(highest=True)).add(keys, runs[kept] + 1)
+        known = group.known.setdefault(kind, _Index())
+        new = part.once[known.find(part.units[part.once]) < 0]
+        known.add(part.units[new], (np.int64(len(group.parts)) << 32) | new)
+        group.parts.append(part)
 
     def _leave_out(self, part: _Part, group: _Group) -> None:
         """Take out of a file the judgements of each rater that an earlier one holds too."""
@@ -641,6 +696,23 @@ def _mixed(key: Keys, other: Keys) -> Keys:
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """A column of numbers, NaN where there is none."""
     return np.array(column.to_numpy(), np.float64)
+
+
+def _runs(table: pa.Table) -> Rows:
+    return np.nan_to_num(_numbers(table["run"])).astype(np.int64)
+
+
+def _with_defaults(result: ImportResult) -> ImportResult:
+    """A reading in which missing cells are what they stand for, as a store has them."""
+    import pyarrow.compute as pc
+
+    votes = result.votes
+    for column in FORMS[result.kind].columns:
+        if column.default is not None and votes[column.name].null_count:
+            place = votes.schema.get_field_index(column.name)
+            filled = pc.fill_null(votes[column.name], column.default)
+            votes = votes.set_column(place, column.name, filled)
+    return replace(result, votes=votes)
 
 
 def _with(table: pa.Table, name: str, values: Any) -> pa.Table:

@@ -9,7 +9,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,6 +22,7 @@ from ..installation import data_folder
 from ..schema import RowsRead
 from . import damage, upgrades
 from .schema import TABLES, VERSION, needed_by
+from .statements import Params
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Params = Sequence[Any] | Mapping[str, Any] | None
+
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless these are off."""
@@ -63,12 +64,7 @@ def default_path() -> Path:
 
 
 class Snapshot:
-    """The store as it is at one moment, for queries that take several statements.
-
-    others : columns outside the canonical form, where they are known without a look at the rows.
-    """
-
-    others: tuple[str, ...] | None = None
+    """The store as it is at one moment, for queries that take several statements."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
@@ -249,6 +245,18 @@ class Database:
             if self._folder is not None:
                 self._folder.cleanup()
 
+    def trouble(self) -> tuple[str, ...]:
+        """What happened to the file while it is open here, for who only reads: a sentence, or
+        none.
+        """
+        # While a thread writes, the file is between two states of its own.
+        if self._watch is None or not self._writing.acquire(blocking=False):
+            return ()
+        try:
+            return tuple(filter(None, [self._watch.trouble("It takes no changes any more")]))
+        finally:
+            self._writing.release()
+
     def check(self, kind: Kind | None = None) -> None:
         """Read everything in the store, or all that judgements of one kind need, and raise
         DamagedStore.
@@ -406,8 +414,15 @@ def _connect(
             return duckdb.connect(name, config=config), notes
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
+        another = "name another store with --store or APPELLATE_STORE."
+        if damage.is_forbidden(error):
+            right = "read" if read_only else "read and write"
+            raise UnreadableFile(
+                f"You have no right to {right} the store {place}. Have its owner give it to "
+                f"you (it and its folder), or {another}"
+            ) from error
         if damage.is_in_use(error):
-            other = "." if read_only else ", or name another store with --store or APPELLATE_STORE."
+            other = "." if read_only else f", or {another}"
             raise StoreInUse(
                 f"The store {place} is open in another process. Stop it (for instance the running "
                 f"app){other}"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from core import audit
+from core import AuditOptions, Selection, audit
+from core.__main__ import main
+from core.errors import UnknownName
 from core.importers import ReadOptions, read
 from core.reporting.document import to_json
 from core.store import Store
@@ -290,3 +292,76 @@ def test_a_data_set_of_several_files() -> None:
         assert (found.votes, found.items) == (400, 200)
         of_files = audit([votes(1), votes(2)], splits=0)
         assert audit(store, splits=0).judges["j"].accuracy == of_files.judges["j"].accuracy
+
+
+def stored(path: Path, capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """What an import into a store says."""
+    assert main(["import", *map(str, arguments), "--store", str(path)]) == 0
+    return capsys.readouterr().out
+
+
+def test_weeks_that_are_imported_one_after_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "s.duckdb"
+    files = {
+        "week1": votes(1),
+        "week2": votes(2),
+        "again": votes(2) + b"\n",
+        "others": votes(3, labels=5),
+        "unlabelled": votes(4, labels=None).replace(b",j,", b",someone,"),
+    }
+    said = {}
+    for name, file in files.items():
+        (tmp_path / f"{name}.csv").write_bytes(file)
+        said[name] = stored(store, capsys, tmp_path / f"{name}.csv")
+    assert "the runs of week2.csv are numbered from 1" in said["week2"]
+    assert "0 votes loaded, 200 duplicates left out" in said["again"]
+    # Labels of others, and ids alone of another rater, make no same items.
+    both = audit([files["week1"], files["week2"]], splits=0)
+    with Store.open(store, read_only=True) as held:
+        store_of = {each.name: each.items for each in held.datasets()}
+        assert store_of == {"week1": 200, "week2": 200, "others": 200, "unlabelled": 200}
+        assert audit(held, splits=0).summary.items == 600
+        weeks = audit(held, Selection(datasets=("week1", "week2")), AuditOptions(splits=0))
+        assert weeks.judges["j"].accuracy == both.judges["j"].accuracy
+        assert "one_judge" in {check.check for check in weeks.judges["j"].checks}
+        held.check()
+    # A name by hand is a data set of its own; one that is there is loaded into as before.
+    assert "200 votes loaded into mine" in stored(
+        store, capsys, tmp_path / "again.csv", "--dataset", "mine"
+    )
+    assert "loaded before as week1: nothing to do" in stored(store, capsys, tmp_path / "week1.csv")
+
+
+def test_versions_of_a_judge_are_judges_of_their_own(tmp_path: Path) -> None:
+    names = ("week1", "week2")
+    for name, right, seed in zip(names, (0.92, 0.72), (1, 2), strict=True):
+        (tmp_path / f"{name}.csv").write_bytes(votes(seed, right=right))
+    fell = audit(tmp_path, splits=0)
+    (said,) = [each.sentence for each in fell.judges["j"].checks if each.check == "one_judge"]
+    assert said.startswith("j is two judges here: right on ")
+    assert "in week1 and " in said
+    assert said.endswith("Tell them apart with `--version file`.")
+    assert fell.judges["j"].overall.verdict == "trust_with_limits"
+    apart = audit(tmp_path, splits=0, version="file")
+    assert {judge.judge for judge in apart.judges} == {"j@week1", "j@week2"}
+    assert apart.summary.items == 200
+    assert not [each for each in apart.checks if each.check == "one_judge"]
+    for name in names:
+        alone = audit(tmp_path / f"{name}.csv", splits=0)
+        assert apart.judges[f"j@{name}"].accuracy == alone.judges["j"].accuracy
+
+
+def test_a_column_of_versions() -> None:
+    header, *rows = votes(1).decode().splitlines()
+    lines = [f"{row},{('', 'v1', 'v2')[k % 3]}" for k, row in enumerate(rows)]
+    file = "\n".join([f"{header},prompt_version", *lines]).encode()
+    found = audit(file, splits=0, version="prompt_version")
+    assert {judge.judge: judge.votes.n for judge in found.judges} == {
+        "j": 67,
+        "j@v1": 67,
+        "j@v2": 66,
+    }
+    with pytest.raises(UnknownName, match="version 'nothing': no file has this column"):
+        audit(file, version="nothing")

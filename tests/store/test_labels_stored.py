@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.errors import AppellateError, InvalidOption
 from core.importers import read

@@ -80,6 +80,8 @@ def _outputs(check: Check, evidence: Evidence) -> CheckResult:
 DATA = Check(
     name="data",
     title="data",
+    gravity=130,
+    fault="often gives no verdict",
     subject="Completeness of the data",
     question="Does every output have a verdict, and was every row read?",
     page="data",
