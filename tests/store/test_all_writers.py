@@ -421,14 +421,11 @@ def sequences(n: int, steps: int):
 
 
 class Short(Writers):
-    pass
+    """A few sequences in every build."""
 
 
-Short.TestCase.settings = sequences(6, 25)
+Short.TestCase.settings = sequences(5, 20)
 TestWritersInShort = Short.TestCase
-
-if "APPELLATE_SEQUENCES" in os.environ:
-    Writers.TestCase.settings = sequences(int(os.environ["APPELLATE_SEQUENCES"]), 50)
-else:
-    Writers.TestCase.settings = sequences(40, 50)
+# `APPELLATE_SEQUENCES=200` draws as many as a change of a writer should stand.
+Writers.TestCase.settings = sequences(int(os.environ.get("APPELLATE_SEQUENCES", "15")), 50)
 TestWriters = pytest.mark.thorough(Writers.TestCase)
