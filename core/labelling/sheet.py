@@ -20,8 +20,9 @@ from ..importers.declared import get
 from ..importers.join import join_labels
 from ..importers.source import open_source
 from ..importers.tables import Record, read_delimited, read_records
-from ..schema import Kind, Selection
+from ..schema import Kind
 from ..store import Store
+from ..store.export import without_labels
 from .desk import Card, Desk, open_desk
 from .session import card_code, places_of
 
@@ -246,7 +247,7 @@ def add_labels(
     import pyarrow.parquet as pq
 
     log = io.BytesIO()
-    pq.write_table(store.export(Selection(datasets=(dataset,)), kind=kind), log)
+    pq.write_table(without_labels(store, dataset, kind), log)
     readings = read([("log.parquet", log.getvalue())])
     joined = join_labels(readings, (name, data))
     with store.together():

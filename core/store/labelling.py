@@ -18,6 +18,7 @@ from ..errors import NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray
 from ..schema import UNNAMED, Kind
 from .connection import Change, Database, Snapshot
+from .schema import RUBRIC
 
 Act = Literal["label", "skip", "repeat", "undo"]
 
@@ -365,3 +366,19 @@ def words_per_unit(store: Database | Snapshot, dataset: str) -> float:
             [dataset_number(moment, dataset)],
         )
     return float(characters or 0) / CHARACTERS_PER_WORD
+
+
+def rubric(store: Database, dataset: str) -> str | None:
+    """The line that says what counts to whoever labels a data set; None without one."""
+    for (number,) in store.rows("select id from datasets where name = ?", [dataset]):
+        return store.setting(f"{RUBRIC}{number}")
+    return None
+
+
+def keep_rubric(store: Database, dataset: str, line: str | None) -> None:
+    """Say what counts; None says nothing."""
+    with store.change() as change:
+        key = f"{RUBRIC}{dataset_number(change, dataset)}"
+        change.execute("delete from settings where key = ?", [key])
+        if line is not None:
+            change.execute("insert into settings values (?, ?)", [key, line])
