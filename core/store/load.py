@@ -353,7 +353,8 @@ def _fill(
     before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
-        make_way(change, layout.kind)
+        if labels_there(change):
+            make_way(change, layout.kind)
         progress(0.6, "Counting the votes of each comparison")
         ((low, high),) = change.rows("select min(comparison), max(comparison) from keyed")
         step = -(-(high + 1 - low) // (1 + units // ROWS_COUNTED))
@@ -363,7 +364,8 @@ def _fill(
             count_anew(change, f"{among} and v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
-        make_way(change, layout.kind)
+        if labels_there(change):
+            make_way(change, layout.kind)
     after = change.count(f"select max(id) from {layout.kind}")
     if after > before:
         # Which file a judgement came from is the span of its numbers.
