@@ -23,7 +23,7 @@ files and engines tell scores from votes by one rule, `part_of` so that reading 
 `count_added` so that a label is counted without a look at the others, `judged` and `n_unread` so that
 a cell that cannot be read need not cost its row, `parse_number` so that a confidence and a score are
 read as numbers by one rule, `without_titles` and what it calls so that lines above a header are left
-out of every file by one rule, `labels_there` so that labels given here are kept apart from what files
+out of every file by one rule, `_labels_there` so that labels given here are kept apart from what files
 say, and `JoinedCells`,
 `each_text`, `code_texts` and what they call so that long texts are held once.
 """
