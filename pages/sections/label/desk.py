@@ -50,7 +50,7 @@ def _card(state: PageState) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="label-count"):
             st.text(f"{done:,} of {max(wanted, done):,} labels", width="content")
             if said := st.session_state.get(SAID):
-                st.caption(said)
+                st.text(said)
         if card is None:
             st.text("Every item is labelled. Thank you.")
             _buttons(state, None)
