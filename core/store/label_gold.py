@@ -87,11 +87,6 @@ def forget_log(change: Change, dataset: int) -> None:
         change.execute(f"delete from {table} where dataset = ?", [dataset])
 
 
-def labels_there(change: Change) -> bool:
-    """Whether anything is labelled here, so that what a file brings may meet labels."""
-    return bool(change.count("select count(*) from labelling"))
-
-
 def take_labels_out(change: Change, kind: Kind, pairs: str, *, replace: bool) -> Counter[str]:
     """Of rows `old` that incoming ones `new` meet in a table of pairs: what is the same is of the
     file, too, from now on; a label that says another is no conflict, and leaves the table.

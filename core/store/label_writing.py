@@ -49,7 +49,7 @@ def write_answer(
         raise InvalidOption("The name of the person who labels is empty")
     with store.change() as change:
         unit = _unit(change, dataset, labelling, place)
-        _refuse_judges(change, unit.dataset, person)
+        again = _said_before(change, unit, person)
         change.execute(
             """insert into label_log
                select coalesce(max(id), 0) + 1, $dataset, $person, $act, $place, $answer, $label,
@@ -72,10 +72,12 @@ def write_answer(
             said = None
             if act == "label" and label is not None:
                 said = _Said(label=label, answer=answer, swapped=swapped, tags=tags, note=note)
+            if again:
+                _free(change, unit, person)
             write(change, unit, person, _judge(change, person), said)
             if not unit.of_file:
-                units = f"t.dataset = {unit.dataset} and t.place = {unit.place}"
-                give_gold(change, unit.kind, units)
+                here = f"t.dataset = {unit.dataset} and t.place = {unit.place}"
+                give_gold(change, unit.kind, here)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +118,18 @@ def _unit(change: Change, dataset: str, labelling: int, place: int) -> _Unit:
     )
 
 
-def _refuse_judges(change: Change, number: int, person: str) -> None:
-    """Whoever has labelled before is no judge."""
-    if change.count(
-        "select count(*) from label_log where dataset = ? and person = ?", [number, person]
-    ):
-        return
+def _said_before(change: Change, unit: _Unit, person: str) -> bool:
+    """Whether the person has said something of this unit. Raises InvalidOption: the name is a
+    judge's; whoever has labelled before is none.
+    """
+    number = unit.dataset
+    ((lines, of_unit),) = change.rows(
+        """select count(*), count(*) filter (where place = $place) from label_log
+           where dataset = $dataset and person = $person""",
+        {"dataset": number, "person": person, "place": unit.place},
+    )
+    if lines:
+        return bool(of_unit)
     for kind in ("tallies", "scores"):
         if change.count(
             f"""select count(*) from {kind} t join judges j on j.id = t.judge
@@ -129,6 +137,7 @@ def _refuse_judges(change: Change, number: int, person: str) -> None:
             [number, person],
         ):
             raise InvalidOption(f"{person!r} is the name of a judge; take another for the person")
+    return False
 
 
 def _judge(change: Change, person: str) -> int:
@@ -149,46 +158,33 @@ class _Said:
     note: str
 
 
-def _free(change: Change, kind: Kind, unit: _Unit, person: str) -> None:
+def _free(change: Change, unit: _Unit, person: str) -> None:
     """Delete the row of the person's earlier label, unless a file has the same."""
     own = [unit.dataset, unit.place, person]
-    rows = change.rows(
-        "select judgement, of_file from label_rows where dataset = ? and place = ? and person = ?",
-        own,
-    )
-    for number, of_file in rows:
-        if not of_file:
-            if kind == "votes":
-                change.execute("delete from details where vote = ?", [number])
-            change.execute(f"delete from {kind} where id = ?", [number])
-    if rows:
-        change.execute("delete from label_rows where dataset = ? and place = ? and person = ?", own)
+    of_place = "dataset = ? and place = ? and person = ?"
+    for (number,) in change.rows(
+        f"select judgement from label_rows where {of_place} and not of_file", own
+    ):
+        if unit.kind == "votes":
+            change.execute("delete from details where vote = ?", [number])
+        change.execute(f"delete from {unit.kind} where id = ?", [number])
+    change.execute(f"delete from label_rows where {of_place}", own)
 
 
 def _write_vote(change: Change, unit: _Unit, person: str, judge: int, said: _Said | None) -> None:
     """The person's vote anew, beside those that files have of the person; None takes it back."""
     comparison = unit.comparison
-    ((vote, category, there, labelled),) = change.rows(
+    ((vote, category, there),) = change.rows(
         """select (select coalesce(max(id), 0) + 1 from votes), min(t.category),
-                  count(*) filter (where t.judge = $judge and t.dataset = $dataset),
-                  (select count(*) from label_rows r where r.dataset = $dataset
-                   and r.place = $place and r.person = $person)
+                  count(*) filter (where t.judge = $judge and t.dataset = $dataset)
            from tallies t where t.comparison = $comparison""",
-        {
-            "comparison": comparison,
-            "judge": judge,
-            "dataset": unit.dataset,
-            "place": unit.place,
-            "person": person,
-        },
+        {"comparison": comparison, "judge": judge, "dataset": unit.dataset},
     )
-    if labelled:
-        _free(change, "votes", unit, person)
     if said is not None:
         run = 0
         if there:
             run = change.count(
-                """select max(run) + 1 from votes
+                """select coalesce(max(run) + 1, 0) from votes
                    where dataset = ? and comparison = ? and judge = ?""",
                 [unit.dataset, comparison, judge],
             )
@@ -273,10 +269,9 @@ def _write_details(change: Change, vote: int, answer: str, tags: Sequence[str], 
 
 def _write_score(change: Change, unit: _Unit, person: str, judge: int, said: _Said | None) -> None:
     """The person's score anew, beside those that files have of the person; None takes it back."""
-    number = change.count("select coalesce(max(id), 0) + 1 from scores")
-    _free(change, "scores", unit, person)
     if said is None:
         return
+    number = change.count("select coalesce(max(id), 0) + 1 from scores")
     same = """dataset = $dataset and item = $item and model is not distinct from $model
               and metric = (select metric from labelling where dataset = $dataset)"""
     change.execute(

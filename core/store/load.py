@@ -21,7 +21,7 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .label_gold import forget_log, give_gold, labels_there, make_way, take_labels_out
+from .label_gold import forget_log, give_gold, make_way, take_labels_out
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, OF_FILE, RUBRIC, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def load(
             simulated=simulated,
         )
         counts.update(kept)
-    if labels_there(change):
+    if _labels_there(change):
         numbers = "select d.id from datasets d join given g on g.dataset = d.name"
         give_gold(change, layout.kind, f"t.dataset in ({numbers})")
     _remember(change, reading, fingerprint)
@@ -308,6 +308,11 @@ def _unmatched(change: Change, name: str, targets: Iterable[str]) -> int:
     return unmatched
 
 
+def _labels_there(change: Change) -> bool:
+    """Whether anything is labelled here, so that what a file brings may meet labels."""
+    return bool(change.count("select count(*) from labelling"))
+
+
 def _fill(
     change: Change,
     layout: Layout,
@@ -353,7 +358,8 @@ def _fill(
     before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
-        make_way(change, layout.kind)
+        if _labels_there(change):
+            make_way(change, layout.kind)
         progress(0.6, "Counting the votes of each comparison")
         ((low, high),) = change.rows("select min(comparison), max(comparison) from keyed")
         step = -(-(high + 1 - low) // (1 + units // ROWS_COUNTED))
@@ -363,7 +369,8 @@ def _fill(
             count_anew(change, f"{among} and v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
-        make_way(change, layout.kind)
+        if _labels_there(change):
+            make_way(change, layout.kind)
     after = change.count(f"select max(id) from {layout.kind}")
     if after > before:
         # Which file a judgement came from is the span of its numbers.
@@ -665,11 +672,11 @@ def _settle(
         stored = (
             f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
         )
-    elif layout.kind == "scores" and labels_there(change):
+    elif layout.kind == "scores" and _labels_there(change):
         of_labels = "id in (select score from label_gold)"
         stored = f"(select * replace (case when not {of_labels} then gold end as gold) from scores)"
     met = _compare(change, layout, "met", stored)
-    if met and labels_there(change):
+    if met and _labels_there(change):
         met = take_labels_out(change, layout.kind, "met", replace=replace)
     if met["conflicts"] and replace:
         met["replaced"] = met["conflicts"]
