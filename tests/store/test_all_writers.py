@@ -424,7 +424,7 @@ class Short(Writers):
     """A few sequences in every build."""
 
 
-Short.TestCase.settings = sequences(5, 20)
+Short.TestCase.settings = sequences(4, 15)
 TestWritersInShort = Short.TestCase
 # `APPELLATE_SEQUENCES=200` draws as many as a change of a writer should stand.
 Writers.TestCase.settings = sequences(int(os.environ.get("APPELLATE_SEQUENCES", "15")), 50)
