@@ -78,6 +78,19 @@ def give_gold(change: Change, kind: Kind, units: str) -> None:
         )
 
 
+def delete_judgements(change: Change, kind: Kind, numbers: str) -> None:
+    """Delete judgements with what stands beside them: whatever has their numbers next has not
+    their gold.
+
+    numbers : SQL that gives their numbers.
+    """
+    if kind == "votes":
+        change.execute(f"delete from details where vote in ({numbers})")
+    if kind == "scores":
+        change.execute(f"delete from label_gold where score in ({numbers})")
+    change.execute(f"delete from {kind} where id in ({numbers})")
+
+
 def forget_log(change: Change, dataset: int) -> None:
     """Delete the log of a data set with the gold that was made of it, and its order."""
     change.execute(f"delete from label_log where dataset = {dataset}")

@@ -16,7 +16,7 @@ from ..errors import InvalidOption, LabellingReplaced
 from ..schema import Kind
 from .cells import CELLS
 from .connection import Change, Database
-from .label_gold import forget_log, give_gold
+from .label_gold import delete_judgements, forget_log, give_gold
 from .labelling import Act, dataset_number, label_plan
 from .load import count_anew, vacuum
 
@@ -165,9 +165,7 @@ def _free(change: Change, unit: _Unit, person: str) -> None:
     for (number,) in change.rows(
         f"select judgement from label_rows where {of_place} and not of_file", own
     ):
-        if unit.kind == "votes":
-            change.execute("delete from details where vote = ?", [number])
-        change.execute(f"delete from {unit.kind} where id = ?", [number])
+        delete_judgements(change, unit.kind, str(int(number)))
     change.execute(f"delete from label_rows where {of_place}", own)
 
 
@@ -304,10 +302,8 @@ def forget_labels(store: Database, dataset: str) -> None:
         number = dataset_number(change, dataset)
         labels = f"select judgement from label_rows where dataset = {number} and not of_file"
         plan = label_plan(change, dataset)
-        if plan is not None and plan.kind == "votes":
-            change.execute(f"delete from details where vote in ({labels})")
         if plan is not None:
-            change.execute(f"delete from {plan.kind} where id in ({labels})")
+            delete_judgements(change, plan.kind, labels)
         forget_log(change, number)
         count_anew(change, f"v.dataset = {number}")
         vacuum(change)

@@ -153,7 +153,10 @@ def begin(
         order = rng.permutation(len(items))
         gold = "scores c where c.dataset = ?"
         if kind == "votes":
-            gold = "comparisons c where c.id in (select comparison from tallies where dataset = ?)"
+            # Another data set may be about the same comparisons, and its labels are no file's gold.
+            gold = """comparisons c where c.id in (select comparison from tallies where dataset = ?)
+                      and c.id not in
+                      (select g.comparison from label_gold g where g.comparison is not null)"""
         of_file = bool(
             change.count(f"select count(*) from {gold} and c.gold is not null", [number])
         )

@@ -21,7 +21,7 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .label_gold import forget_log, give_gold, make_way, take_labels_out
+from .label_gold import delete_judgements, forget_log, give_gold, make_way, take_labels_out
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, OF_FILE, RUBRIC, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -680,9 +680,7 @@ def _settle(
         met = take_labels_out(change, layout.kind, "met", replace=replace)
     if met["conflicts"] and replace:
         met["replaced"] = met["conflicts"]
-        if layout.details:
-            change.execute("delete from details where vote in (select old from met_other)")
-        change.execute(f"delete from {layout.kind} where id in (select old from met_other)")
+        delete_judgements(change, layout.kind, "select old from met_other")
         change.execute("delete from met where new in (select new from met_other)")
     if met:
         change.execute("delete from fresh where id in (select new from met)")

@@ -178,6 +178,71 @@ def test_gold_of_single_answers_is_kept_apart_too():
         store.check()
 
 
+def scores(judges: str = "gh", *, high: int = 1, gold: bool = False) -> bytes:
+    rows = [
+        f"i{i},{judge},{i % 2 * high},m{',1' if gold else ''}"
+        for i in range(20)
+        for judge in judges
+    ]
+    head = f"item_id,judge,score,model{',gold' if gold else ''}"
+    return ("\n".join([head, *rows]) + "\n").encode()
+
+
+def labelled_scores(store: Store, n: int):
+    load(store, scores())
+    desk = open_desk(store, "d", kind="scores", seed=1)
+    for _ in range(n):
+        desk.answer("ann", desk.cards("ann")[0], "p")
+    return desk
+
+
+def golds_of(store: Store, judge: str) -> set[float | None]:
+    return {r["gold"] for r in store.export(kind="scores").to_pylist() if r["judge"] == judge}
+
+
+def test_gold_of_a_file_is_kept_that_comes_after_labels_of_scores_were_taken_back():
+    """Its rows have the numbers that the labels had."""
+    with Store.open() as store:
+        desk = labelled_scores(store, 3)
+        for _ in range(3):
+            desk.undo("ann")
+        assert not store.rows("select * from label_gold")
+        load(store, scores("k", gold=True))
+        assert golds_of(store, "k") == {1.0}
+
+
+@pytest.mark.parametrize("change", ["replace", "forget"])
+def test_gold_of_labels_goes_with_the_scores_that_have_it(change):
+    with Store.open() as store:
+        labelled_scores(store, 6)
+        if change == "replace":
+            load(store, scores(high=0), on_conflict="replace")
+        else:
+            forget_labels(store, "d")
+        stale = "select * from label_gold where score not in (select id from scores)"
+        assert not store.rows(stale)
+        store.delete_dataset("d")
+        load(store, scores(gold=True))
+        open_desk(store, "d", kind="scores", seed=1)
+        load(store, scores("k"))
+        assert golds_of(store, "g") == golds_of(store, "h") == {1.0}
+
+
+def test_labels_of_a_data_set_make_gold_where_those_of_another_with_the_same_items_do():
+    weeks = [("week1.csv", votes()), ("week2.csv", votes().replace(b",ab,", b",ba,"))]
+    with Store.open() as store:
+        for reading in read(weeks):
+            store.load(reading)
+        assert store.rows("select count(*) from comparisons") == [(30,)]
+        for dataset, person in (("week1", "ann"), ("week2", "bob")):
+            desk = open_desk(store, dataset, seed=1)
+            assert not desk.plan.of_file
+            for _ in range(5):
+                desk.answer(person, desk.cards(person)[0], "1")
+        store.delete_dataset("week1")
+        assert sum(gold is not None for gold in golds(store).values()) == 5
+
+
 @pytest.mark.parametrize("act", ["answer", "skip", "undo"])
 def test_a_card_of_a_labelling_that_is_no_more_is_refused(store, act):
     old = label(store, "1")
