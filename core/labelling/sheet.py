@@ -23,6 +23,7 @@ from ..importers.tables import Record, read_delimited, read_records
 from ..schema import Kind
 from ..store import Store
 from ..store.export import without_labels
+from ..store.labelling import unit_names
 from .desk import Card, Desk, open_desk
 from .session import card_code, places_of
 
@@ -109,9 +110,9 @@ def _heads(desk: Desk) -> tuple[str, ...]:
 
 
 def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
-    for place in range(min(labels, desk.size)):
+    for place, unit in enumerate(unit_names(desk.store, desk.plan.dataset)[:labels]):
         card = desk.card(SHEET_PERSON, place)
-        code = card_code(desk.plan.seed, place)
+        code = card_code(desk.plan.seed, place, unit)
         yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 
 
@@ -195,7 +196,7 @@ def join_sheet(
     columns, numbers = _filled(name, data)
     seed = _seed(name, columns[DRAW])
     desk = open_desk(store, dataset, kind=kind, seed=seed)
-    places = places_of(columns[CARD], seed, desk.size)
+    places = places_of(columns[CARD], seed, unit_names(store, dataset))
     if desk.plan.seed != seed:
         places = [None] * len(places)
     missed: list[tuple[int, str]] = []
@@ -211,7 +212,7 @@ def join_sheet(
             place = places[k]
             if place is None:
                 card = one_line(columns[CARD][k])[:40]
-                missed.append((row, f"no card {card!r} in the order of {dataset}"))
+                missed.append((row, f"no card {card!r} in the order of {dataset} as it is now"))
                 continue
             if key not in desk.keys:
                 missed.append((row, f"label {one_line(said)[:40]!r}; use {', '.join(desk.keys)}"))

@@ -235,6 +235,18 @@ def order_size(store: Database | Snapshot, dataset: str) -> int:
     return int(n)
 
 
+def unit_names(store: Database | Snapshot, dataset: str) -> list[tuple[str | None, ...]]:
+    """Item and models of each unit in the order."""
+    with store.snapshot() as moment:
+        return moment.rows(
+            """select i.name, coalesce(a.name, m.name), b.name from label_order o
+               join items i on i.id = o.item left join comparisons c on c.id = o.comparison
+               left join models a on a.id = c.model_a left join models b on b.id = c.model_b
+               left join models m on m.id = o.model where o.dataset = ? order by o.place""",
+            [dataset_number(moment, dataset)],
+        )
+
+
 def label_log(store: Database | Snapshot, dataset: str) -> tuple[LogLine, ...]:
     """Every answer to a data set, in the order in which they were given."""
     with store.snapshot() as moment:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import duckdb
 import pytest
 
-from core.errors import LabellingReplaced
+from core.errors import LabellingReplaced, UnreadableFile
 from core.importers import read
 from core.labelling.desk import open_desk
-from core.labelling.sheet import add_labels
+from core.labelling.sheet import add_labels, join_sheet, write_sheet
 from core.store import Store
 from core.store.label_writing import forget_labels
 from core.store.labelling import keep_rubric, rubric
@@ -262,6 +265,37 @@ def test_a_card_of_a_labelling_that_is_no_more_is_refused(store, act):
         press()
     assert store.export().to_pylist() == before
     assert open_desk(store, "d").session.people == ()
+
+
+def filled_sheet(data: bytes) -> bytes:
+    """A sheet of all of these votes, on which response A is better of items of even numbers."""
+    with Store.open() as store:
+        load(store, data)
+        cards = list(csv.DictReader(io.StringIO(write_sheet(open_desk(store, "d", seed=5), 30))))
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, cards[0])
+    writer.writeheader()
+    for card in cards:
+        better = "ba"[int(card["prompt"][1:]) % 2 == 0]
+        writer.writerow(card | {"label": "left" if card["left"][0] == better else "right"})
+    return out.getvalue().encode()
+
+
+def test_a_sheet_labels_the_items_that_were_on_it(store):
+    """Its cards named a place alone, and whatever lay there was labelled."""
+    with pytest.raises(UnreadableFile, match="in the order of d as it is now"):
+        join_sheet(store, "d", "sheet.csv", filled_sheet(votes(first=100)))
+    assert not rows(store, "sheet")
+    assert join_sheet(store, "d", "sheet.csv", filled_sheet(votes())).joined == 30
+    for row in rows(store, "sheet"):
+        assert row["vote"] == (-1 if int(row["item_id"][1:]) % 2 else 1)
+
+
+def test_part_of_a_sheet_is_right_where_an_item_came_in_between(store):
+    shifted = join_sheet(store, "d", "sheet.csv", filled_sheet(votes(first=1)))
+    labelled = {row["item_id"]: row["vote"] for row in rows(store, "sheet")}
+    assert 0 < shifted.joined == len(labelled) < 30
+    assert all(vote == (-1 if int(item[1:]) % 2 else 1) for item, vote in labelled.items())
 
 
 def test_what_counts_follows_renaming_and_dies_with_its_data_set(store):
