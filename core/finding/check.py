@@ -84,6 +84,7 @@ class CheckResult:
     p_value : of a warning, from the 95 % interval whatever the level; NaN where there is none.
     metric : of scores, what was scored; None of votes.
     remedy : what would settle a grade that something else than its limits keeps `unclear`.
+    fault : what to say after "it" in place of the check's own words, where the cause is another.
     """
 
     judge: str
@@ -98,6 +99,7 @@ class CheckResult:
     p_value: float = math.nan
     metric: str | None = None
     remedy: str | None = None
+    fault: str | None = None
 
     @property
     def whose(self) -> str:
@@ -213,6 +215,8 @@ class Check:
             return self.not_shown
         if result.grade not in ("warn", "fail"):
             return ""
+        if result.fault is not None:
+            return result.fault
         if isinstance(self.fault, tuple):
             found = result.interval
             return "" if found is None else self.fault[0 if found.value >= 0 else 1]

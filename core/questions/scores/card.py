@@ -64,6 +64,8 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
     table, data = evidence.table, of_check["score_data"]
     given = "verdict" if table.says_pass else "score"
     if data.grade == "fail" and data.interval is not None:
+        if data.fault is not None:
+            return f"It {data.fault}."
         return f"It gives no {given} on {percent(data.interval.value)} of the answers."
     if not np.isfinite(table.people).any():
         answers = count(len(table.judge), "answer")
