@@ -403,6 +403,11 @@ def _connect(
                 "are only in it are not seen here"
             )
             notes = (unread if read_only else damage.set_aside(place),)
+        if place is not None and damage.is_sqlite(place):
+            raise UnreadableFile(
+                f"{place} is a database of SQLite, and no store. Load it into one: appellate "
+                f"import {place.name} --store votes.duckdb"
+            )
         config = OFFLINE | FRUGAL | ({"access_mode": "read_only"} if read_only else {})
         name = ":memory:" if place is None else str(place)
         try:
