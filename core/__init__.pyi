@@ -26,6 +26,7 @@ from .questions.boards.score_board import score_boards
 from .questions.boards.score_spread import score_abstention
 from .questions.boards.scores import direct_statistics
 from .questions.boards.standings import compare_outside, read_outside
+from .questions.confidence.alone import threshold_for_risk
 from .questions.confidence.calibration_error import (
     calibration,
     calibration_intervals,
@@ -40,7 +41,6 @@ from .questions.confidence.selective import (
     by_stated_confidence,
     guarantee,
     risk_coverage,
-    threshold_for_risk,
 )
 from .questions.confidence.th_scores import th_score, th_sweep
 from .questions.juries.jury import judge_jury
