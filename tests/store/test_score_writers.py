@@ -9,6 +9,7 @@ import io
 import os
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -153,6 +154,9 @@ class ScoreWriters(RuleBasedStateMachine):
         self.tab = None
         return False
 
+    def _say(self, card: Card, key: str, note: str, tab: Tab) -> None:
+        tab.desk.answer(tab.person, card, key, note=note)
+
     def _next(self) -> None:
         cards = self.tab.desk.cards(self.tab.person)
         self.tab.card = cards[0] if cards else None
@@ -162,7 +166,9 @@ class ScoreWriters(RuleBasedStateMachine):
     def answer(self, key, note, times):
         for _ in range(times):
             card = self.tab and self.tab.card
-            if card and self._press(lambda tab: tab.desk.answer(tab.person, card, key, note=note)):
+            if card is None:
+                return
+            if self._press(partial(self._say, card, key, note)):
                 said = KEYS[key]
                 if not card.again:
                     tab = self.tab
