@@ -455,3 +455,14 @@ def test_labels_of_another_store_come_along_as_judgements_and_it_is_said(tmp_pat
     said = capsys.readouterr().out
     assert "3 labels of people came along as judgements; to label on" in said
     assert said.rstrip().endswith("open one.duckdb")
+
+
+def test_gold_that_a_later_file_has_is_given_to_answers_that_are_there():
+    head, rows = "item_id,judge,score", ["a,gpt,1", "b,gpt,0"]
+    with Store.open() as made:
+        made.load(read([("one.csv", "\n".join([head, *rows]).encode())])[0], dataset="d")
+        later = "\n".join([head + ",gold", *(row + ",1" for row in rows)])
+        report = made.load(read([("two.csv", later.encode())])[0], dataset="d")
+        assert (report.gold_filled, report.duplicates, report.conflicts) == (2, 2, 0)
+        assert "2 answers given gold" in report.sentence
+        assert made.rows("select distinct gold from scores") == [(1.0,)]
