@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..questions.lists.parts import FlaggedWinner, PartAlone
     from ..questions.lists.slots import SlotCorrected
     from ..questions.planning.grid import Grid
+    from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
     from ..questions.scores.people import AltTest
     from ..schema import ImportResult
@@ -118,6 +119,7 @@ class ScoreAudit:
 
     evidence : the results of the methods, each made when it is first asked for.
     headline : what is said of it first.  figures : the line of figures below.
+    alone : what it may decide alone.
     """
 
     judge: str
@@ -127,6 +129,7 @@ class ScoreAudit:
     overall: Overall
     headline: str
     figures: str
+    alone: Alone
 
     @property
     def whose(self) -> str:

@@ -26,12 +26,14 @@ from ..questions.boards.by_anchor import AnchorSummary
 from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
-from ..questions.confidence.calibration_error import Calibration
+from ..questions.confidence.calibration_error import Calibration, NoiseFloor
 from ..questions.confidence.kinds import KindOfConfidence
+from ..questions.confidence.th_scores import ThScore
 from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
 from ..questions.planning.grid import Grid
+from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
@@ -215,7 +217,10 @@ def _scores(scores: Sequence[ScoreAudit]) -> dict[str, dict[str, Any]]:
     """Judge → metric → its figures, each estimate as value, low, high and n_items."""
     of_judge: dict[str, dict[str, Any]] = {}
     for audit in scores:
-        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence)
+        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
+            "confidence": _confidence_of_scores(audit.evidence),
+            "alone": _alone(audit.alone),
+        }
     return of_judge
 
 
@@ -266,6 +271,32 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
     }
 
 
+def _confidence_of_scores(evidence: ScoreEvidence) -> dict[str, Any] | None:
+    """What its stated confidence is worth, as of a judge of pairs."""
+    found = evidence.calibration
+    if found is None:
+        return None
+    return _calibration(found, evidence.noise_floor, evidence.th) | {
+        "ece_interval": _estimate(evidence.ece),
+        "gap": _estimate(None if evidence.gap is None else evidence.gap.gap),
+        "auroc": _estimate(evidence.discrimination),
+    }
+
+
+def _alone(found: Alone) -> dict[str, Any]:
+    """What it may decide alone, by the error that is allowed."""
+    return {
+        "by": found.by,
+        "reason": found.reason,
+        "at": [asdict(one) for one in found.shares],
+        "of_verdict": {
+            name: [asdict(one) for one in side] for name, side in found.of_verdict.items()
+        },
+        "blind": found.blind,
+        "blind_from": found.blind_from,
+    }
+
+
 def _drift(found: Drift | None) -> list[dict[str, Any]]:
     groups = () if found is None else found.groups
     return [{"group": group.group, **_estimated(group.difference)} for group in groups]
@@ -313,7 +344,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
     made = {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
         "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
-        "calibration": judge.calibration and _calibration(judge, judge.calibration),
+        "calibration": judge.calibration and _calibration(judge.calibration, judge.floor, judge.th),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
@@ -382,13 +413,15 @@ def _length(found: Verbosity) -> dict[str, Any]:
     }
 
 
-def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
+def _calibration(
+    found: Calibration, floor: NoiseFloor | None, th: Sequence[ThScore]
+) -> dict[str, Any]:
     bins = flat(found.reliability, names=("low", "high", "n", "confidence", "accuracy"))
     return {
         **_fields(found, ("n", "accuracy", "mean_confidence", "ece")),
-        "ece_floor": judge.floor and {"mean": judge.floor.ece.value, "high": judge.floor.ece.high},
+        "ece_floor": floor and {"mean": floor.ece.value, "high": floor.ece.high},
         **_fields(found, ("ace", "mce", "brier", "nll")),
-        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
+        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in th],
         "bins": [
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
         ],

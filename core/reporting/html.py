@@ -50,7 +50,7 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
-from ..questions.scores.words import further
+from ..questions.scores.words import alone_sentences, further
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
@@ -331,7 +331,8 @@ def _scores(audit: Audit) -> Iterator[Part]:
         if scores.figures:
             yield "words", "p", scores.figures
         yield "table", "", VERDICTS, scores.checks
-        for sentence in further(scores.evidence):
+        said = further(scores.evidence) + alone_sentences(scores.alone, audit.options.error)
+        for sentence in said:
             yield "words", "p", sentence
 
 

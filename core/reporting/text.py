@@ -13,7 +13,7 @@ from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
 from ..questions.lists import output as listwise
-from ..questions.scores.words import further
+from ..questions.scores.words import alone_sentences, further
 from . import asked
 
 MAX_BOARD_ROWS = 20
@@ -91,7 +91,7 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
             for result in scores.checks
         ]
-        lines += [f"  {sentence}" for sentence in further(scores.evidence)]
+        lines += [f"  {sentence}" for sentence in _beside_checks(audit, scores)]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
@@ -171,6 +171,11 @@ def _gold(gold: str | None) -> str:
 
 def _said(scores: ScoreAudit) -> list[str]:
     return [part for part in (scores.headline, scores.figures) if part]
+
+
+def _beside_checks(audit: Audit, scores: ScoreAudit) -> list[str]:
+    """What is said below the checks."""
+    return further(scores.evidence) + alone_sentences(scores.alone, audit.options.error)
 
 
 def _scores_read(audit: Audit) -> str:

@@ -167,3 +167,26 @@ def test_a_selection_of_votes_says_what_to_load(store_path, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))
     page = opened(new_app(), "scores")
     assert "no judge of single answers" in all_text(page) or page.selectbox(key="scored").value
+
+
+def test_what_it_may_decide_alone_has_its_diagram_th_score_and_threshold(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.02, 0.98, 400).round(3)
+    path = tmp_path / "chances.csv"
+    human = (rng.random(400) < np.where(p > 0.5, 0.95, 0.05)).astype(int)
+    pd.DataFrame({"trace_id": range(400), "judge": "llm", "p_yes": p, "human": human}).to_csv(
+        path, index=False
+    )
+    with Store.open(tmp_path / "s.duckdb") as store:
+        for reading in read([(path.name, path)], ReadOptions()):
+            store.load(reading, dataset="chances")
+        (found,) = audit_scores(store, Selection(datasets=("chances",)), AuditOptions())
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
+    page = opened(new_app(), "scores", dataset="chances", tab="Alone", error="10%")
+    assert not page.exception
+    assert set(sentences.alone_sentences(found.alone, 0.1)) <= set(texts(page))
+    table = next(frame.value for frame in page.dataframe if "errors allowed" in frame.value)
+    assert table["from"].tolist() == pytest.approx(
+        [np.nan if one.threshold is None else one.threshold for one in found.alone.shares], nan_ok=True
+    )
+    assert "Where it is nearly certain" in [each.value for each in page.subheader]
