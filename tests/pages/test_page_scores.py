@@ -187,6 +187,7 @@ def test_what_it_may_decide_alone_has_its_diagram_th_score_and_threshold(tmp_pat
     assert set(sentences.alone_sentences(found.alone, 0.1)) <= set(texts(page))
     table = next(frame.value for frame in page.dataframe if "errors allowed" in frame.value)
     assert table["from"].tolist() == pytest.approx(
-        [np.nan if one.threshold is None else one.threshold for one in found.alone.shares], nan_ok=True
+        [np.nan if one.threshold is None else one.threshold for one in found.alone.shares],
+        nan_ok=True,
     )
     assert "Where it is nearly certain" in [each.value for each in page.subheader]
