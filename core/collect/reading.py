@@ -220,7 +220,7 @@ def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
         _need(isinstance(given, dict))
         found = {name.lower(): value for name, value in given.items()}
     inner = found.get("scores") if form.key == "score" else None
-    scores = {n.lower(): v for n, v in inner.items()} if isinstance(inner, dict) else {}
+    scores = _scores(inner) if isinstance(inner, dict) else {}
     said = {name: form.meaning({**found, **scores}.get(name)) for name in form.asked}
     # Another key with another of the words: which of the two holds is not ours to say.
     others = {
@@ -236,6 +236,14 @@ def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
     _need(not others.keys() & {*names[last:]})
     read = {name: meaning for name, meaning in said.items() if meaning is not None}
     return _Said(read, found.get("confidence"), _reason(found), found)
+
+
+def _scores(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of criteria by name in small letters, each a word or an object with a `score`."""
+    return {
+        name.lower(): value.get("score") if isinstance(value, dict) else value
+        for name, value in given.items()
+    }
 
 
 def _reason(found: Mapping[str, Any]) -> str:
@@ -296,7 +304,7 @@ def direct_score(text: str, form: Form, *, shown: Sequence[str] = ()) -> Parsed:
     if isinstance(inner, dict):
         names = form.criteria or tuple(inner)
         _need({name.lower() for name in names} == {name.lower() for name in inner})
-        scores = {name.lower(): form.meaning(value) for name, value in inner.items()}
+        scores = {name: form.meaning(value) for name, value in _scores(inner).items()}
     else:
         scores = dict(said.by_name)
     read = tuple((name, scores[name.lower()]) for name in names)

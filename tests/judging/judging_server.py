@@ -324,6 +324,7 @@ def said(content: str, fault: str | None) -> str:
         "wrong keys": '{"certainty": "high"}',
         "two verdicts": '{"verdict": "A"} or perhaps {"verdict": "B"}',
         "tagged": "The first is better: [[A]]",
+        "line": "The first is better.\nVerdict: A",
     }.get(fault or "", content)
 
 
