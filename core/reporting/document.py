@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..auditing.overall import OVERALL_WORDS
-from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
 from ..questions.accuracy.method import BlindRule, Direction
 from ..questions.agreement.repeats import EffectiveVotes
@@ -33,6 +33,7 @@ from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
 from ..questions.planning.grid import Grid
+from ..questions.reference.second_look import SecondLook
 from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
@@ -74,7 +75,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
-        "scores": _scores(audit.scores),
+        "scores": _scores(audit),
         "listwise": {each.judge: listwise.document(each, _estimated) for each in audit.rankings},
         "agreement": [
             _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
@@ -213,13 +214,15 @@ def _overall(audit: Audit) -> dict[str, Any]:
     return overall
 
 
-def _scores(scores: Sequence[ScoreAudit]) -> dict[str, dict[str, Any]]:
+def _scores(found: Audit) -> dict[str, dict[str, Any]]:
     """Judge → metric → its figures, each estimate as value, low, high and n_items."""
     of_judge: dict[str, dict[str, Any]] = {}
-    for audit in scores:
+    looks = {(look.judge, look.metric): look for look in found.second_looks}
+    for audit in found.scores:
         of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
             "confidence": _confidence_of_scores(audit.evidence),
             "alone": _alone(audit.alone),
+            "second_look": _second_look(looks.get((audit.judge, audit.metric))),
         }
     return of_judge
 
@@ -280,6 +283,17 @@ def _confidence_of_scores(evidence: ScoreEvidence) -> dict[str, Any] | None:
         "ece_interval": _estimate(evidence.ece),
         "gap": _estimate(None if evidence.gap is None else evidence.gap.gap),
         "auroc": _estimate(evidence.discrimination),
+    }
+
+
+def _second_look(found: SecondLook | None) -> dict[str, Any] | None:
+    """What a second look at disagreements says; None without one."""
+    if found is None:
+        return None
+    names = ("looked", "agreements", "taken_out", "as_labelled", "most")
+    return {name: getattr(found, name) for name in names} | {
+        "people_wrong": _estimate(found.people_wrong),
+        "right": _estimate(found.right),
     }
 
 

@@ -50,10 +50,10 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
-from ..questions.scores.words import alone_sentences, further
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
+from .text import beside_checks
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -331,8 +331,7 @@ def _scores(audit: Audit) -> Iterator[Part]:
         if scores.figures:
             yield "words", "p", scores.figures
         yield "table", "", VERDICTS, scores.checks
-        said = further(scores.evidence) + alone_sentences(scores.alone, audit.options.error)
-        for sentence in said:
+        for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
 
 
