@@ -16,6 +16,10 @@ from ...stats import intervals
 from ...stats.binning import EDGE_TOLERANCE, rank_values, usable
 from ...stats.estimate import DataFrame, data_frame, flat
 
+ERRORS = (0.01, 0.02, 0.05, 0.10)
+"""Shares of wrong verdicts that are asked about, each a promise of its own."""
+BROKEN = 0.05
+"""Probability that such a promise is broken."""
 OF_THE_WALK, OF_ALL = 0.95, 0.05
 """How δ is shared by the walk over cuts and the test of all verdicts."""
 MORE_DEPENDENT = 0.10
@@ -58,6 +62,57 @@ class RiskThreshold:
     def to_frame(self) -> DataFrame:
         """One row per cut that was tested."""
         return data_frame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedAlone:
+    """What is decided alone with at most `error` wrong, with probability .95.
+
+    threshold : least sureness of what is; None where nothing is, which `note` explains.
+    share : of all verdicts and missing ones.  n, wrong : verdicts with a label among them.
+    bound : upper bound of their error rate.
+    """
+
+    error: float
+    threshold: float | None
+    share: float
+    n: int
+    wrong: int
+    bound: float | None
+    note: str
+
+
+def decided_alone(
+    outcomes: OutcomeCounts,
+    sureness: FloatArray,
+    total: int,
+    *,
+    error: float,
+    delta: float = BROKEN,
+) -> DecidedAlone:
+    """What may be decided alone with at most `error` wrong.
+
+    outcomes : of the verdicts with a label.  sureness : of all verdicts, NaN where unknown.
+    total : verdicts and missing ones, of which the share is.
+
+    Raises as `threshold_for_risk`.
+    """
+    found = threshold_for_risk(outcomes, alpha=error, delta=delta)
+    if found.threshold is None:
+        return DecidedAlone(
+            error=error, threshold=None, share=0.0, n=0, wrong=0, bound=None, note=found.note
+        )
+    place = int(np.flatnonzero(found.passed)[-1])
+    kept = int((sureness >= found.threshold - EDGE_TOLERANCE).sum())
+    return DecidedAlone(
+        error=error,
+        threshold=found.threshold,
+        share=kept / total,
+        n=int(found.cut_n[place]),
+        wrong=int(found.cut_errors[place]),
+        bound=found.bound,
+        note=found.note,
+    )
 
 
 def allowed_errors(n: int, alpha: float, delta: float) -> IntArray:
