@@ -162,7 +162,14 @@ def test_every_part_has_a_tier() -> None:
     [
         ("streamlit", set()),
         ("plotly", {"core/finding/figure.py"}),
-        ("duckdb", {"core/store/connection.py", "core/warehouse/engines.py"}),
+        (
+            "duckdb",
+            {
+                "core/store/connection.py",
+                "core/warehouse/engines.py",
+                "core/importers/databases.py",
+            },
+        ),
         ("litellm", {"core/collect/client.py"}),
     ],
 )
