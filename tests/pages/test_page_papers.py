@@ -3,12 +3,7 @@
 import pytest
 from apps import all_text, opened
 
-CHOSEN = {
-    "BTD": "Table 2",
-    "TH": "Figure 2",
-    "PCF": "Figure 1",
-    "RAEE": "Figure 6",
-}
+CHOSEN = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
 
 
 @pytest.mark.parametrize("paper", CHOSEN)
