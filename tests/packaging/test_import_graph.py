@@ -36,7 +36,7 @@ TIERS = (
     # What is asked of a judge, the form in which every answer comes, and all answers of all judges.
     ("questions", "finding", "auditing"),
     ("labelling",),
-    ("reporting",),
+    ("reporting", "papers"),
     ("use",),
     ("collect",),
     ("use.commands",),
@@ -232,6 +232,7 @@ def test_importing_the_audit_stays_light() -> None:
 
 ENTERED = {
     "order": {
+        "core.papers.labels",
         "pages.sections.overview.first_screen",
         "pages.sections.overview.numbers",
         "pages.sections.position_bias.order",
