@@ -80,7 +80,7 @@ from .schema import Selection
 from .store import Store, default_path
 from .store import vote_queries as queries
 from .store.export import read_store
-from .use.one_call import audit
+from .use.one_call import audit, disagreements, to_people
 from .warehouse import Warehouse
 
 __all__ = ["__version__"]
@@ -97,6 +97,7 @@ __all__ += [
 ]
 # All judges of a selection at once.
 __all__ += ["AuditOptions", "audit", "report", "to_json", "to_text"]
+__all__ += ["disagreements", "to_people"]
 # Calibration
 __all__ += [
     "calibration",

@@ -42,6 +42,8 @@ from .use.commands import (
 )
 from .use.demo import demo
 from .use.doctor import doctor
+from .use.papers import add_options as papers_options
+from .use.papers import papers
 
 UNUSABLE, UNFORESEEN, INTERRUPTED = 2, 70, 130
 SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
@@ -178,6 +180,25 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
         "--strict",
         action="store_true",
         help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
+    )
+    parser.add_argument(
+        "--to-people",
+        metavar="OUT",
+        help="write the single answers that no judge may decide alone at --error, and some of the "
+        "others, as CSV",
+    )
+    parser.add_argument(
+        "--disagreements",
+        metavar="OUT",
+        help="write the single answers on which judge and people differ as CSV; with who_is_right "
+        "filled in it is read back by --labels-from",
+    )
+    parser.add_argument(
+        "--with-agreements",
+        metavar="N",
+        type=int,
+        default=30,
+        help="agreements among them, unmarked, by which errors that both made are seen (30)",
     )
     parser.add_argument(
         "--all", action="store_true", help="print every check and table, not the first 60 lines"
@@ -345,6 +366,7 @@ COMMANDS: dict[
         _audit_options,
     ),
     "report": ("audit files and write all of it as one HTML file", run_report, _report_options),
+    "papers": ("print the tables and figures of the papers on your file", papers, papers_options),
     "import": ("load files into a store, or all of another store", run_import, _import_options),
     "export": ("write what a store holds as CSV or Parquet", run_export, _export_options),
     "label": (

@@ -255,15 +255,18 @@ def score_runs(store: Snapshot, selection: Selection, judge: str, metric: str) -
 
 @at_one_moment
 def said_of_answers(
-    store: Snapshot, selection: Selection, metric: str, answers: Sequence[tuple[int, str | None]]
+    store: Snapshot,
+    selection: Selection,
+    metric: str,
+    answers: Sequence[tuple[int, str | None]] | None = None,
 ) -> pa.Table:
     """What every judge and person said of some answers by a metric, with the texts that are there.
 
-    answers : the item's number and the model of each, as `ScoreAnswers` has them.
+    answers : the item's number and the model of each, as `ScoreAnswers` has them; by default all.
 
-    One row per score, by item, model, people last, rater and run: item_id, category, model, judge,
-    human, run, status, score, gold, prompt, response, rationale. Of all raters of the selected data
-    sets, whoever is selected.
+    One row per score, by item, model, people last, rater and run: item, item_id, dataset, category,
+    model, judge, human, run, status, score, gold, prompt, response, rationale. Of all raters of the
+    selected data sets, whoever is selected.
 
     Raises UnknownName: a metric that the store does not have.
     """
@@ -271,18 +274,22 @@ def said_of_answers(
     metrics = dict(store.rows("select name, id from metrics order by name"))
     (code,) = pick("metric", (metric,), metrics)
     models = dict(store.rows("select name, id from models"))
-    wanted = {(item, 0 if model is None else models[model]) for item, model in answers}
+    wanted = {(item, 0 if model is None else models[model]) for item, model in answers or ()}
     chosen = " or ".join(
         f"(v.item = {item} and coalesce(v.model, 0) = {model})" for item, model in sorted(wanted)
     )
+    if answers is None:
+        chosen = "1 = 1"
     texts = ("prompt", "response", "rationale")
     return _asked(
         store,
-        f"""select v.item as item_, i.name as item_id_, c.name as category_, m.name as model_,
+        f"""select v.item as item_, i.name as item_id_, d.name as dataset_,
+                   c.name as category_, m.name as model_,
                    j.name as judge_, v.human as human_, v.run as run_, v.status as status_,
                    v.score as score_, v.gold as gold_,
                    {", ".join(f"{name}_of.text as {name}_" for name in texts)}
             from scores v join items i on i.id = v.item join judges j on j.id = v.judge
+            join datasets d on d.id = v.dataset
             left join categories c on c.id = v.category left join models m on m.id = v.model
             {" ".join(f"left join texts {name}_of on {name}_of.id = v.{name}" for name in texts)}
             where v.metric = {code} and ({chosen or "1 = 0"}) and {selected.pool}

@@ -10,6 +10,7 @@ from ...finding.check import Unknown, differs
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count, interval, number, percent, signed
 from ..confidence.alone import DecidedAlone
+from ..reference.second_look import SecondLook
 from .alone import NO_PASS_MARK, Alone
 from .cut import Cut
 from .pass_rate import PassRate
@@ -218,6 +219,37 @@ def alone_sentences(alone: Alone, error: float) -> list[str]:
     if shares:
         said.append(
             f"Alone by verdict, each at ≤ {percent(error)} error: it {'; it '.join(shares)}. {by}"
+        )
+    return said
+
+
+def second_look_sentences(found: SecondLook) -> list[str]:
+    """Whose errors they were, and the share right that this gives.
+
+    "Of 60 looked at again 23 were the person's error (38 %; 27–51)."
+    """
+    said = []
+    wrong = found.people_wrong
+    if wrong is not None:
+        said.append(
+            f"Of {count(found.looked, 'disagreement')} looked at again "
+            f"{round(wrong.value * found.looked):,} were the people's error ({share(wrong)})."
+        )
+    if found.taken_out:
+        said.append(
+            f"Left out, as nobody can say who is right: {count(found.taken_out, 'answer')}."
+        )
+    as_labelled = f"as labelled {percent(found.as_labelled)}"
+    if found.right is not None:
+        said.append(
+            f"Right by the second look, weighed with {count(found.agreements, 'agreement')}: "
+            f"{share(found.right)}; {as_labelled}. The other "
+            "figures are by the labels as they were."
+        )
+    elif found.most is not None:
+        said.append(
+            f"Right by the second look: at most {percent(found.most)} ({as_labelled}), as "
+            "errors that both made are not seen without agreements looked at."
         )
     return said
 
