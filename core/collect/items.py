@@ -182,8 +182,8 @@ def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> 
         responses = {"response": "response"}
     if "prompt" not in columns or not (len(responses) > 1 or "response" in responses):
         raise UnreadableFile(
-            f"{name}: needs the columns prompt and response, or response_a and response_b "
-            "(or more candidates); "
+            f"{name}: needs the columns prompt, response_a and response_b (or more candidates), or "
+            "prompt and response; "
             f"it has {', '.join(columns) or 'none'}"
         )
     items = [

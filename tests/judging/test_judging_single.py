@@ -60,9 +60,8 @@ def test_one_command_judges_single_answers_and_the_audit_grades_them(tmp_path, c
     assert {(row["score"], row["gold"]) for row in rows} == {(1.0, 1.0), (0.0, 0.0)}
     assert main(["audit", str(store), "--json", str(tmp_path / "audit.json")]) in (0, 1)
     found = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
-    checks = {check["check"]: check for check in found["verdicts"]}
-    assert checks["tnr"]["value"] == 1.0
-    assert checks["tpr"]["value"] == 1.0
+    passing = found["scores"]["fair"]["score"]
+    assert (passing["tpr"]["value"], passing["tnr"]["value"]) == (1.0, 1.0)
 
 
 def test_a_prompt_of_ones_own_ends_with_how_to_answer(tmp_path):
