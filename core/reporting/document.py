@@ -28,6 +28,7 @@ from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.calibration_error import Calibration, NoiseFloor
 from ..questions.confidence.kinds import KindOfConfidence
+from ..questions.confidence.results import ALONE
 from ..questions.confidence.th_scores import ThScore
 from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
@@ -373,6 +374,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         and _ends(judge.own_family.difference, "difference")
         | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
+        "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
         "alternative": judge.alternative
         and _fields(judge.alternative, ("omega", "rho", "epsilon")),
         **{

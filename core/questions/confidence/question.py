@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from ...finding.question import Question
 from . import check
+from .results import ALONE
 
-QUESTION = Question(name="confidence", place=30, title="Calibration", checks=check.CHECKS)
+QUESTION = Question(
+    name="confidence", place=30, title="Calibration", checks=check.CHECKS, results=(ALONE,)
+)
