@@ -122,11 +122,14 @@ def allowed_errors(sizes: int | IntArray, alpha: float, delta: float) -> IntArra
     """Most errors among so many verdicts with which the one-sided level-δ Clopper–Pearson bound is
     at most α; −1 where not even none would do.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrik
 
-    most = binom.ppf(delta, sizes, alpha)
-    fits = binom.cdf(most, sizes, alpha) <= delta * (1 + EDGE_TOLERANCE)
-    allowed: IntArray = np.where(fits, most, most - 1).astype(np.int64)
+    n = np.asarray(sizes, dtype=np.int64)
+    # As a real number, which a whole one next to it may miss by rounding.
+    about = np.nan_to_num(np.floor(bdtrik(delta, n.astype(np.float64), alpha)), nan=0.0)
+    tried = np.stack([np.clip(about + step, 0, n) for step in (-1, 0, 1)])
+    fits = bdtr(tried, n, alpha) <= delta * (1 + EDGE_TOLERANCE)
+    allowed: IntArray = np.where(fits, tried, -1).max(axis=0).astype(np.int64)
     return allowed
 
 
