@@ -313,7 +313,7 @@ def main(arguments: list[str]) -> int:
     for folder in map(Path, arguments):
         for path in sorted(folder.glob("*.csv")):
             rows = list(csv.reader(io.StringIO(path.read_text("utf-8"), newline="")))
-            if rows and len(set(map(len, rows))) == 1:
+            if rows and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                 tables[path.name] = rows
     outcomes, lines = measured(tables)
     print("\n".join(lines))
