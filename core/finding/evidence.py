@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..questions.accuracy.method import OnlyDiffering, only_differing
 from ..questions.agreement.kappa import AgreementMatrix, agreement_matrix
 from ..questions.agreement.own_gold import (
     GoldOfPeople,
@@ -188,6 +189,13 @@ class Counted:
             for counts in self.votes.values()
         )
         return dict(self._ask(queries.first_votes)) if repeated else {}
+
+    @cached_property
+    def only_differing(self) -> OnlyDiffering | None:
+        """Whether gold was given only where judges differ."""
+        return only_differing(
+            [votes for name, votes in self.votes.items() if name not in self.people]
+        )
 
     @cached_property
     def gold_of_people(self) -> GoldOfPeople | None:

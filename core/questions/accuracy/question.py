@@ -16,7 +16,7 @@ from ...finding.wording import ONE_ITEM, SAYS
 from ..agreement.words import errors_answer
 from . import check
 from .confusion_matrix import Confusion
-from .results import BLIND_RULE, CATEGORIES, CONFUSION, CREDIT, DIRECTION, EXACT
+from .results import BLIND_RULE, CATEGORIES, CONFUSION, CREDIT, DIRECTION, EXACT, WRONG_CATEGORY
 
 SHARES = (
     Column("judge", "judge", TEXT),
@@ -152,7 +152,7 @@ QUESTION = Question(
     section_place=80,
     checks=check.CHECKS,
     results=(EXACT, DIRECTION, CREDIT, BLIND_RULE, CONFUSION),
-    own_counts={"by_category": (CATEGORIES,)},
+    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY)},
     document={
         "accuracy": lambda finding: written(finding[EXACT], ("value", "low", "high", "n")),
         "confusion": _confusion_fields,

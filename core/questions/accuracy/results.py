@@ -6,10 +6,20 @@ from dataclasses import replace
 
 from ...finding.evidence import Evidence
 from ...finding.question import Result
+from ...records import VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
 from .confusion_matrix import Confusion, confusion
-from .method import BlindRule, Direction, blind_rule, by_category, direction, with_missing_as_ties
+from .method import (
+    BlindRule,
+    Direction,
+    WrongCategory,
+    blind_rule,
+    by_category,
+    direction,
+    with_missing_as_ties,
+    wrong_category,
+)
 
 
 def _exact(evidence: Evidence) -> Estimate | None:
@@ -59,17 +69,29 @@ BLIND_RULE = Result("blind_rule", _blind_rule)
 """The rule without reading that it is least shown to beat."""
 
 
-def _categories(evidence: Evidence) -> dict[str, Estimate]:
-    own = {
+def _of_category(evidence: Evidence) -> dict[str, VoteCounts]:
+    return {
         category: of_judge[evidence.judge]
         for category, of_judge in evidence.counted.by_category.items()
         if category and evidence.judge in of_judge
     }
-    return by_category(own, level=evidence.level)
+
+
+def _categories(evidence: Evidence) -> dict[str, Estimate]:
+    return by_category(_of_category(evidence), level=evidence.level)
 
 
 CATEGORIES = Result("categories", _categories)
 """Half credit in each category with enough items, the weakest first."""
+
+
+def _wrong_category(evidence: Evidence) -> WrongCategory | None:
+    below = evidence.limits["category"].caution
+    return wrong_category(_of_category(evidence), below=below, level=evidence.level)
+
+
+WRONG_CATEGORY = Result("wrong_category", _wrong_category)
+"""The category in which it is shown to be wrong too often, however few its items are."""
 
 
 def _confusion(evidence: Evidence) -> Confusion | None:
