@@ -25,6 +25,7 @@ from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.fields import stated_confidence
+from ..questions.confidence.results import ALONE
 from ..questions.lists import output as listwise
 from ..questions.planning.grid import Grid
 from ..questions.reference.second_look import SecondLook
@@ -321,6 +322,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
     made = {
         "votes": fields(judge.votes, ("plus", "tie", "minus", "n")),
         "btd": judge.btd and _btd(judge),
+        "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
         **{
             key: write(finding)
             for finding in judge.findings
