@@ -27,7 +27,6 @@ DOCUMENT = REPOSITORY / "docs" / "papers.md"
 NOT_IN_THE_DEMO = {
     "RAEE Table 15": "--outside",
     "TH Tables 5, 7, change": "fuser(model)",
-    "PCF Table 3": "needs",
 }
 
 
