@@ -17,12 +17,16 @@ import numpy as np
 from ..questions.accuracy.method import (
     BlindRule,
     Direction,
+    OnlyDiffering,
+    WrongCategory,
     blind_rule,
     by_category,
     direction,
     missing_outputs,
+    only_differing,
     tie_gap,
     with_missing_as_ties,
+    wrong_category,
 )
 from ..questions.agreement.judge_vs_human import (
     judge_against_people,
@@ -73,7 +77,7 @@ T = TypeVar("T")
 OWN_COUNTS = {
     "ratings": ("repeatability",),
     "first_votes": ("own_gold",),
-    "by_category": ("categories",),
+    "by_category": ("categories", "wrong_category"),
 }
 """Counts of all judges → all that asks for them of each judge."""
 
@@ -217,6 +221,13 @@ class Counted:
             for counts in self.votes.values()
         )
         return dict(self._ask(queries.first_votes)) if repeated else {}
+
+    @cached_property
+    def only_differing(self) -> OnlyDiffering | None:
+        """Whether gold was given only where judges differ."""
+        return only_differing(
+            [votes for name, votes in self.votes.items() if name not in self.people]
+        )
 
     @cached_property
     def gold_of_people(self) -> GoldOfPeople | None:
@@ -420,12 +431,20 @@ class Evidence(Results):
     @cached_property
     def categories(self) -> dict[str, Estimate]:
         """Half credit in each category with enough items, the weakest first."""
-        own = {
+        return by_category(self._of_category(), level=self.level)
+
+    @cached_property
+    def wrong_category(self) -> WrongCategory | None:
+        """The category in which it is shown to be wrong too often, however few its items are."""
+        below = self.limits["category"].caution
+        return wrong_category(self._of_category(), below=below, level=self.level)
+
+    def _of_category(self) -> dict[str, VoteCounts]:
+        return {
             category: of_judge[self.judge]
             for category, of_judge in self.counted.by_category.items()
             if category and self.judge in of_judge
         }
-        return by_category(own, level=self.level)
 
     @cached_property
     def alternative(self) -> AltTest | None:
