@@ -85,7 +85,8 @@ def table(of_judges: Gains) -> str:
             f"| {judge} | {every.right.n:,} | {percent(every.plurality.value, 1)} | "
             f"{percent(every.right.value, 1)} | {points(every.change.value)} "
             f"{points_ends(every.change)} | {percent(four.plurality.value, 1)} | "
-            f"{points(four.change.value)} {points_ends(four.change)} | {percent(before, 1)} | {percent(after, 1)} |"
+            f"{points(four.change.value)} {points_ends(four.change)} | "
+            f"{percent(before, 1)} | {percent(after, 1)} |"
         )
     return "\n".join(lines)
 
