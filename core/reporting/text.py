@@ -12,13 +12,9 @@ from ..finding.check import Grade
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
-<<<<<<< HEAD
-from ..questions.confidence.results import TH
-from ..questions.labels.words import grid_columns
-=======
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
->>>>>>> main
+from ..questions.labels.words import grid_columns
 from ..questions.lists import output as listwise
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from ..stats.estimate import Estimate
