@@ -17,6 +17,7 @@ from ..finding.answer import Answer, Found, bad, difference, good, line, longest
 from ..finding.check import CheckResult, Limits
 from ..finding.wording import count, enumerated, percent
 from ..questions.accuracy.check import BLIND
+from ..questions.accuracy.results import DIRECTION, EXACT
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .checks import BY_NAME, Rules
@@ -58,7 +59,8 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
 
     others : of all judges, if this is the one to use, so that it says which must not be.
     """
-    ties = judge.direction.gold_ties if judge.direction else 0.0
+    towards = judge[DIRECTION]
+    ties = towards.gold_ties if towards else 0.0
     refused = [
         other.judge
         for other in others
@@ -71,7 +73,7 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
         judge.overall,
         judge.checks,
         [part for finding in judge.findings for part in finding.question.figures(finding)],
-        exact=judge.exact if ties >= MANY_TIES else None,
+        exact=judge[EXACT] if ties >= MANY_TIES else None,
         person=judge.rater_type == "human",
         refused=refused,
     )
