@@ -9,12 +9,12 @@ from operator import itemgetter
 from typing import Any
 
 from ...finding.answer import Answer
-from ...finding.question import Finding, Folded, Picture, Question, Table
+from ...finding.question import Finding, Folded, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
 from .calibration_error import by_chance
 from .fields import discrimination, kinds, measures
-from .results import CALIBRATION, DISCRIMINATION, FLOOR, KINDS, RESULTS, TH
+from .results import ALONE, CALIBRATION, DISCRIMINATION, FLOOR, KINDS, RESULTS, TH
 from .words import CONFIDENCE, confidence_answer, kind_columns
 
 TOGETHER = 5
@@ -66,7 +66,7 @@ def _failed(findings: Sequence[Finding]) -> Picture | None:
     return Picture(caption, partial(_drawn, bins)) if bins else None
 
 
-def _section(findings: Sequence[Finding]) -> Iterator[Table | Folded | Picture]:
+def _section(findings: Sequence[Finding]) -> Iterator[Part]:
     bins = _bins(findings)
     if not bins:
         return
@@ -142,7 +142,7 @@ QUESTION = Question(
     page_place=10,
     section_place=70,
     checks=check.CHECKS,
-    results=(*RESULTS, KINDS),
+    results=(*RESULTS, KINDS, ALONE),
     document={"calibration": measures, "confidences": kinds, "discrimination": discrimination},
     unknown={40: _unknown, 90: _not_separated},
     said=_said,
