@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AppellateError, InvalidOption, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..schema import ImportResult
-from . import pandalm
+from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
 from .gather import Given, gather
@@ -314,6 +314,73 @@ class _TableFile:
 
 
 def _open(
+    given: Given, options: ReadOptions, progress: Progress | None = None
+) -> NativeFile | _TableFile:
+    """A file, opened by its format, by a plan of what its columns hold, or by their names.
+
+    Raises AmbiguousLabels: a plan leaves open what only the owner of the file knows.
+    """
+    try:
+        found = _open_by_names(given, options, progress)
+    except (UnreadableFile, AmbiguousLabels) as error:
+        if not by_plan.wanted(options):
+            raise
+        return _planned_file(given, None, options, error)
+    if isinstance(found, NativeFile) or not by_plan.wanted(options):
+        return found
+    if found.shape not in (None, DIRECT):
+        return found
+    return _planned_file(given, found, options, None)
+
+
+def _planned_file(
+    given: Given, found: _TableFile | None, options: ReadOptions, error: AppellateError | None
+) -> _TableFile:
+    """What of a reading by names and a plan is taken, see `by_plan`."""
+    table = found.table if found else None
+    result: ImportResult | None = None
+    if found is not None:
+        try:
+            result = _read_table(found)
+        except (UnreadableFile, AmbiguousLabels) as refused:
+            error = refused
+    canonical = table is not None and by_plan.is_canonical(table.columns)
+    if canonical and result is not None and not result.rejects.num_rows:
+        assert found is not None
+        return found
+    plan = by_plan.plan_of(given.name, given.data, table, options)
+    # A few rows are too little evidence to say otherwise than names, or than a refusal.
+    few = plan is None or plan.table is None or len(plan.table.rows) < by_plan.FEWEST
+    if plan is None or few or (plan.form is None and error is None):
+        if found is None:
+            assert error is not None
+            raise error
+        return found
+    if plan.admitted:
+        planned = by_plan.as_table(plan, options)
+        source = found.source if found else by_plan.source_of(given)
+        taken = _TableFile(
+            source=source,
+            table=planned.table,
+            shape=DIRECT if planned.scores else None,
+            options=planned.options,
+        )
+        if found is None or result is None:
+            return taken
+        if canonical and _read_table(taken).rejects.num_rows >= result.rejects.num_rows:
+            return found
+        return found if by_plan.same(result, lambda: _read_table(taken)) else taken
+    if canonical and found is not None:
+        return found
+    if plan.questions:
+        raise by_plan.refusal(plan, given.name)
+    if found is not None:
+        return found
+    assert error is not None
+    raise error
+
+
+def _open_by_names(
     given: Given, options: ReadOptions, progress: Progress | None = None
 ) -> NativeFile | _TableFile:
     wanted = options.format

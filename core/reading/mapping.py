@@ -39,7 +39,8 @@ class Said:
     def with_words(self, words: Iterable[str]) -> Said:
         """With what the words of a command say, such as `--orders a b --label-refers slot`."""
         changed: dict[str, object] = {}
-        flag, values = "", []
+        flag = ""
+        values: list[str] = []
 
         def close() -> None:
             if flag:
@@ -54,7 +55,7 @@ class Said:
             else:
                 values.append(word)
         close()
-        return Said(**{**self.__dict__, **changed})  # type: ignore[arg-type]
+        return Said(**{**self.__dict__, **changed})
 
 
 _FIELDS = {

@@ -17,7 +17,6 @@ from typing import Literal
 from . import questions as ask
 from .facts import (
     Column,
-    clean,
     constant_in,
     differ_in_one,
     grade,
@@ -31,6 +30,7 @@ from .mapping import Said
 from .questions import Asked, listed
 from .roles import Roles, by_header, clear_order, find_roles, is_few, may_judge, order_of, two_sides
 from .walk import Table
+from .words import clean
 from .words import HARM, TIES, WHO, tokens
 
 Form = Literal["votes", "scores"]

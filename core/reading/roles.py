@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .facts import Column, clean, differ_in_one, side
+from .facts import Column, differ_in_one, side
+from .words import clean
 from .words import CLEAR_ORDERS, HUMANS, MACHINES, ORDERS, SIDES, TIES, VERSIONS, tokens
 
 FEW = 40

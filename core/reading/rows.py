@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .facts import Column, clean, grade, level, number
+from .facts import Column, grade, level, number
 from .plan import Judgement, Plan
+from .words import clean
 from .words import FAILURE, HUMANS, MACHINES, REFUSED, SUCCESS, UNPARSED, tokens
 
 _VOTES = {1: "A", 0: "tie", -1: "B"}
@@ -42,8 +43,11 @@ class Rows:
     notes: list[str] = field(default_factory=list)
 
 
-def rows_of(plan: Plan) -> Rows:
-    """One row for each judgement of an admitted plan."""
+def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
+    """One row for each judgement of an admitted plan.
+
+    people_as_gold : a lone column of one person, without gold beside it, is gold of the judge.
+    """
     assert plan.table is not None and plan.form is not None
     of = plan.roles.of
     out = Rows({}, [])
@@ -55,24 +59,30 @@ def rows_of(plan: Plan) -> Rows:
     run = _codes(of["run"]) if "run" in of else None
     made: list[dict[str, str | None]] = []
     seen: dict[tuple[object, ...], int] = {}
+    judgements, gold_column = plan.judgements, plan.gold
+    theirs = [each for each in judgements if each.whose == "person" and each.rater]
+    if people_as_gold and gold_column is None and len(theirs) == 1 < len(judgements):
+        if len({each.metric for each in judgements}) == 1:
+            gold_column = theirs[0].column
+            judgements = [each for each in judgements if each is not theirs[0]]
     judged = "vote" if plan.form == "votes" else "score"
     read = _vote if plan.form == "votes" else _score
     n = len(plan.table.rows)
     ids = _ids(plan, n)
     for i in range(n):
         gold: str | None = None
-        if plan.gold is not None and (cell := plan.gold.cells[i]) is not None:
-            gold = read(plan, plan.gold, cell, i)
+        if gold_column is not None and (cell := gold_column.cells[i]) is not None:
+            gold = read(plan, gold_column, cell, i)
             if gold is None:
                 out.rejected.append(
                     (
                         i + 1,
-                        plan.gold.name,
+                        gold_column.name,
                         cell,
                         "no label that is known; the gold alone is left out",
                     )
                 )
-        for each in plan.judgements:
+        for each in judgements:
             row: dict[str, str | None] = {"item_id": ids[i]}
             if (rater := _rater(plan, each, i)) is None:
                 continue

@@ -523,11 +523,11 @@ def from_json(raw: str, name: str):
     return out
 
 
-def read(path) -> list[Table]:
-    """JSON, JSON Lines and delimited text; Parquet, workbooks and databases are opened by their libraries."""
-    p = Path(path)
-    b = p.read_bytes()
-    name = p.stem
+def read(data, name="") -> list[Table]:
+    """JSON, JSON Lines and delimited text."""
+    name = Path(str(name or data)).stem
+    b = data if isinstance(data, bytes) else Path(data).read_bytes()
+    p = Path(str(name))
     if b[:2] == b"\x1f\x8b":
         b = gzip.decompress(b)
         name = Path(name).stem

@@ -149,19 +149,10 @@ MISSING = _set(
     "#div/0!"
 ) | {"", "k. a.", "n. a."}
 """Cells that stand for none."""
-TIES = frozenset(
-    [
-        *"tie ties tied same draw equal both neither bothbad both_bad both_good bothgood".split(),
-        *"unentschieden gleich gleichstand egal egalite empate pareggio nul gelijkspel".split(),
-        *"beide c a=b b=a even remis".split(),
-        "tie (bothbad)",
-        "tie(bothbad)",
-        "both bad",
-        "both good",
-        "gleich gut",
-        "no preference",
-    ]
-)
+TIES = _set(
+    "tie ties tied same draw equal both neither bothbad both_bad both_good bothgood unentschieden "
+    "gleich gleichstand egal egalite empate pareggio nul gelijkspel beide c a=b b=a even remis"
+) | {"tie (bothbad)", "tie(bothbad)", "both bad", "both good", "gleich gut", "no preference"}
 GRADES = {
     word: value
     for value, words in (
@@ -178,8 +169,8 @@ GRADES = {
         (
             0.0,
             "fail failed no n incorrect wrong false bad down thumbs_down 👎 ✗ ✘ ❌ × nein falsch "
-            "nicht_bestanden non não 否 错 不 reject rejected not_ok not_okay nicht_ok unacceptable "
-            "invalid unsafe faux falso incorrecto",
+            "nicht_bestanden non não 否 错 不 reject rejected not_ok not_okay nicht_ok "
+            "unacceptable invalid unsafe faux falso incorrecto",
         ),
     )
     for word in words.split()

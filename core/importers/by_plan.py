@@ -1,0 +1,230 @@
+"""Which of two readings of a table is taken: that of its names, or that of a plan by evidence.
+
+A file of canonical columns whose cells can all be read is read by its names, and so is any of which
+both say the same. Where they differ the plan decides, and where it asks, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import AmbiguousLabels, UnreadableFile
+from ..reading.mapping import Said
+from ..reading.plan import Plan as Evidence
+from ..reading.plan import make_plan
+from ..reading.rows import Rows, rows_of
+from ..reading.walk import Table
+from ..reading.walk import Unreadable as NoTable
+from ..reading.walk import read as walk
+from ..schema import SCORES, ImportResult
+from .columns import Rejects, encode_cells
+from .gather import Given
+from .layouts import VOTE_COLUMNS
+from .options import ReadOptions
+from .source import Source, stem_of
+from .tables import TextTable
+
+MOST_CELLS = 3_000_000
+"""Cells of a table up to which a plan is made of it."""
+_ONLY_BY_NAMES = (
+    "labels",
+    "gold_labels",
+    "layout",
+    "metrics",
+    "votes_of",
+    "cluster",
+    "judges",
+    "tie_margin",
+)
+_CANONICAL = ({"item_id", "judge", "vote"}, {"item_id", "judge", "score"})
+
+
+def wanted(options: ReadOptions) -> bool:
+    """Whether options leave it open how a table is read."""
+    default = ReadOptions()
+    return (
+        options.reader == "auto"
+        and options.format == "auto"
+        and all(getattr(options, name) == getattr(default, name) for name in _ONLY_BY_NAMES)
+    )
+
+
+def said_by(options: ReadOptions) -> Said:
+    """What options say, in the terms of a plan."""
+    named = {role: name for role, name in options.mapping if name and not name.startswith("=")}
+    return Said(
+        mapping=named,
+        orders=options.orders,
+        runs=options.runs,
+        judges=options.judges,
+        people=options.people,
+        labels=dict(options.label_map),
+        position=dict(options.position),
+        refers=options.label_refers,
+        unit=options.unit,
+        unused=options.unused,
+        metrics=options.metrics,
+        table=options.table,
+    )
+
+
+def tables_of(name: str, data: bytes | Path, table: TextTable | None) -> list[Table]:
+    """Tables of a file: the one that was read, or all that a walk through it finds."""
+    if table is not None and table.delimited and not table.rejects:
+        if len(table.row) * max(len(table.columns), 1) > MOST_CELLS:
+            return []
+        cells = [column.to_pylist() for column in table.columns.values()]
+        return [
+            Table(
+                stem_of(name), list(table.columns), [list(row) for row in zip(*cells, strict=True)]
+            )
+        ]
+    size = data.stat().st_size if isinstance(data, Path) else len(data)
+    if size > 20 * MOST_CELLS:
+        return []
+    try:
+        return walk(data, name)
+    except (NoTable, ValueError, RecursionError):
+        return []
+
+
+def source_of(given: Given) -> Source:
+    """The source of a file that only a walk can read."""
+    raw = given.data.read_bytes() if isinstance(given.data, Path) else given.data
+    return Source(
+        name=given.name,
+        data=b"",
+        sha256=given.sha256 or hashlib.sha256(raw).hexdigest(),
+        kind="json",
+        together=given.together,
+    )
+
+
+def plan_of(
+    name: str, data: bytes | Path, table: TextTable | None, options: ReadOptions
+) -> Evidence | None:
+    """The plan by evidence of a file; None where none is made."""
+    tables = tables_of(name, data, table)
+    return make_plan(tables, stem_of(name), said_by(options)) if tables else None
+
+
+def is_canonical(columns: Any) -> bool:
+    """Whether columns have the names of the canonical form."""
+    return any(needed <= set(columns) for needed in _CANONICAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A table in canonical columns that a plan made, and how it is read."""
+
+    table: TextTable
+    scores: bool
+    options: ReadOptions
+
+
+def as_table(plan: Evidence, options: ReadOptions) -> Planned:
+    """The rows of an admitted plan as a table of canonical columns."""
+    rows = rows_of(plan, people_as_gold=True)
+    scores = plan.form == "scores"
+    known = SCORES.names if scores else VOTE_COLUMNS
+    rejects = Rejects()
+    for row, column, cell, why in rows.rejected:
+        rejects.add(row, column, cell, why)
+    columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
+    columns |= {name: encode_cells(cells) for name, cells in _others(plan, rows, known).items()}
+    mapping = tuple((name, name if name in rows.columns else "") for name in known)
+    mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
+    said = {role: text for role, text in options.mapping if text.startswith("=")}
+    mapping = tuple((name, said.get(name, theirs)) for name, theirs in mapping)
+    assert plan.table is not None
+    table = TextTable(
+        columns=columns,
+        row=np.array(rows.row, dtype=np.int32),
+        rejects=rejects,
+        rows=len(rows.row) + len(rows.rejected),
+        notes=(*plan.sentences()[:1], *plan.notes, *rows.notes),
+    )
+    plain = replace(
+        ReadOptions(),
+        mapping=mapping,
+        dataset=options.dataset,
+        rater_type=options.rater_type,
+        lower_is_better=tuple(dict.fromkeys((*options.lower_is_better, *plan.lower_is_better))),
+        max_bytes=options.max_bytes,
+    )
+    return Planned(table, scores, plain)
+
+
+_FILLED = frozenset({"dataset", "rater_type", "status", "run", "repeat"})
+
+
+def _others(plan: Evidence, rows: Rows, known: tuple[str, ...]) -> dict[str, list[str | None]]:
+    """Columns without a role, beside each judgement of their row."""
+    assert plan.table is not None
+    unused = {each.name for each in plan.columns if each.role == "not used"}
+    at = {
+        name: i for i, name in enumerate(plan.table.columns) if name in unused and name not in known
+    }
+    cells = plan.table.rows
+    return {name: [cells[row - 1][i] for row in rows.row] for name, i in at.items()}
+
+
+def refusal(plan: Evidence, name: str) -> UnreadableFile | AmbiguousLabels:
+    """What stops a file whose plan is not admitted."""
+    if plan.questions:
+        asked = " ".join(
+            f"{question.text} "
+            + "; ".join(f"{option} ({meaning})" for option, meaning in question.choices)
+            + "."
+            for question in plan.questions
+        )
+        return AmbiguousLabels(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
+    return UnreadableFile(f"{name}: {plan.refusal}")
+
+
+def facts(result: ImportResult) -> tuple[object, ...]:
+    """What two readings must share to be the same one."""
+    votes = result.votes
+    n = votes.num_rows
+
+    def column(name: str) -> list[Any]:
+        return votes[name].to_pylist() if name in votes.column_names else [None] * n
+
+    kinds = column("rater_type")
+    people = [kind == "human" for kind in kinds]
+    value = column("score" if result.kind == "scores" else "vote")
+
+    def of(values: list[Any], *, human: bool) -> list[str]:
+        pairs = zip(values, people, strict=True)
+        return sorted(str(v) for v, theirs in pairs if v is not None and theirs == human)
+
+    gold = column("gold")
+    order = column("position")
+    return (
+        result.kind,
+        len(set(of(column("judge"), human=False))),
+        len(set(of(column("judge"), human=True))),
+        len(set(column("item_id"))),
+        sorted(
+            str(v) for v, human in zip(value, people, strict=True) if v is not None and not human
+        ),
+        sorted(str(v) for v, human in zip(value, people, strict=True) if v is not None and human),
+        sorted(str(v) for v in gold if v is not None),
+        sorted(str(v) for v in order if v is not None),
+        len(set(column("metric"))),
+        sorted({str(v) for name in ("model_a", "model_b", "model") for v in column(name) if v}),
+    )
+
+
+def same(one: ImportResult, read: Callable[[], ImportResult]) -> bool:
+    """Whether two readings say the same of who judged what, and how."""
+    try:
+        return facts(one) == facts(read())
+    except (UnreadableFile, AmbiguousLabels):
+        return False
