@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 # it takes twice as long to audit a small file.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all check format lint types bench docs lock clean
+.PHONY: run test test-all approve check format lint types bench docs lock clean
 
 run: .venv/.run
 	$(BIN)/streamlit run app.py
@@ -22,6 +22,10 @@ test: .venv/.dev
 # With browsers, simulations, kills, other engines and hostile processes: what the build server runs.
 test-all: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# What six audits say in each output, written anew: the difference is to be read before it is committed.
+approve: .venv/.dev
+	PYTHONPATH=.:tests:tests/approved $(BIN)/python -m outputs
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

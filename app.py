@@ -29,7 +29,7 @@ from streamlit import config, net_util
 from streamlit.auth_util import is_authlib_installed
 
 from core.extras import EXTRA_OF
-from pages.shared import first_picture, history, people, uploads
+from pages.shared import first_picture, history, people, uploads, usable
 from pages.shared.gate import Gate
 
 REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
@@ -176,4 +176,5 @@ app = st.App(
     routes=[first_picture.ROUTE, history.ROUTE],
     middleware=[Middleware(SecurityHeaders), Middleware(Gate), Middleware(history.WithHistory)],
     lifespan=uploads.while_served,
+    on_script_error=usable.say,
 )

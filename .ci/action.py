@@ -12,7 +12,6 @@ Exits as the audit does: 0 passed, 1 a gate failed, 2 unusable input, 70 an erro
 foresaw.
 """
 
-import glob
 import os
 import shlex
 import subprocess
@@ -32,12 +31,8 @@ def main() -> int:
     """Audit, report, summarise; return the audit's exit code."""
     out = Path(os.environ["AUDIT_OUT"])
     out.mkdir(parents=True, exist_ok=True)
-    # A pattern that matches nothing stays, so that the audit names it.
-    files = [
-        path
-        for line in lines("AUDIT_FILES")
-        for path in sorted(glob.glob(line, recursive=True)) or [line]
-    ]
+    # A pattern goes on as it is: files of one are read together.
+    files = lines("AUDIT_FILES")
     further = [word for line in lines("AUDIT_OPTIONS") for word in shlex.split(line)]
     gates = [f"--fail-if={gate}" for gate in lines("AUDIT_FAIL_IF")]
     strict = ["--strict"] if os.environ.get("AUDIT_STRICT", "").lower() == "true" else []
@@ -56,7 +51,7 @@ def main() -> int:
     text = summary.read_text(encoding="utf-8") if summary.is_file() else "## Judges\n"
     if audit.returncode not in (0, 1):
         text = "## Judges could not be audited\n"
-    if audit.returncode:
+    if audit.returncode not in (0, 1):
         text += "\n" + fenced("\n".join(said[-20:]))
     where = os.environ.get("GITHUB_STEP_SUMMARY")
     if where:

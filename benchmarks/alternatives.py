@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss
 
-from core.aggregation.btd import Bounds
+from core.questions.labels.btd import Bounds
 from core.records import FloatArray, IntArray, VoteCells, VoteCounts
 
 KEY = ["judge", "item_id", "model_a", "model_b"]

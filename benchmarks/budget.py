@@ -3,8 +3,8 @@ rules.
 
     python -m benchmarks.budget [rewardbench2_pairs.csv.gz]
 
-Prints Markdown. Each row is `core.experiments.budget.trial` with seed 0: the planner is calibrated
-on 5 % of the items with all their votes and asks the others vote by vote.
+Prints Markdown. Each row is `core.questions.planning.budget.trial` with seed 0: the planner is
+calibrated on 5 % of the items with all their votes and asks the others vote by vote.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rewardbench2 import VOTES
-from core.experiments.budget import BudgetTrial, TrialRow, trial
 from core.importers import ReadOptions, read
+from core.questions.planning.budget import BudgetTrial, TrialRow, trial
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

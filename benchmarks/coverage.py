@@ -18,20 +18,26 @@ from typing import Any
 
 import numpy as np
 
-from core.accuracy import blind_rule, by_category, half_credit, missing_outputs, tie_gap
-from core.agreement.judge_vs_human import (
+from core.questions.accuracy.method import (
+    blind_rule,
+    by_category,
+    half_credit,
+    missing_outputs,
+    tie_gap,
+)
+from core.questions.agreement.judge_vs_human import (
     judge_against_people,
     judge_credit_against_people,
     people_agreement,
 )
-from core.agreement.kappa import agreement_matrix
-from core.agreement.reliability import icc
-from core.agreement.steadiness import coin_share
-from core.bias.changes import changes
-from core.bias.order import first_slot_gain, position_bias
-from core.bias.preference import own_family, verbosity
-from core.confidence.calibration_error import confidence_gap, ece_interval
-from core.confidence.selective import auroc
+from core.questions.agreement.kappa import agreement_matrix
+from core.questions.agreement.reliability import icc
+from core.questions.agreement.steadiness import coin_share
+from core.questions.confidence.calibration_error import confidence_gap, ece_interval
+from core.questions.confidence.selective import auroc
+from core.questions.leaning.changes import changes
+from core.questions.leaning.preference import own_family, verbosity
+from core.questions.order.method import first_slot_gain, position_bias
 from core.records import (
     NO_GOLD,
     LengthCounts,

@@ -12,8 +12,8 @@ import argparse
 from pathlib import Path
 
 from benchmarks.rewardbench2 import VOTES
-from core.agreement.repeats import EffectiveVotes, effective_votes
 from core.importers import ReadOptions, read
+from core.questions.agreement.repeats import EffectiveVotes, effective_votes
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import vote_counts

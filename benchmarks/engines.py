@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.random_votes import as_reading, random_votes
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
 from core.reporting.document import to_json
 from core.schema import Selection
 from core.store import Store

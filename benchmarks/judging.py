@@ -24,14 +24,14 @@ from typing import Any
 
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
-from core.judging import client
-from core.judging.endpoint import destination
-from core.judging.gateway import PERMIT, Permit, origin
-from core.judging.items import Item
-from core.judging.job import Job, Judge
-from core.judging.prompts import new_fence
-from core.judging.protocols import stages
-from core.judging.registry import start
+from core.collect import client
+from core.collect.endpoint import destination
+from core.collect.gateway import PERMIT, Permit, origin
+from core.collect.items import Item
+from core.collect.job import Job, Judge
+from core.collect.prompts import new_fence
+from core.collect.protocols import stages
+from core.collect.registry import start
 from core.store import Store
 
 SERVER = REPOSITORY / "tests" / "judging" / "judging_server.py"

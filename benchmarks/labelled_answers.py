@@ -14,8 +14,8 @@ from core.labelling.answers import LEAST_BY_VERDICT, LEAST_OF_CLASS, AnswerRow, 
 from core.labelling.rate import anytime_rate
 from core.labelling.verdict import ALPHA, LEAST_LABELS, LabelledRow, Plan, anytime_mean
 from core.labelling.wealth import log_needed, row_path
-from core.scores.pass_rate import pass_rate
-from core.scores.table import ScoreTable
+from core.questions.scores.pass_rate import pass_rate
+from core.questions.scores.table import ScoreTable
 from core.stats.by_verdict import class_rate
 from core.stats.intervals import wilson
 

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.labelled_answers import errors_of_people, passing, rare_failures
-from core.accuracy import credit, decided
 from core.errors import AppellateError
 from core.importers import read
 from core.labelling import wealth
 from core.labelling.people import corrected_accuracy
 from core.labelling.verdict import LEAST_LABELS, LabelledRow, Plan, anytime_mean, forecast, ordinary
 from core.labelling.wealth import strata, wealth_path
-from core.leaderboard.debiased import debiased_rate
+from core.questions.accuracy.method import credit, decided
+from core.questions.boards.debiased import debiased_rate
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.stats.intervals import wilson

@@ -15,7 +15,7 @@ from benchmarks.browser import SHOWN_MS, chromium, missing, served, settle
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
 from core.importers import read
-from core.label_desk import open_desk
+from core.labelling.desk import open_desk
 from core.store import Store
 
 RATIO = 1.5

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.planted_scores import Planted, draw, draw_verdicts
-from core.one_call import audit
-from core.scores.agreement import score_agreement
-from core.scores.table import ScoreTable
+from core.questions.scores.agreement import score_agreement
+from core.questions.scores.table import ScoreTable
+from core.use.one_call import audit
 
 SIZES = (60, 300)
 DRAWS, NOISE_DRAWS = 10, 400

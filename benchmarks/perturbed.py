@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from core.audit_results import AuditOptions
-from core.checks.bias import ROBUSTNESS
-from core.checks.check import CheckResult
-from core.checks.evidence import Counted
+from core.auditing.results import AuditOptions
+from core.finding.check import CheckResult
+from core.finding.evidence import Counted
+from core.questions.leaning.check import ROBUSTNESS
 from core.records import NO_GOLD, OrderCounts
 from core.schema import Perturbed
 from core.store.browse import Summary

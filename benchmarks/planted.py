@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from core.auditing import check_judge
-from core.checks import CHECKS
-from core.checks.check import CheckResult, Grade
-from core.checks.evidence import Evidence
-from core.checks.overall import overall_verdict
+from core.auditing.checks import CHECKS
+from core.auditing.overall import overall_verdict
+from core.auditing.run import check_judge
+from core.finding.check import CheckResult, Grade
+from core.finding.evidence import Evidence
 from core.schema import RowsRead
 
 from .planted_audit import counted_draws, options_of

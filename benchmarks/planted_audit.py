@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.random_votes import as_reading
-from core.audit_results import AuditOptions
-from core.checks.evidence import Counted
+from core.auditing.results import AuditOptions
+from core.finding.evidence import Counted
 from core.schema import RowsRead, Selection
 from core.simulate.votes import vote_table
 from core.store import Store

@@ -20,16 +20,16 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from core.checks import LIMITS
-from core.checks import SCORE_CHECKS as CHECKS
-from core.checks.check import Grade, Unknown
-from core.checks.overall import OVERALL_WORDS, Overall
-from core.checks.overall_scores import check_scores, overall_of_scores
-from core.checks.score_evidence import JudgedScores, ScoreEvidence
-from core.scores.cut import best_cut
-from core.scores.pass_rate import pass_rate
-from core.scores.table import ScoreTable
-from core.scores.versions import compare_versions
+from core.auditing.checks import LIMITS
+from core.auditing.checks import SCORE_CHECKS as CHECKS
+from core.auditing.overall import OVERALL_WORDS, Overall
+from core.finding.check import Grade, Unknown
+from core.questions.scores.cut import best_cut
+from core.questions.scores.evidence import JudgedScores, ScoreEvidence
+from core.questions.scores.overall import check_scores, overall_of_scores
+from core.questions.scores.pass_rate import pass_rate
+from core.questions.scores.table import ScoreTable
+from core.questions.scores.versions import compare_versions
 from core.stats.estimate import Estimate
 
 from .planted import most_by_chance

@@ -9,11 +9,11 @@ import numpy as np
 from benchmarks import alternatives
 from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, alone, in_turns
-from core.aggregation.btd import decision_map, fit, held_out_labels
-from core.aggregation.evaluation import evaluate
-from core.confidence.calibration_error import calibration, reliability
-from core.plots.base import rater_styles
-from core.plots.calibration import reliability_diagram
+from core.finding.figure import rater_styles
+from core.questions.confidence.calibration_error import calibration, reliability
+from core.questions.confidence.figure import reliability_diagram
+from core.questions.labels.btd import decision_map, fit, held_out_labels
+from core.questions.labels.evaluation import evaluate
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store

@@ -4,7 +4,8 @@ to fit.
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
     python -m benchmarks.rewardbench2 --temperature [rewardbench2_temperature.csv.gz]
 
-Prints Markdown. Each cell is `core.aggregation.evaluation.evaluate` with its defaults and seed 0.
+Prints Markdown. Each cell is `core.questions.labels.evaluation.evaluate` with its defaults and
+seed 0.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.aggregation.btd import fit
-from core.aggregation.evaluation import Evaluation, MethodScore, evaluate
-from core.aggregation.rules import RULES
-from core.aggregation.shrinkage import WEAK, Prior, pool
 from core.importers import ReadOptions, read
+from core.questions.labels.btd import fit
+from core.questions.labels.evaluation import Evaluation, MethodScore, evaluate
+from core.questions.labels.rules import RULES
+from core.questions.labels.shrinkage import WEAK, Prior, pool
 from core.records import VoteCounts
 from core.schema import Selection
 from core.store import Store

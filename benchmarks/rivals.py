@@ -29,11 +29,11 @@ from sklearn.metrics import cohen_kappa_score
 from benchmarks import alternatives
 from benchmarks.random_votes import random_votes
 from benchmarks.timing import Row, machine, timed
-from core.aggregation.btd import Bounds, fit_many
-from core.agreement.kappa import agreement_matrix
-from core.agreement.reliability import icc
-from core.confidence.th_scores import th_from_rates, th_sweep
-from core.leaderboard.ratings import bradley_terry
+from core.questions.agreement.kappa import agreement_matrix
+from core.questions.agreement.reliability import icc
+from core.questions.boards.ratings import bradley_terry
+from core.questions.confidence.th_scores import th_from_rates, th_sweep
+from core.questions.labels.btd import Bounds, fit_many
 from core.records import FloatArray, IntArray, OutcomeCounts, PairScores, VoteCells, VoteCounts
 from core.schema import Selection
 from core.stats.binning import bin_index, bin_sums, by_confidence
@@ -466,8 +466,8 @@ from core.store import Store
 start = time.perf_counter()
 with Store.open({store!r}) as store:
     store.load(read([("votes.csv", Path({file!r}))])[0])"""
-AUDIT = """from core.audit_results import AuditOptions
-from core.auditing import audit
+AUDIT = """from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.schema import Selection
 from core.store import Store
 with Store.open({store!r}) as store:

@@ -3,8 +3,8 @@
     python -m benchmarks.shrinkage [--tasks 24] [--splits 15] [--seed 4]
 
 Prints Markdown. Votes and gold come from a latent difference of quality, not from the model of BTD
-and without a line of its code. The limits of `core.aggregation.prior_check` were chosen on seeds 1
-and 3.
+and without a line of its code. The limits of `core.questions.labels.prior_check` were chosen on
+seeds 1 and 3.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.aggregation.btd import decide, features, fit, fit_many
-from core.aggregation.prior_check import check_prior
-from core.aggregation.rules import one_hot
-from core.aggregation.shrinkage import pool, shrunken
-from core.aggregation.solver import probabilities
+from core.questions.labels.btd import decide, features, fit, fit_many
+from core.questions.labels.prior_check import check_prior
+from core.questions.labels.rules import one_hot
+from core.questions.labels.shrinkage import pool, shrunken
+from core.questions.labels.solver import probabilities
 from core.records import FloatArray, VoteCounts
 from core.stats.splits import calibration_sets, mean_losses, splits
 

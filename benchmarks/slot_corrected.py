@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rewardbench2 import VOTES
-from core.consensus.slots import SlotCorrected, slot_corrected
+from core.finding.wording import percent, points, points_ends
 from core.importers import ReadOptions, read
+from core.questions.lists.slots import SlotCorrected, slot_corrected
 from core.records import IntArray, ListRankings
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import list_rankings
-from core.wording import percent, points, points_ends
 
 CHOICES = VOTES.with_name("listwise_choices.csv.gz")
 

@@ -1,35 +1,40 @@
 """The public API by the page that shows it; `__init__.py` reads it to know where each name is."""
 
-from .aggregation.btd import Bounds, BTDOptions, held_out_labels
-from .aggregation.btd import fit as fit_btd
-from .aggregation.confidence_weights import confidence_weighted
-from .aggregation.evaluation import evaluate, shrinkage_gain
-from .aggregation.ordinal_model import of_scores as score_levels
-from .aggregation.ordinal_model import ordinal
-from .aggregation.position_aware_btd import one_order, position_aware
-from .aggregation.rules import given_labels
-from .aggregation.shrinkage import by_item_name as prior_votes
-from .aggregation.shrinkage import candidate_priors
-from .agreement.confusion_matrix import confusion
-from .agreement.judge_vs_human import leave_one_out
-from .agreement.kappa import agreement_matrix
-from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
-from .agreement.reliability import icc, inter_rater_reliability
-from .agreement.repeats import effective_votes
-from .audit_results import AuditOptions
-from .bias.balance import order_balance
-from .bias.forced_prompts import forced_choice
-from .bias.order import position_bias
-from .bias.preference import verbosity
-from .confidence.calibration_error import (
+from .auditing.results import AuditOptions
+from .collect.items import items_of, lists_of, read_items
+from .collect.job import Budget, Job, Judge
+from .collect.own_verdicts import OwnVerdicts
+from .collect.plan import plan as plan_job
+from .collect.registry import start as start_job
+from .importers import ReadOptions, read
+from .questions.accuracy.confusion_matrix import confusion
+from .questions.agreement.judge_vs_human import leave_one_out
+from .questions.agreement.kappa import agreement_matrix
+from .questions.agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
+from .questions.agreement.reliability import icc, inter_rater_reliability
+from .questions.agreement.repeats import effective_votes
+from .questions.boards.anchored import board, subsample_errors
+from .questions.boards.anchors import anchor_swap, triangles
+from .questions.boards.debiased import debiased_board, hide_gold
+from .questions.boards.debiased import pooled as pooled_votes
+from .questions.boards.judge_dispersion import dispersion, rating_spread
+from .questions.boards.judges import mean_of_judges
+from .questions.boards.judges import pooling as judge_pooling
+from .questions.boards.judges import screening as judge_screening
+from .questions.boards.robustness import abstention, between_tasks
+from .questions.boards.score_board import score_boards
+from .questions.boards.score_spread import score_abstention
+from .questions.boards.scores import direct_statistics
+from .questions.boards.standings import compare_outside, read_outside
+from .questions.confidence.calibration_error import (
     calibration,
     calibration_intervals,
     confidence_gap,
     noise_floor,
 )
-from .confidence.recalibration import recalibrate
-from .confidence.repeated_votes import outcomes_by_share
-from .confidence.selective import (
+from .questions.confidence.recalibration import recalibrate
+from .questions.confidence.repeated_votes import outcomes_by_share
+from .questions.confidence.selective import (
     by_btd,
     by_share,
     by_stated_confidence,
@@ -37,44 +42,38 @@ from .confidence.selective import (
     risk_coverage,
     threshold_for_risk,
 )
-from .confidence.th_scores import th_score, th_sweep
-from .consensus.ensembles import compare as compare_ensembles
-from .consensus.ensembles import fuser_verdicts
-from .consensus.ensembles import members as ensemble_members
-from .consensus.jury import judge_jury
-from .consensus.listwise import Weights
-from .consensus.listwise import consensus as consensus_ranking
-from .consensus.listwise import improvement as listwise_improvement
-from .consensus.listwise_orders import order_sensitivity, order_sweep
-from .consensus.slots import slot_corrected
-from .experiments.budget import learn as learn_budget
-from .experiments.budget import plan as plan_budget
-from .experiments.budget import trial as trial_budget
-from .experiments.comparison import compare as compare_settings
-from .experiments.comparison import parameter_grid
-from .experiments.grid import given_in_cells, task_grid
-from .experiments.parameter_transfer import task_distances, transfer, transfer_prediction
-from .experiments.sweeps import label_sweep, vote_sweep
-from .importers import ReadOptions, read
-from .judging.items import items_of, lists_of, read_items
-from .judging.job import Budget, Job, Judge
-from .judging.own_verdicts import OwnVerdicts
-from .judging.plan import plan as plan_job
-from .judging.registry import start as start_job
-from .leaderboard.anchored import board, subsample_errors
-from .leaderboard.anchors import anchor_swap, triangles
-from .leaderboard.debiased import debiased_board, hide_gold
-from .leaderboard.debiased import pooled as pooled_votes
-from .leaderboard.judge_dispersion import dispersion, rating_spread
-from .leaderboard.judges import mean_of_judges
-from .leaderboard.judges import pooling as judge_pooling
-from .leaderboard.judges import screening as judge_screening
-from .leaderboard.robustness import abstention, between_tasks
-from .leaderboard.score_board import score_boards
-from .leaderboard.score_spread import score_abstention
-from .leaderboard.scores import direct_statistics
-from .leaderboard.standings import compare_outside, read_outside
-from .one_call import audit
+from .questions.confidence.th_scores import th_score, th_sweep
+from .questions.juries.jury import judge_jury
+from .questions.juries.method import compare as compare_ensembles
+from .questions.juries.method import fuser_verdicts
+from .questions.juries.method import members as ensemble_members
+from .questions.labels.btd import Bounds, BTDOptions, held_out_labels
+from .questions.labels.btd import fit as fit_btd
+from .questions.labels.confidence_weights import confidence_weighted
+from .questions.labels.evaluation import evaluate, shrinkage_gain
+from .questions.labels.forced_prompts import forced_choice
+from .questions.labels.ordinal_model import of_scores as score_levels
+from .questions.labels.ordinal_model import ordinal
+from .questions.labels.position_aware_btd import one_order, position_aware
+from .questions.labels.rules import given_labels
+from .questions.labels.shrinkage import by_item_name as prior_votes
+from .questions.labels.shrinkage import candidate_priors
+from .questions.leaning.preference import verbosity
+from .questions.lists.method import Weights
+from .questions.lists.method import consensus as consensus_ranking
+from .questions.lists.method import improvement as listwise_improvement
+from .questions.lists.orders import order_sensitivity, order_sweep
+from .questions.lists.slots import slot_corrected
+from .questions.order.balance import order_balance
+from .questions.order.method import position_bias
+from .questions.planning.budget import learn as learn_budget
+from .questions.planning.budget import plan as plan_budget
+from .questions.planning.budget import trial as trial_budget
+from .questions.planning.comparison import compare as compare_settings
+from .questions.planning.comparison import parameter_grid
+from .questions.planning.grid import given_in_cells, task_grid
+from .questions.planning.parameter_transfer import task_distances, transfer, transfer_prediction
+from .questions.planning.sweeps import label_sweep, vote_sweep
 from .reporting.document import to_json
 from .reporting.html import report
 from .reporting.text import to_text
@@ -82,6 +81,7 @@ from .schema import Selection
 from .store import Store, default_path
 from .store import vote_queries as queries
 from .store.export import read_store
+from .use.one_call import audit
 from .warehouse import Warehouse
 
 __all__ = ["__version__"]

@@ -21,7 +21,13 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from . import __version__
-from .commands import (
+from .errors import AppellateError, InvalidOption
+from .extras import EXTRA_OF, missing
+from .files import is_text, write_report
+from .installation import INSTALLED, PROGRAM, leave_out, leave_out_fortran
+from .options import Adds, add_flags
+from .schema import FORMS
+from .use.commands import (
     DONE,
     complain,
     run_app,
@@ -34,15 +40,9 @@ from .commands import (
     run_simulate,
     stop_output,
 )
-from .demo import demo
-from .doctor import doctor
-from .errors import AppellateError, InvalidOption
-from .extras import EXTRA_OF, missing
-from .files import is_text, write_report
-from .installation import INSTALLED, PROGRAM, leave_out, leave_out_fortran
-from .options import Adds, add_flags
-from .schema import FORMS
-from .validate import DRAWS, validate
+from .use.demo import demo
+from .use.doctor import doctor
+from .use.validate import DRAWS, validate
 
 UNUSABLE, UNFORESEEN, INTERRUPTED = 2, 70, 130
 SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
@@ -96,7 +96,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = _parser(words=words).parse_args(words)
     if getattr(options, "isolated", True):
         return options
-    from . import options_file
+    from .use import options_file
 
     folder = options_file.read(Path())
     if folder is None:
@@ -263,7 +263,7 @@ def _app_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect_options(parser: argparse.ArgumentParser) -> None:
-    from .judging.cli import add_arguments
+    from .collect.cli import add_arguments
 
     add_arguments(parser)
 
@@ -281,7 +281,7 @@ def _doctor_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
-    from .audit_results import AuditOptions
+    from .auditing.results import AuditOptions
 
     parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold")
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache, reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -606,3 +606,22 @@ class ListRankings(_Rows):
 
     def _check(self) -> None:
         _check_range("ListRankings.score", self.score, 100)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ByFile(_Rows):
+    """What one judge said in each file of several, one row a (file, item).
+
+    file : codes into `files`.
+    right : share right of decided gold, a tie counting half; NaN without.
+    said : mean vote or mean score, as `said_is` says.
+    """
+
+    files: tuple[str, ...]
+    file: IntArray
+    item: IntArray
+    right: FloatArray
+    said: FloatArray
+    said_is: Literal["vote", "score"]
+
+    COUNTS = ("file", "item")

@@ -331,6 +331,7 @@ class ImportResult:
     gold_only : True for a file of gold labels without votes (item_id, model_a, model_b, gold).
     mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
     reasons : the reasons of rejects that name options, see `errors.Message`.
+    items_of : data set of another file, whose items these are by name; None: they are its own.
     """
 
     name: str
@@ -345,6 +346,7 @@ class ImportResult:
     reasons: tuple[Message, ...] = ()
     gold_only: bool = False
     kind: Kind = "votes"
+    items_of: str | None = None
 
     @classmethod
     def without_rejects(

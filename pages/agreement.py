@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.checks.agreement import ICC_STRONG
+from core.questions.agreement.check import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
 from pages.sections.agreement.pair import pair_section

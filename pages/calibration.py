@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.calibration import several_kinds
+from core.questions.confidence.words import several_kinds
 from pages.sections.calibration.controls import confidence_results, read_controls, subject, worst
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.interpretation.agreement import ACCURACY, confusion, errors_answer
-from core.interpretation.tables import frame_of
+from core.finding.tables import frame_of
+from core.questions.agreement.words import ACCURACY, confusion, errors_answer
 from pages.sections.errors.over_time import over_time_section
 from pages.sections.errors.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, numbers, parts, widgets

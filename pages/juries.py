@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.consensus.ensembles import RULES
-from core.interpretation.juries import answer, jury_answer
+from core.questions.juries.method import RULES
+from core.questions.juries.words import answer, jury_answer
 from pages.sections.juries.jury import judged, read_controls, rules_tab, without_tab
 from pages.shared import cached, widgets
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import answer, board_answer
+from core.questions.boards.words import answer, board_answer
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.debiased import debiased_tab

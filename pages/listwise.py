@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.interpretation import listwise as sentences
+from core.questions.lists import words as sentences
 from pages.sections.listwise.ablation import parts_tab
 from pages.sections.listwise.controls import improvements, read_controls, sensitivities
 from pages.sections.listwise.orders import consensus_tab, judges_tab, orders_tab, slots_tab

@@ -7,14 +7,24 @@ import streamlit as st
 from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.auditing.figure import grade_colour
+from core.auditing.overall import SIGNS
 from core.bounds import MOST_WAITED_FOR, within_judges
-from core.checks.overall import SIGNS
 from core.errors import NoUsableVotes
-from core.plots.base import COLOURS
-from core.plots.overview import grade_colour
+from core.finding.figure import COLOURS
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, first_picture, folds, numbers, parts, people, start, widgets
+from pages.shared import (
+    cached,
+    first_picture,
+    folds,
+    numbers,
+    parts,
+    people,
+    start,
+    usable,
+    widgets,
+)
 
 SECTIONS = {
     "": ("overview.py", "data.py", "label.py", "collect.py"),
@@ -327,7 +337,7 @@ if role is None:
 page = st.navigation(navigation(role), expanded=True)
 st.session_state.pop(numbers.MENU, None)
 st.session_state.pop(folds.WHOLE, None)
-with parts.anew_if_changed():
+with usable.or_said(page.title), parts.anew_if_changed():
     with widgets.errors():
         if target := st.session_state.pop(widgets.GOING, None):
             leave_for(target)
@@ -353,7 +363,8 @@ with parts.anew_if_changed():
         left_out = None
         if page.url_path not in (*start.FILLS, *BLIND):
             st.session_state[widgets.SELECTION], left_out = bounded(selection)
-        for note in cached.get_store().notes:
+        store = cached.get_store()
+        for note in (*store.notes, *store.trouble()):
             st.text(note)
         say_what_changed()
         say_what_is_absent(asked, here)

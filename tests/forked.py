@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from core import commands
 from core.__main__ import main
-from core.audit_results import Audit
+from core.auditing.results import Audit
+from core.use import commands
 
 ADDRESS_SPACE, SECONDS = 4 * 1024**3, 120
 """Backstops, above what tests allow: what runs away ends itself."""

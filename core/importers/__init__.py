@@ -42,7 +42,7 @@ from .rankings import read_choices, read_rankings
 from .raters import are_scores, lay_out_scores, raters_of
 from .registry import FORMATS as _NATIVE
 from .registry import HEADER, PROMPTFOO_CSV, TELLING, refuse_header, refuse_known
-from .repeats import tell_runs_apart
+from .same_items import as_one
 from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
@@ -114,10 +114,10 @@ def read(
     """Read files into an `ImportResult` for each kind of judgement that each holds, in their order;
     `progress` hears how far it is.
 
-    A folder, a pattern of names, or a ZIP archive stands for its files: one data set, in which a
-    judgement that several of them hold is a repetition, numbered by file. Files of those that no
-    format reads are left out and named, as long as one is read. Files are read together because
-    outputs in the PandaLM format need the test set beside them.
+    A folder, a pattern of names, or a ZIP archive stands for its files, which are one data set.
+    Files of those that no format reads are left out and named, as long as one is read. Named one by
+    one or together, files are read together: an item of several counts once, and so does a
+    judgement (`same_items.as_one`); outputs in the PandaLM format need the test set beside them.
 
     Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read
     in several ways; the message names the option that settles it. UnknownName, InvalidOption: an
@@ -157,7 +157,8 @@ def read(
     if not results and left_out:
         raise left_out[0]
     if len(results) > 1:
-        results = tell_runs_apart(results, together={file.name for file in given if file.together})
+        together = {file.together for file in given if file.together}
+        results = as_one(results, options.items, together={*together, options.dataset or ""})
     if left_out:
         notes = tuple(f"Left out: {error}" for error in left_out)
         results[0] = replace(results[0], notes=(*results[0].notes, *notes))

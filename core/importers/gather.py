@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +18,10 @@ MAX_FILES = 10_000
 """Most files of a folder or pattern."""
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".eval", ".zip")
 """Files of a folder or archive that are read; each may also end in .gz or .zst."""
+
+
+WILD = "*?["
+"""Signs of a pattern of names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -46,6 +52,8 @@ def _of(name: str, data: bytes | Path, max_bytes: int) -> Iterator[Given]:
         paths = _several(name, data)
         if paths is not None:
             together = stem_of(name) or name
+            if any(sign in together for sign in WILD):
+                together = _fixed_part(data) or together
             for path in paths:
                 for given in _one(shown_name(path.name), path, max_bytes):
                     yield replace(given, together=together)
@@ -61,9 +69,9 @@ def _several(name: str, path: Path) -> list[Path] | None:
                 each for each in path.rglob("*") if _is_read(str(each.relative_to(path)))
             )
             what = "the folder"
-        elif any(sign in path.name for sign in "*?[") and not path.exists():
-            found = sorted(each for each in path.parent.glob(path.name) if each.is_file())
-            what = "the pattern"
+        elif any(sign in str(path) for sign in WILD) and not path.exists():
+            found = sorted(map(Path, glob.iglob(str(path), recursive=True)))
+            what, name = "the pattern", shown_name(str(path))
         else:
             return None
     except (OSError, ValueError):
@@ -78,6 +86,12 @@ def _several(name: str, path: Path) -> list[Path] | None:
             f"{name}: {what} has {len(found):,} files, more than {MAX_FILES:,}. Name fewer."
         )
     return found
+
+
+def _fixed_part(pattern: Path) -> str:
+    """The beginning that all names of a pattern share, else the name of a folder."""
+    begins = re.split(r"[*?\[]", str(pattern), maxsplit=1)[0].replace("\\", "/").split("/")
+    return next((part for text in reversed(begins) if (part := text.strip(" ._-"))), "")
 
 
 def _is_read(name: str) -> bool:

@@ -55,6 +55,8 @@ class ReadOptions:
     confidence_scale : 1, 100, levels (`1-5`, `1-7`, `1-10`, `0-10`) or `logit`; None decides by the
         column, or asks (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
+    items : whether items of several files that have one id are the same; None decides for each
+        pair of files (`same_items.as_one`).
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
@@ -64,7 +66,7 @@ class ReadOptions:
     position : pairs (word of a column of orders, `ab` or `ba`).
     unit : rows of one item are runs of one answer, or each an item of its own.
     unused : columns that are left out.
-    table : name of the table that is meant, of a file with several.
+    file_table : name of the table that is meant, of a file with several.
     reader : `old` decides by the names of columns alone.
     tie_margin : two scores that differ by no more are a tie.
     votes_of : metric whose scores of two answers to one item become votes too.
@@ -101,6 +103,10 @@ class ReadOptions:
     )
     rater_type: Literal["llm", "human"] | None = field(
         default=None, metadata=flag("kind of rater where the file does not say")
+    )
+    items: Literal["same", "apart"] | None = field(
+        default=None,
+        metadata=flag("items of several files with one id are the same, or each file's own"),
     )
     lower_is_better: tuple[str, ...] = field(
         default=(), metadata=flag("metrics of which less is better", metavar="METRIC")
@@ -144,7 +150,7 @@ class ReadOptions:
     unused: tuple[str, ...] = field(
         default=(), metadata=flag("columns that are left out", metavar="COLUMN")
     )
-    table: str | None = field(
+    file_table: str | None = field(
         default=None, metadata=flag("which table of a file with several", metavar="NAME")
     )
     reader: Literal["auto", "old"] = field(
@@ -191,6 +197,7 @@ class ReadOptions:
             "rater_type": RATER_TYPES,
             "unit": ("runs", "rows"),
             "reader": ("auto", "old"),
+            "items": ("same", "apart"),
         }
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidOption
+from ..questions.scores.pass_rate import pass_rate
+from ..questions.scores.table import ScoreTable
 from ..records import FloatArray, IntArray
-from ..scores.pass_rate import pass_rate
-from ..scores.table import ScoreTable
 from ..stats.estimate import Estimate
 from .rate import Rate, anytime_rate
 from .verdict import (

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from ..audit_results import Audit
-from ..bias.forced_prompts import ForcedChoice
-from ..consensus.ensembles import EnsembleScore
-from ..consensus.jury import Jury
-from ..interpretation import leaderboard_checks as sentences
-from ..interpretation.direct_scores import PAIRS, STATISTICS, scores_abstained
-from ..interpretation.forced_prompts import LABELS, PROMPTS, forced_answer, not_forced
-from ..interpretation.juries import fusers_alone, jury_answer, rules_departures, score_columns
-from ..interpretation.leaderboard import triangles_add_up
-from ..interpretation.tables import field_of
-from ..interpretation.votes_to_labels import grid_answer
-from ..leaderboard.board_checks import BoardChecks
-from ..leaderboard.standings import OutsideComparison
+from ..auditing.results import Audit
+from ..finding.tables import field_of
+from ..questions.boards import check_words as sentences
+from ..questions.boards.board_checks import BoardChecks
+from ..questions.boards.score_words import PAIRS, STATISTICS, scores_abstained
+from ..questions.boards.standings import OutsideComparison
+from ..questions.boards.words import triangles_add_up
+from ..questions.juries.jury import Jury
+from ..questions.juries.method import EnsembleScore
+from ..questions.juries.words import fusers_alone, jury_answer, rules_departures, score_columns
+from ..questions.labels.forced_prompts import ForcedChoice
+from ..questions.labels.forced_words import LABELS, PROMPTS, forced_answer, not_forced
+from ..questions.labels.words import grid_answer
 from ..stats.estimate import Estimate, flat
 
 Part = tuple[Any, ...]

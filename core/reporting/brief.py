@@ -10,20 +10,20 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..audit_results import Audit, JudgeAudit
-from ..interpretation.card import card_of
-from ..interpretation.tables import TEXT, Column
-from ..plots.agreement import confusion_matrix
-from ..plots.calibration import reliability_diagram
-from ..plots.position import flips, slot_biases
+from ..auditing.card import card_of
+from ..auditing.results import Audit, JudgeAudit
+from ..finding.tables import TEXT, Column
+from ..finding.wording import SAYS, count
+from ..questions.agreement.figure import confusion_matrix
+from ..questions.confidence.figure import reliability_diagram
+from ..questions.order.figure import flips, slot_biases
 from ..store.marks import Telling
-from ..wording import SAYS, count
 from .html import CHECKED, Part, first_parts, made_file, one_figure
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..plots.base import Figure
+    from ..finding.figure import Figure
 
 MOST_FIGURES = 4
 MOST_JUDGES = 12

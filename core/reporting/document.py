@@ -16,27 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from ..accuracy import BlindRule, Direction
-from ..against import document_of
-from ..agreement.repeats import EffectiveVotes
-from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..bias.changes import Change
-from ..bias.preference import Verbosity
-from ..checks.check import CheckResult, Unknown
-from ..checks.overall import OVERALL_WORDS
-from ..checks.score_evidence import ScoreEvidence
-from ..confidence.calibration_error import Calibration
-from ..confidence.kinds import KindOfConfidence
-from ..experiments.grid import Grid
-from ..file_series import series_document
-from ..leaderboard.anchored import BoardRow
-from ..leaderboard.by_anchor import AnchorSummary
-from ..leaderboard.panels import JudgedBoard
-from ..scores.cut import Cut
-from ..scores.drift import Drift
-from ..scores.recalibration import ScoreRecalibration
+from ..auditing.overall import OVERALL_WORDS
+from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..finding.check import CheckResult, Unknown
+from ..questions.accuracy.method import BlindRule, Direction
+from ..questions.agreement.repeats import EffectiveVotes
+from ..questions.boards.anchored import BoardRow
+from ..questions.boards.by_anchor import AnchorSummary
+from ..questions.boards.panels import JudgedBoard
+from ..questions.change.files import document_of
+from ..questions.change.series import series_document
+from ..questions.confidence.calibration_error import Calibration
+from ..questions.confidence.kinds import KindOfConfidence
+from ..questions.leaning.changes import Change
+from ..questions.leaning.preference import Verbosity
+from ..questions.lists import output as listwise
+from ..questions.planning.grid import Grid
+from ..questions.scores.cut import Cut
+from ..questions.scores.drift import Drift
+from ..questions.scores.evidence import ScoreEvidence
+from ..questions.scores.recalibration import ScoreRecalibration
 from ..stats.estimate import Estimate, flat
-from . import asked, listwise
+from . import asked
 
 SCHEMA = "appellate.audit/3"
 POSITION_FIELDS = (
@@ -105,6 +106,16 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
         document["series"] = series_document(audit.series)
+    if audit.gates:
+        document["gates"] = [
+            {
+                "gate": result.gate,
+                "passed": result.passed,
+                "reasons": result.reasons,
+                "values": [asdict(value) for value in result.values],
+            }
+            for result in audit.gates
+        ]
     return document
 
 
@@ -150,6 +161,9 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
+    if reading and reading["reading"]["items"] is None:
+        # Said of several files only.
+        del reading["reading"]["items"]
     own = asdict(audit.options)
     if audit.options.outside is not None:
         # Where a file lies is the machine's.

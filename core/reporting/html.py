@@ -25,38 +25,39 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ..against import WORDS
-from ..aggregation.rules import RULES
-from ..audit_results import Audit
+from ..auditing.answers import headlines, page_answers
+from ..auditing.card import card_of, panels
+from ..auditing.figure import MOST_ROWS, evidence_strip
+from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line, missing
+from ..auditing.results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
-from ..checks.check import Grade
-from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line, missing
-from ..confidence.calibration_error import by_chance
-from ..interpretation.answer import Answer
-from ..interpretation.calibration import kind_columns
-from ..interpretation.card import card_of, panels
-from ..interpretation.leaderboard import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
-from ..interpretation.questions import headlines, page_answers
-from ..interpretation.scores import further
-from ..interpretation.tables import TEXT, Column
-from ..interpretation.votes_to_labels import grid_answer, grid_columns
-from ..plots.aggregation import errors_figure
-from ..plots.agreement import accuracies, confusion_matrix, control_figure
-from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
-from ..plots.calibration import reliability_diagram
-from ..plots.leaderboard import board_figure
-from ..plots.overview import MOST_ROWS, evidence_strip
-from ..plots.position import flips, slot_biases
+from ..finding.answer import Answer
+from ..finding.check import Grade
+from ..finding.figure import COLOURS, Theme, drawing_library, rater_styles, to_json
+from ..finding.tables import TEXT, Column
+from ..finding.wording import SAYS, one_line, percent
+from ..finding.wording import number as written
+from ..questions.agreement.figure import accuracies, confusion_matrix, control_figure
+from ..questions.boards.figure import board_figure
+from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
+from ..questions.change.files import WORDS
+from ..questions.confidence.calibration_error import by_chance
+from ..questions.confidence.figure import reliability_diagram
+from ..questions.confidence.words import kind_columns
+from ..questions.labels.figure import errors_figure
+from ..questions.labels.rules import RULES
+from ..questions.labels.words import grid_answer, grid_columns
+from ..questions.lists import output as listwise
+from ..questions.order.figure import flips, slot_biases
+from ..questions.scores.words import further
 from ..stats.estimate import Estimate
-from ..wording import SAYS, one_line, percent
-from ..wording import number as written
-from . import asked, listwise
+from . import asked
 from .document import options_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from ..plots.base import Figure
+    from ..finding.figure import Figure
 
 Part = tuple[Any, ...]
 """A macro of the template and its arguments."""

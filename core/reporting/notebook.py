@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..checks import CHECKS, SCORE_CHECKS
-from ..checks.check import Check
-from ..checks.overall import GRADE_OF, SIGNS
-from ..interpretation.questions import headlines
+from ..auditing.answers import headlines
+from ..auditing.checks import CHECKS, SCORE_CHECKS
+from ..auditing.overall import GRADE_OF, SIGNS
+from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..finding.check import Check, CheckResult
+from ..finding.wording import one_line, percent, target
 from ..stats.estimate import Estimate
-from ..wording import one_line, percent, target
 
 MOST_BYTES = 20_000
 """Size of the HTML, which a notebook keeps in its file."""
@@ -104,21 +104,27 @@ def _bar(judge: JudgeAudit, accuracy: Estimate, y: int) -> str:
 
 def _table(checks: Sequence[Check], judges: Sequence[JudgeAudit | ScoreAudit], length: int) -> str:
     """A row per check and a column per judge would be wide: a row per judge, a sign per check."""
-    names = "".join(f"<th>{check.name.replace('_', ' ')}</th>" for check in checks)
+    asked = {result.check for judge in judges for result in judge.checks}
+    shown = [check.name for check in checks if check.name in asked]
+    names = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in shown)
     return (
         f"<table><thead><tr><th>judge</th><th>verdict</th>{names}</tr></thead><tbody>"
-        + "".join(_row(judge, length) for judge in judges)
+        + "".join(_row(judge, shown, length) for judge in judges)
         + "</tbody></table>"
     )
 
 
-def _row(judge: JudgeAudit | ScoreAudit, length: int) -> str:
-    cells = "".join(
-        "<td"
-        + (f' title="{_text(result.sentence, length)}"' if length else "")
-        + f' style="color:{COLOURS[result.grade]}">{SIGNS[result.grade]}</td>'
-        for result in judge.checks
-    )
+def _cell(result: CheckResult | None, length: int) -> str:
+    """A sign, empty where the judge was not asked."""
+    if result is None:
+        return "<td></td>"
+    title = f' title="{_text(result.sentence, length)}"' if length else ""
+    return f'<td{title} style="color:{COLOURS[result.grade]}">{SIGNS[result.grade]}</td>'
+
+
+def _row(judge: JudgeAudit | ScoreAudit, shown: Sequence[str], length: int) -> str:
+    of = {result.check: result for result in judge.checks}
+    cells = "".join(_cell(of.get(name), length) for name in shown)
     verdict = judge.overall.verdict.replace("_", " ")
     name = judge.whose if isinstance(judge, ScoreAudit) else judge.judge
     return f"<tr><td>{_text(name, NAME)}</td><td>{verdict}</td>{cells}</tr>"

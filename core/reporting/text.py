@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..audit_results import Audit, JudgeAudit, ScoreAudit
-from ..checks.overall import GRADE_OF, SIGNS, because, confidence_line
-from ..interpretation.card import card_of
-from ..interpretation.leaderboard import pooled_by
-from ..interpretation.questions import overview_answer, page_answers
-from ..interpretation.scores import further
-from ..interpretation.tables import TEXT, Column
-from ..wording import one_line, target
-from . import asked, listwise
+from ..auditing.answers import overview_answer, page_answers
+from ..auditing.card import card_of
+from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line
+from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..finding.check import Grade
+from ..finding.tables import TEXT, Column
+from ..finding.wording import count, one_line, target
+from ..questions.boards.words import pooled_by
+from ..questions.lists import output as listwise
+from ..questions.scores.words import further
+from . import asked
 
 MAX_BOARD_ROWS = 20
+MOST_PASSED = 10
+"""Gates that passed and are named one by one; `--strict` alone has more."""
 MARKS_OF = {verdict: SIGNS[grade] for verdict, grade in GRADE_OF.items()}
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
 
@@ -76,6 +80,7 @@ def to_text(audit: Audit) -> str:
     lines = [*_first(audit), "", _counted(audit)]
     if not any(lines):
         lines = []
+    lines += _gates(audit)
     for moved in (audit.against, audit.series):
         if moved is not None:
             lines += ["", *moved.sentences()]
@@ -213,6 +218,7 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
         if moved is not None:
             lines += ["", *moved.sentences()]
     lines += ["", *(line for line in (_counted(audit),) if line)]
+    lines += _gates(audit, MOST_PASSED)
     problems = _problems(audit)
     room = most - 1 - len(lines) - 2
     if problems and room > 0:
@@ -220,6 +226,33 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
     lines = [one_line(line) for line in lines][: most - 1]
     left = f"… {len(whole):,} lines have every check and table: audit --all, or to_text(audit)."
     return "\n".join([*lines, left])
+
+
+def gates(audit: Audit) -> tuple[str, list[tuple[Grade, str]]]:
+    """What is said of the gates of the build, and a grade and a line for each, those that failed
+    first; many that passed are counted.
+    """
+    failed = [result for result in audit.gates if not result.passed]
+    passed = [result for result in audit.gates if result.passed]
+    lines: list[tuple[Grade, str]] = [
+        ("fail", reason) for result in failed for reason in result.reasons
+    ]
+    if len(passed) > MOST_PASSED:
+        lines.append(("ok", f"{count(len(passed), 'gate')} passed"))
+    else:
+        lines += [("ok", result.gate) for result in passed]
+    return f"Gates: {len(failed)} of {len(audit.gates)} failed", lines
+
+
+def _gates(audit: Audit, most: int | None = None) -> list[str]:
+    """The gates as lines, at most so many."""
+    if not audit.gates:
+        return []
+    title, listed = gates(audit)
+    lines = [f"  {MARKS[grade]:4}  {line}" for grade, line in listed[:most]]
+    if more := len(listed) - len(lines):
+        lines.append(f"  … and {more:,} more")
+    return ["", title, *lines]
 
 
 def _first(audit: Audit) -> list[str]:

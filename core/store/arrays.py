@@ -123,7 +123,8 @@ class Counts:
         about, name = self.selected, str(cell)
         if everyone and about.filter != about.pool:
             # Cells tell the data sets, so no condition needs a value.
-            about = replace(about, filter=about.pool, cells=frozenset(CELLS), params={})
+            cells = about.cells if about.as_one else frozenset(CELLS)
+            about = replace(about, filter=about.pool, cells=cells, params={})
             name += " of everyone"
         more = ", ".join(f"v.{column}" for column in _READ[cell])
         if cell == "tallies":

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
 from ..extras import require
+from ..finding.wording import percent
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
-from ..wording import percent
 from .cells import LABELS, MISSING, ORDERS
 from .selection import (
     PAGES,
@@ -26,6 +26,7 @@ from .selection import (
     is_numeric,
     nothing,
     scope,
+    shares_items,
 )
 
 if TYPE_CHECKING:
@@ -89,6 +90,17 @@ def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
                      where judge not in (select id from judges where name like '% [perturbed: %]')
                      group by dataset""",
     }
+    with store.snapshot() as moment:
+        if shares_items(moment):
+            # Of items that several data sets are about each counts its own.
+            counted["comparisons"] = """select dataset, count(distinct comparison) as total
+                                        from tallies group by dataset"""
+            counted["items"] = """select dataset, count(distinct item) as total
+                                  from (select t.dataset, c.item from tallies t join comparisons c
+                                        on c.id = t.comparison
+                                        union all select dataset, item from scores
+                                        union all select dataset, item from rankings) r
+                                  group by dataset"""
     columns = ", ".join(f"coalesce(c_{name}.total, 0) as {name}" for name in counted)
     joins = " ".join(
         f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()

@@ -6,6 +6,7 @@ Only this module imports duckdb.
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..files import is_text, shown_name
 from ..installation import data_folder
 from ..schema import RowsRead
-from . import damage
+from . import damage, upgrades
 from .schema import TABLES, VERSION, needed_by
 
 if TYPE_CHECKING:
@@ -172,8 +173,10 @@ class Database:
         notes: tuple[str, ...] = (),
         *,
         read_only: bool = False,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
     ) -> None:
         self._connection = connection
+        self._folder = folder
         self.path = path
         self.notes = notes
         self._watch = None if path is None or read_only else damage.watch(path)
@@ -191,11 +194,15 @@ class Database:
         A write-ahead log that does not belong to the file is given another name, and `notes` say
         so.
 
-        read_only : change nothing, and create nothing.
+        A store of an earlier layout is upgraded after a copy of it was put beside it, and `notes`
+        say so.
+
+        read_only : change nothing, and create nothing; a store of an earlier layout is read from an
+            upgraded copy in a temporary folder.
 
         Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was
-        written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, or a store of
-        another layout.
+        written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, a store of a
+        layout that is too old or too new, or one that could not be upgraded and is as it was.
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path
         # never is.
@@ -203,10 +210,19 @@ class Database:
         if place is not None and (not is_text(str(place)) or "\0" in str(place)):
             raise UnreadableFile(f"{shown_name(place)}: the name of a store is UTF-8. Rename it.")
         connection, notes = _connect(place, read_only=read_only)
+        folder = None
         try:
             if place is not None and not _is_file(connection):
                 raise UnreadableFile(f"{place} is no store of Appellate; name another file")
             _prepare(connection, place, read_only=read_only)
+            if place is not None and (layout := _layout(connection)) != int(VERSION):
+                if read_only:
+                    connection.close()
+                    connection, folder, said = _upgraded_elsewhere(place, layout)
+                else:
+                    said = _upgrade(connection, place)
+                notes = (*notes, *said)
+                _prepare(connection, place, read_only=read_only)
             _lock(connection)
         except duckdb.BinderException as error:
             connection.close()
@@ -217,7 +233,7 @@ class Database:
         except BaseException:
             connection.close()
             raise
-        return cls(connection, place, notes, read_only=read_only)
+        return cls(connection, place, notes, read_only=read_only, folder=folder)
 
     def close(self) -> None:
         # DuckDB refuses while another thread writes, as a run that has just ended may.
@@ -230,6 +246,20 @@ class Database:
                 self._watch.note()
             self._connection.close()
             self._watch = None
+            if self._folder is not None:
+                self._folder.cleanup()
+
+    def trouble(self) -> tuple[str, ...]:
+        """What happened to the file while it is open here, for who only reads: a sentence, or
+        none.
+        """
+        # While a thread writes, the file is between two states of its own.
+        if self._watch is None or not self._writing.acquire(blocking=False):
+            return ()
+        try:
+            return tuple(filter(None, [self._watch.trouble("It takes no changes any more")]))
+        finally:
+            self._writing.release()
 
     def check(self, kind: Kind | None = None) -> None:
         """Read everything in the store, or all that judgements of one kind need, and raise
@@ -388,8 +418,15 @@ def _connect(
             return duckdb.connect(name, config=config), notes
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
+        another = "name another store with --store or APPELLATE_STORE."
+        if damage.is_forbidden(error):
+            right = "read" if read_only else "read and write"
+            raise UnreadableFile(
+                f"You have no right to {right} the store {place}. Have its owner give it to "
+                f"you (it and its folder), or {another}"
+            ) from error
         if damage.is_in_use(error):
-            other = "." if read_only else ", or name another store with --store or APPELLATE_STORE."
+            other = "." if read_only else f", or {another}"
             raise StoreInUse(
                 f"The store {place} is open in another process. Stop it (for instance the running "
                 f"app){other}"
@@ -409,12 +446,14 @@ def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_only: bool) -> None:
-    """Create the tables of an empty file, or see that those of a store have the present layout.
+    """Create the tables of an empty file, or see that a store has a layout that can be used, and,
+    if it is the present one, its tables.
 
     DuckDB's own lists of tables and columns are asked only where something is not as it should be:
     each takes as long as all else here.
 
-    Raises UnreadableFile: a DuckDB file with other tables, or a store of another layout.
+    Raises UnreadableFile: a DuckDB file with other tables, or a store of a layout that is too old
+    or too new.
     """
     snapshot = Snapshot(connection)
     layouts = None if place is None else _layouts(snapshot)
@@ -430,13 +469,25 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_
         raise UnreadableFile(
             f"{place} is a DuckDB file, but no store of Appellate; name another file"
         )
-    layout = layouts[0][0]
-    if layout != VERSION:
+    written = str(layouts[0][0])
+    layout = int(written) if written.isdecimal() else None
+    if layout is None:
+        raise damage.damaged(place, f"its layout is {written[:40]!r}")
+    if layout < upgrades.OLDEST:
         raise UnreadableFile(
-            f"The store {place} has layout {layout}, and this version of Appellate reads layout "
-            f"{VERSION} only. Export its data sets with the version that wrote it and import them "
-            "into a new store, or import the files that they came from again"
+            f"The store {place} has layout {layout}, and this version of Appellate upgrades "
+            f"layouts from {upgrades.OLDEST} on. Export its data sets with the version that wrote "
+            "it and import them into a new store, or import the files that they came from again"
         )
+    if layout > int(VERSION):
+        other = "" if read_only else ", or name another store with --store or APPELLATE_STORE"
+        raise UnreadableFile(
+            f"The store {place} was written by a newer version of Appellate: it has layout "
+            f"{layout}, and this version knows layouts up to {VERSION}. Use the newer "
+            f"version{other}"
+        )
+    if layout != int(VERSION):
+        return
     if not read_only:
         # What is read only may be what is left of a damaged store.
         try:
@@ -457,9 +508,99 @@ def _layouts(snapshot: Snapshot) -> list[tuple[Any, ...]] | None:
         return [] if snapshot.rows("select table_name from duckdb_tables()") else None
 
 
+def _layout(connection: duckdb.DuckDBPyConnection) -> int:
+    """The layout of a store that `_prepare` has seen."""
+    ((layout,),) = _layouts(Snapshot(connection)) or ((VERSION,),)
+    return int(layout)
+
+
+_opening = threading.Lock()
+
+
+def _upgrade(connection: duckdb.DuckDBPyConnection, place: Path) -> list[str]:
+    """Bring a store to the present layout, after a copy of it was put beside it; what is to be said
+    of it.
+
+    Raises DamagedStore or UnreadableFile: the store is as it was before.
+    """
+    # Threads that open the same file share what they find there.
+    with _opening:
+        layout = _layout(connection)
+        if layout == int(VERSION):
+            return []
+        before = upgrades.cut_short(place, layout)
+        beside = upgrades.kept_beside(place, layout)
+        with _upgrades(place, layout):
+            upgrades.copy(connection, beside)
+            notes = _transform(connection, layout)
+    return [
+        *before,
+        f"The store {place.name} was upgraded from layout {layout} to {VERSION}; as it was before, "
+        f"it is kept as {beside.name}",
+        *notes,
+    ]
+
+
+def _upgraded_elsewhere(
+    place: Path, layout: int
+) -> tuple[duckdb.DuckDBPyConnection, tempfile.TemporaryDirectory[str], list[str]]:
+    """A store that must not change, as an upgraded copy in a folder that is gone after use."""
+    folder = tempfile.TemporaryDirectory(prefix="appellate-")
+    target = f"{folder.name}/votes.duckdb"
+    try:
+        with _upgrades(place, layout):
+            with duckdb.connect(target, config=OFFLINE | FRUGAL) as connection:
+                upgrades.copy_into(connection, place)
+                notes = _transform(connection, layout)
+            config = OFFLINE | FRUGAL | {"access_mode": "read_only"}
+            reopened = duckdb.connect(target, config=config)
+    except BaseException:
+        folder.cleanup()
+        raise
+    said = f"The store {place.name} has layout {layout}, and was upgraded in a temporary copy only"
+    return reopened, folder, [said, *notes]
+
+
+def _transform(connection: duckdb.DuckDBPyConnection, layout: int) -> list[str]:
+    """All steps from a layout to the present one, or none."""
+    connection.begin()
+    try:
+        notes = upgrades.upgrade(Change(connection), layout)
+        connection.commit()
+    except BaseException:
+        with suppress(duckdb.Error):
+            connection.rollback()
+        raise
+    # What fails here stays in the write-ahead log.
+    with suppress(duckdb.Error):
+        connection.execute("checkpoint")
+    return notes
+
+
+@contextmanager
+def _upgrades(place: Path, layout: int) -> Iterator[None]:
+    """Say of what goes wrong that the store is as it was before."""
+    try:
+        yield
+    except (duckdb.Error, OSError) as error:
+        if isinstance(error, duckdb.Error) and damage.is_damage(error):
+            raise damage.damaged(place, error) from error
+        reason = (str(error).splitlines() or ["?"])[0]
+        raise UnreadableFile(
+            f"The store {place} has layout {layout} and could not be upgraded to {VERSION} "
+            f"({reason}). It is as it was before; make room, or have the right to write there, and "
+            "try again."
+        ) from error
+
+
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Forbid access to other files and changes of settings."""
     # A second store on the same file shares the instance, whose settings are locked already.
+    with _opening:
+        _lock_settings(connection)
+
+
+def _lock_settings(connection: duckdb.DuckDBPyConnection) -> None:
     if not connection.execute("select current_setting('lock_configuration')").fetchall()[0][0]:
         connection.execute("set enable_external_access = false")
         # `close` writes the file itself, after a look at whether it is still the one that was

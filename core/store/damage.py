@@ -38,6 +38,8 @@ IN_USE = ("could not set lock", "conflicting lock", "being used by another proce
 """What DuckDB says of a file that another process has open. The word *lock* alone is also in
 "block".
 """
+FORBIDDEN = "permission denied", "access is denied"
+"""What DuckDB says of a file that the user may not open."""
 FOREIGN = ("wal does not match", "wal checkpoint iteration does not match")
 """What DuckDB says of a write-ahead log that was written for another file, or another state of this
 one.
@@ -65,6 +67,12 @@ def is_in_use(error: Exception) -> bool:
     """Whether an error of DuckDB says that another process has the file open."""
     said = str(error).casefold()
     return any(words in said for words in IN_USE)
+
+
+def is_forbidden(error: Exception) -> bool:
+    """Whether an error says that the user has no right to the file or its folder."""
+    said = str(error).casefold()
+    return isinstance(error, PermissionError) or any(words in said for words in FORBIDDEN)
 
 
 def damaged(place: Path | None, reason: object, *, opened: bool = True) -> DamagedStore:
@@ -237,18 +245,22 @@ class Watch:
             return REPLACED
         return OVERWRITTEN if self._read() != self._headers else None
 
-    def check(self, done: str) -> None:
-        """Raise StoreReplaced if something happened to the file. done : what became of the
+    def trouble(self, done: str) -> str | None:
+        """What happened to the file and what to do, if anything did. done : what became of the
         change.
         """
-        if problem := self.problem():
-            raise StoreReplaced(
-                f"The file of the store {self.place} {problem} while it was open here. {done}. "
-                "What was "
-                "loaded before can still be read and exported until this process ends; then put "
-                "the right "
-                "file in its place (docs/deployment.md, Backup) and start again."
-            )
+        if not (problem := self.problem()):
+            return None
+        return (
+            f"The file of the store {self.place} {problem} while it was open here. {done}. What "
+            "was loaded before can still be read and exported until this process ends; then put "
+            "the right file in its place (docs/deployment.md, Backup) and start again."
+        )
+
+    def check(self, done: str) -> None:
+        """Raise StoreReplaced if something happened to the file. done : as in `trouble`."""
+        if trouble := self.trouble(done):
+            raise StoreReplaced(trouble)
 
 
 _watches: weakref.WeakValueDictionary[Path, Watch] = weakref.WeakValueDictionary()

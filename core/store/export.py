@@ -200,11 +200,12 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
             rows = listed(store, selected, selected.filter)
             if rows.num_rows:
                 yield StoredDataset(
-                    dataset=dataset, simulated=simulated, reading=_import_result(file, kind, rows)
+                    dataset=dataset, simulated=simulated, reading=as_reading(file, kind, rows)
                 )
 
 
-def _import_result(name: str, kind: Kind, table: pa.Table) -> ImportResult:
+def as_reading(name: str, kind: Kind, table: pa.Table) -> ImportResult:
+    """What `listed` gives, as a reading of a file of this name."""
     others = table.drop_columns(list(FORMS[kind].names)).to_pylist()
     # As text: what stands under a missing number may differ from one reading to the next.
     written = io.BytesIO()

@@ -209,11 +209,10 @@ def _write_details(change: Change, vote: int, answer: str, tags: object, note: o
         extra[BOTH_BAD] = "yes"
     text = None
     if note:
-        change.execute(
-            """insert into texts select coalesce(max(id), 0) + 1, ? from texts
-               where not exists (select 1 from texts where text = ?)""",
-            [note, note],
-        )
+        if not change.count("select count(*) from texts where text = ?", [note]):
+            change.execute(
+                "insert into texts select coalesce(max(id), 0) + 1, ? from texts", [note]
+            )
         text = change.count("select id from texts where text = ?", [note])
     if extra or text:
         change.execute(

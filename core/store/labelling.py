@@ -6,6 +6,7 @@ several browsers, may label at once; `label_writing` writes it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +28,8 @@ class LabelPlan:
 
     seed : of the order.  planned : labels planned before the first one; None gives the plan up.
     kind : `votes`, comparisons, or `scores`, single answers.  of_file : the file had gold, which
-        labels do not touch.  metric : of single answers.
+        labels do not touch.  metric : of single answers.  number : of this labelling; no data
+        set that is loaded anew has the same.
     """
 
     dataset: str
@@ -36,6 +38,7 @@ class LabelPlan:
     kind: Kind
     of_file: bool
     metric: str | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +107,8 @@ def dataset_number(moment: Snapshot, name: str) -> int:
 def label_plan(store: Database | Snapshot, dataset: str) -> LabelPlan | None:
     """How a data set is labelled; None before it is."""
     with store.snapshot() as moment:
-        for seed, planned, kind, of_file, metric in moment.rows(
-            """select l.seed, l.planned, l.kind, l.of_file, m.name from labelling l
+        for seed, planned, kind, of_file, metric, labelling in moment.rows(
+            """select l.seed, l.planned, l.kind, l.of_file, m.name, l.number from labelling l
                join datasets d on d.id = l.dataset left join metrics m on m.id = l.metric
                where d.name = ?""",
             [dataset],
@@ -117,6 +120,7 @@ def label_plan(store: Database | Snapshot, dataset: str) -> LabelPlan | None:
                 kind=kind,
                 of_file=bool(of_file),
                 metric=metric,
+                number=int(labelling),
             )
     return None
 
@@ -146,13 +150,18 @@ def begin(
         items = list(by_item)
         drawn = [by_item[item][rng.integers(len(by_item[item]))] for item in items]
         order = rng.permutation(len(items))
-        gold = "comparisons c where c.dataset" if kind == "votes" else "scores c where c.dataset"
+        gold = "scores c where c.dataset = ?"
+        if kind == "votes":
+            gold = "comparisons c where c.id in (select comparison from tallies where dataset = ?)"
         of_file = bool(
-            change.count(f"select count(*) from {gold} = ? and c.gold is not null", [number])
+            change.count(f"select count(*) from {gold} and c.gold is not null", [number])
         )
         change.execute(
-            "insert into labelling values (?, ?, ?, ?, ?, ?, now()::timestamp)",
-            [number, seed, planned and min(planned, len(items)), kind, of_file, metric],
+            "insert into labelling values (?, ?, ?, ?, ?, ?, now()::timestamp, ?)",
+            [
+                *(number, seed, planned and min(planned, len(items)), kind, of_file, metric),
+                secrets.randbits(62),
+            ],
         )
         import pyarrow as pa
 

@@ -30,6 +30,7 @@ from .load import (
     fill_names,
     fill_texts,
     insert_votes,
+    name_spaces,
 )
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ class CollectedVotes:
         change.register("incoming", coded)
         change.register("voters", _table([{"name": judge} for judge in sorted(judges)], {}))
         change.execute("create temp table given as select *, false as gold_differs from incoming")
+        name_spaces(change)
         models = "select model_a as name from given union select model_b from given"
         fill_names(change, models, "select name from voters", simulated=False)
         fill_texts(change, texts)

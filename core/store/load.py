@@ -21,7 +21,16 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .schema import CODES, LABELLED, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
+from .schema import (
+    CODES,
+    LABELLED,
+    LAYOUTS,
+    NAMED_BY_DATASET,
+    OF_FILE,
+    VOTE_COLUMNS,
+    Layout,
+    encode,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,11 +129,11 @@ def load(
     if reading.rows > LARGE:
         give_back()
     progress(0, "Numbering items and models")
-    rows = complete(
-        reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes"
-    )
+    stem = PurePath(reading.name).name.split(".")[0] or "votes"
+    rows = complete(reading.votes, FORMS[reading.kind], stem)
     coded, texts = code_texts(rows, present(rows, layout.texts))
     units = _receive(change, layout, coded, dataset)
+    name_spaces(change, reading.items_of if dataset is None else None)
     if reading.gold_only and dataset is None:
         _find_dataset_of_gold(change)
     content = _content(change, layout, rows, dataset)
@@ -158,6 +167,7 @@ def load(
             texts,
             units,
             progress,
+            file=stem,
             several=several,
             replace=replace,
             simulated=simulated,
@@ -288,6 +298,7 @@ def _find_dataset_of_gold(change: Change) -> None:
             f"{', '.join(name for (name,) in meant) or 'none yet'}"
         )
     change.execute("update given set dataset = ?", fitting[0])
+    name_spaces(change)
 
 
 def _unmatched(change: Change, name: str, targets: Iterable[str]) -> int:
@@ -310,13 +321,14 @@ def _fill(
     units: int,
     progress: Progress,
     *,
+    file: str,
     several: bool,
     replace: bool,
     simulated: bool,
 ) -> Counter[str]:
     """Store the judgements in `incoming`; counts as in `LoadReport`.
 
-    several : data sets of the file become one, so that it may have a key twice.
+    file : its name.  several : data sets of the file become one, so that it may have a key twice.
     """
     existing = change.count(
         "select count(*) from datasets where name in (select dataset from given)"
@@ -343,6 +355,7 @@ def _fill(
     else:
         change.execute(f"create temp table fresh as {incoming}")
         settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
+    before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
         progress(0.6, "Counting the votes of each comparison")
@@ -354,10 +367,55 @@ def _fill(
             count_anew(change, f"{among} and v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
+    after = change.count(f"select max(id) from {layout.kind}")
+    if after > before:
+        # Which file a judgement came from is the span of its numbers.
+        change.execute(
+            f"""insert into settings select concat('{OF_FILE}', id, ':{layout.kind}:{before + 1}'),
+                to_json([{after}::varchar, ?]) from datasets
+                where name in (select dataset from given)""",
+            [file],
+        )
     if settled:
         vacuum(change)
     settled["loaded"] = units - settled["duplicates"] - settled["conflicts"]
     return counts + settled
+
+
+def name_spaces(change: Change, items_of: str | None = None) -> None:
+    """Say in a table `spaces` whose items those of each data set of `given` are, by number.
+
+    A data set of another file may be about the items of one that was there before: then items and
+    comparisons are under its number, and are shared. Whose they are is seen in what is stored; of a
+    new data set they are those of `items_of`, or else its own.
+
+    items_of : name of a stored data set.
+    """
+    given = [name for (name,) in change.rows("select distinct dataset from given order by 1")]
+    numbers: dict[str, int] = dict(change.rows("select name, id from datasets"))
+    shared = None if items_of is None else numbers.get(items_of)
+    if shared is not None:
+        shared = space_of(change, shared)
+    change.execute("create or replace temp table spaces (dataset varchar, space integer)")
+    for name in given:
+        number = numbers.get(name)
+        space = shared if number is None else space_of(change, number)
+        change.execute("insert into spaces values (?, ?)", [name, space])
+
+
+def space_of(change: Change, dataset: int) -> int:
+    """The number under which the items of a data set are."""
+    for about in (
+        "select c.dataset from comparisons c where c.id = (select v.comparison from votes v "
+        "where v.dataset = ? limit 1)",
+        "select i.dataset from items i where i.id = (select v.item from scores v where v.dataset = "
+        "? limit 1)",
+        "select i.dataset from items i where i.id = (select v.item from rankings v where v.dataset "
+        "= ? limit 1)",
+    ):
+        for (space,) in change.rows(about, [dataset]):
+            return int(space)
+    return dataset
 
 
 def fill_names(
@@ -379,6 +437,10 @@ def fill_names(
            datasets))""",
         {"simulated": simulated},
     )
+    change.execute(
+        """update spaces set space = d.id from datasets d
+           where d.name = spaces.dataset and spaces.space is null"""
+    )
     categories = "select category as name from incoming where category is not null"
     named = {"models": models, "judges": judges, "categories": categories}
     if metrics is not None:
@@ -394,19 +456,20 @@ def fill_names(
     change.execute(
         """insert into items
            select (select coalesce(max(id), 0) from items)
-                  + row_number() over (order by g.dataset, g.item_id), d.id, g.item_id
-           from (select distinct dataset, item_id from given) g join datasets d on d.name =
-           g.dataset
-           where not exists (select 1 from items i where i.dataset = d.id and i.name = g.item_id)"""
+                  + row_number() over (order by g.dataset, g.item_id), g.space, g.item_id
+           from (select min(dataset) as dataset, space, item_id from given join spaces using
+                 (dataset) group by space, item_id) g
+           where not exists
+                 (select 1 from items i where i.dataset = g.space and i.name = g.item_id)"""
     )
 
 
 ITEM = """struct_pack(d := {item}.dataset, n := {item}.name)
-           = struct_pack(d := d.id, n := {given}.item_id)"""
+           = struct_pack(d := sp.space, n := {given}.item_id)"""
 """One condition, so that data set and item are looked up together: joined by its name first, an
 item of every data set would meet all of its namesakes.
 """
-GIVEN = f"""given g join datasets d on d.name = g.dataset
+GIVEN = f"""given g join datasets d on d.name = g.dataset join spaces sp on sp.dataset = g.dataset
            join items i on {ITEM.format(item="i", given="g")}
            join models a on a.name = g.model_a join models b on b.name = g.model_b"""
 SAME_COMPARISON = "c.item = i.id and c.model_a = a.id and c.model_b = b.id"
@@ -418,7 +481,7 @@ def fill_comparisons(change: Change) -> None:
         f"""insert into comparisons
             select (select coalesce(max(id), 0) from comparisons)
                    + row_number() over (order by g.dataset, g.item_id, g.model_a, g.model_b),
-                   d.id, i.id, a.id, b.id, g.gold
+                   sp.space, i.id, a.id, b.id, g.gold
             from {GIVEN} where not exists (select 1 from comparisons c where {SAME_COMPARISON})"""
     )
 
@@ -547,6 +610,7 @@ def _fresh(change: Change, layout: Layout, rows: pa.Table, texts: Mapping[str, p
             f"m.id as {judged}",
         ]
         joins = ["join datasets d on d.name = i.dataset"]
+        joins.append("join spaces sp on sp.dataset = i.dataset")
         joins.append(f"join items it on {ITEM.format(item='it', given='i')}")
         # A score of one application names no model.
         joins.append(f"left join models m on m.name = i.{judged}")
@@ -680,11 +744,32 @@ def delete_dataset(change: Change, name: str) -> None:
     to it.
     """
     number = _dataset_id(change, name)
+    space = space_of(change, number)
     change.execute(
         "delete from details where vote in (select id from votes where dataset = ?)", [number]
     )
-    for table in (*LAYOUTS, *CELLS, *LABELLED, "comparisons", "items", "files"):
+    for table in (*LAYOUTS, *CELLS, *LABELLED, "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
+    change.execute("delete from settings where key like ?", [f"{OF_FILE}{number}:%"])
+    # Data sets of other files may be about the same items, which then are under a number of theirs.
+    change.execute(
+        """delete from comparisons where dataset in (?, ?)
+           and id not in (select comparison from votes)""",
+        [number, space],
+    )
+    used = """select item from comparisons union all select item from scores
+              union all select item from rankings"""
+    change.execute(
+        f"delete from items where dataset in (?, ?) and id not in ({used})", [number, space]
+    )
+    others = f"""select min(r.dataset) from
+        (select v.dataset from votes v join comparisons c on c.id = v.comparison and c.dataset =
+         {number} union all select v.dataset from scores v join items i on i.id = v.item and
+         i.dataset = {number} union all select v.dataset from rankings v join items i on i.id =
+         v.item and i.dataset = {number}) r"""
+    heir = change.rows(others)[0][0]
+    for table in ("comparisons", "items"):
+        change.execute(f"update {table} set dataset = ? where dataset = ?", [heir, number])
     change.execute("delete from datasets where id = ?", [number])
     for table in NAMED_BY_DATASET:
         change.execute(f"delete from {table} where dataset = ?", [name])

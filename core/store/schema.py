@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "10"
+VERSION = "11"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
-Whoever changes either raises it. No release has written a store yet, so one of another layout is
-refused (`connection._prepare`); a layout that a release has written is upgraded there.
+Whoever changes either raises it, and adds a step to `upgrades` and a store to its tests.
 """
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text
@@ -70,17 +69,26 @@ create table calls (key varchar, dataset varchar, tokens bigint, cost double, ba
 create table batches (id varchar, dataset varchar, name varchar, left_out varchar, made_at timestamp);
 create table jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
-# Items in the order in which people label them here, and every answer as it was given.
+# Items in the order in which people label them here, and every answer as it was given. `label_rows`
+# says which vote or score is a label, and whether a file has the same one too; `label_gold` names the
+# comparisons and scores whose gold is of labels, so that a file's gold is known from it.
 LABEL_TABLES = """
 create table labelling (dataset integer, seed bigint, planned integer, kind varchar, of_file boolean,
-                        metric integer, began_at timestamp);
+                        metric integer, began_at timestamp, number bigint);
 create table label_order (dataset integer, place integer, item integer, comparison integer, model integer);
 create table label_log (id bigint, dataset integer, person varchar, act varchar, place integer, answer varchar,
                         label double, swapped boolean, tags varchar, note varchar, given_at timestamp);
+create table label_rows (dataset integer, place integer, person varchar, judgement bigint, of_file boolean);
+create table label_gold (comparison integer, score bigint);
 """
-LABELLED = ("labelling", "label_order", "label_log")
+LABELLED = ("labelling", "label_order", "label_log", "label_rows")
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
+
+OF_FILE = "file:"
+"""Begins the keys of `settings` that say which file judgements came from: data set, kind and first
+number of the judgements → last number and name of the file, as JSON.
+"""
 
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + LABEL_TABLES + CELL_TABLES
 """The tables of a new store."""
@@ -109,6 +117,11 @@ REFERENCES: dict[str, dict[str, str]] = {
     | {"item": "items", "model": "models", "metric": "metrics"}
     | {"response": "texts", "cluster": "texts"},
     "rankings": _JUDGED | _TEXTS | {"item": "items", "candidate": "models", "response": "texts"},
+    "labelling": {"dataset": "datasets", "metric": "metrics"},
+    "label_order": {"dataset": "datasets", "item": "items", "comparison": "comparisons"},
+    "label_log": {"dataset": "datasets"},
+    "label_rows": {"dataset": "datasets"},
+    "label_gold": {"comparison": "comparisons"},
 }
 """Columns that hold the number of a row of another table, and which."""
 

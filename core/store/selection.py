@@ -85,6 +85,8 @@ class Scope:
     gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets;
         votes only.
     judges : number of a judge → name.
+    as_one : SQL behind `v.*` by which runs of several data sets on one comparison are counted
+        together.
     stated : SQL of the confidence of a row `v`; of one kind for each judge after `of_one_kind`.
     kinds : number of a judge → kinds of its confidences, the one that `stated` keeps first, None
         for confidences whose kind is not named; empty before `of_one_kind`.
@@ -98,6 +100,7 @@ class Scope:
     params: dict[str, str]
     judges: dict[int, str]
     stated: str = "v.confidence"
+    as_one: str = ""
     kinds: Mapping[int, tuple[str | None, ...]] = field(default_factory=dict)
 
     @property
@@ -131,7 +134,8 @@ class Scope:
     def _cell(self, name: Cell) -> str:
         if name in self.cells:
             return f"(select v.* from {name} v where {self.filter})"
-        return f"({CELLS[name].format(votes=f'(select v.* from votes v where {self.filter})')})"
+        votes = f"(select v.* {self.as_one} from votes v where {self.filter})"
+        return f"({CELLS[name].format(votes=votes)})"
 
 
 def scope(
@@ -161,12 +165,15 @@ def scope(
             params[f"extra{place}"] = column
         params[f"value{place}"] = value
         filters.append(_condition(column, kind, place))
+    as_one = shares_items(store)
+    counted = TOLD.items() - ({("runs", TOLD["runs"])} if as_one else set())
     return Scope(
         kind=kind,
         filter=" and ".join(part for part in filters if part != "true") or "true",
         pool=pool,
-        cells=frozenset(name for name, columns in TOLD.items() if conditioned <= columns),
-        gold=_gold(selection.gold, _pool(store, selection), judges) if kind == "votes" else "",
+        cells=frozenset(name for name, columns in counted if conditioned <= columns),
+        as_one="replace (0 as dataset)" if as_one else "",
+        gold=_gold(store, selection, judges) if kind == "votes" else "",
         params=params,
         judges={number: name for name, number in judges.items()},
     )
@@ -386,8 +393,17 @@ def _perturbed(judges: Mapping[str, int], selection: Selection) -> list[int]:
     return [number for name, number in judges.items() if name not in named and perturbed(name)]
 
 
-def _gold(gold: str | None, pool: str, judges: dict[str, int]) -> str:
+def shares_items(store: Snapshot) -> bool:
+    """Whether a data set is about items of another one (see `load.name_spaces`)."""
+    lacking = "select count(*) from datasets where id not in (select dataset from items)"
+    return store.others is None and store.rows(lacking)[0][0] > 0
+
+
+def _gold(store: Snapshot, selection: Selection, judges: dict[str, int]) -> str:
+    gold, pool = selection.gold, _pool(store, selection)
     compared = pool.replace("v.", "c.")
+    if pool != "true" and shares_items(store):
+        compared = f"c.id in (select v.comparison from tallies v where {pool})"
     columns = "c.id as comparison, c.item, c.dataset, c.model_a, c.model_b"
     if gold is None or gold == "given":
         return f"(select {columns}, c.gold from comparisons c where {compared})"

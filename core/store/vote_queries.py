@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..questions.boards.ask import pair_doubts, pair_scores, panel_scores, ratings
 from ..records import (
     NO_SIDE,
     NO_VOTE,
@@ -73,7 +74,6 @@ from .browse import (
 )
 from .cells import BASES, FAILED, LABELS, ORDERS, RUNS_PER_BLOCK
 from .marks import Mark, count_behind, telling_errors, votes_behind
-from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
     DATED,

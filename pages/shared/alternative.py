@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.interpretation.scores import LEFT_OUT, alternative_answer
-from core.interpretation.tables import frame
-from core.scores.people import EPSILON, AltTest
+from core.finding.tables import frame
+from core.questions.scores.people import EPSILON, AltTest
+from core.questions.scores.words import LEFT_OUT, alternative_answer
 from pages.shared import numbers, widgets
 
 

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 import streamlit as st
 
 from core.errors import AppellateError
-from core.plots.base import Style, Theme, rater_styles
+from core.finding.figure import Style, Theme, rater_styles
+from core.questions.scores import ask as score_queries
 from core.schema import Selection
-from core.store import DatasetInfo, Store, default_path, score_queries
+from core.store import DatasetInfo, Store, default_path
 from core.store import vote_queries as queries
 from pages.shared import people, uploads
 

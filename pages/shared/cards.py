@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
-from core.agreement.paired import WORDS, verdict_table
 from core.errors import NoUsableVotes
+from core.questions.agreement.paired import WORDS, verdict_table
 from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries

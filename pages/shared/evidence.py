@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.audit_results import AuditOptions
-from core.auditing import anchors_of
-from core.checks import BY_NAME
-from core.checks.check import CheckResult
-from core.checks.evidence import Counted
+from core.auditing.checks import BY_NAME
+from core.auditing.results import AuditOptions
+from core.auditing.run import anchors_of
+from core.finding.check import CheckResult
+from core.finding.evidence import Counted
 from core.schema import Selection
 from pages.shared import cached
 

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from core.plots.base import figure
+from core.finding.figure import figure
 
 PATIENCE = 1.5
 """Seconds after which the rest is sent to a browser that says nothing."""

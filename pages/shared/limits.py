@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.audit_results import AuditOptions, named_families
-from core.checks import BY_NAME, LIMITS, limits_with
-from core.checks.check import Limits
+from core.auditing.checks import BY_NAME, LIMITS, limits_with
+from core.auditing.results import AuditOptions, named_families
 from core.errors import InvalidOption
+from core.finding.check import Limits
 from pages.shared.folds import draw_whole_page, folded
 
 CHOSEN, REFUSED = "limits and families", "why limits were refused"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from core.plots.overview import ALL_ROWS, MOST_ROWS
+from core.auditing.figure import ALL_ROWS, MOST_ROWS
 from pages.shared import widgets
 
 Record = TypeVar("Record")

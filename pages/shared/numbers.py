@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.interpretation import tables
-from core.interpretation.tables import Column
+from core.finding import tables
+from core.finding.tables import Column
 from core.store.export import write_csv, write_parquet
 from pages.shared.folds import folded
 

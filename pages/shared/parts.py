@@ -44,12 +44,13 @@ def body(draw: Callable[[], object]) -> None:
 @st.fragment
 def _body(draw: Callable[[], object], version: str) -> None:
     """version : of what the frame shows."""
-    if folds.whole_page_is_asked() or cached.version() != version:
-        st.rerun()
-    numbers.offer_anew()
-    first_picture.begins()
-    with anew_if_changed(), widgets.errors():
-        draw()
+    with widgets.errors():
+        if folds.whole_page_is_asked() or cached.version() != version:
+            st.rerun()
+        numbers.offer_anew()
+        first_picture.begins()
+        with anew_if_changed(), widgets.errors():
+            draw()
     if numbers.menu_is_missing():
         st.rerun()
 

@@ -22,15 +22,15 @@ import numpy as np
 import streamlit as st
 
 import core
-from core.agreement.confusion_matrix import Confusion
-from core.audit_results import AuditOptions
+from core.auditing.results import AuditOptions
 from core.errors import AppellateError, NoUsableVotes, TooFewLabels
+from core.finding.answer import Answer
+from core.finding.figure import COLOURS, Style, Theme
 from core.installation import API
-from core.interpretation.agreement import cell_key
-from core.interpretation.answer import Answer
 from core.options import default_of
-from core.plots.agreement import confusion_matrix
-from core.plots.base import COLOURS, Style, Theme
+from core.questions.accuracy.confusion_matrix import Confusion
+from core.questions.agreement.figure import confusion_matrix
+from core.questions.agreement.words import cell_key
 from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries

@@ -9,7 +9,7 @@ import pytest
 from visits import LONG_MILLISECONDS, start_app, stop_app, sync_api, visiting
 
 from core.importers import read
-from core.label_desk import open_desk
+from core.labelling.desk import open_desk
 from core.store import Store
 from core.store.labelling import label_log
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from core.audit_results import AuditOptions
-from core.checks import BY_NAME, CHECKS
-from core.checks.check import CheckResult
-from core.checks.evidence import Counted, Evidence
-from core.checks.overall import Overall, overall_verdict
+from core.auditing.checks import BY_NAME, CHECKS
+from core.auditing.overall import Overall, overall_verdict
+from core.auditing.results import AuditOptions
+from core.finding.check import CheckResult
+from core.finding.evidence import Counted, Evidence
 from core.records import (
     NO_GOLD,
     FirstVotes,
@@ -26,6 +26,7 @@ from core.records import (
 from core.schema import RowsRead
 from core.store import vote_queries as queries
 from core.store.browse import JudgeSummary, Summary
+from core.store.file_queries import by_file
 
 
 def evidence_of(
@@ -73,6 +74,7 @@ def evidence_of(
         queries.perturbed_votes: tuple(perturbed),
         queries.weighed_votes: {},
         queries.rows_read: rows,
+        by_file: {},
     }
     for query, counts in (
         (queries.outcomes, outcomes),

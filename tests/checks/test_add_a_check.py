@@ -63,7 +63,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(source, target)
     added, diffs, test = example()
-    place = root / "core/checks/bias.py"
+    place = root / "core/questions/leaning/check.py"
     text = place.read_text(encoding="utf-8")
     text = text.replace("\nCHECKS: tuple", f"\n{added}\n\nCHECKS: tuple")
     for diff in diffs:
@@ -123,8 +123,8 @@ def test_the_overview_has_a_column_for_it(tree: Path) -> None:
     """The matrix is drawn of the page's own list, and a cell opens the check's page."""
     script = """
 from pages.sections.overview.first_screen import PAGES, SHOWN
-from core.checks.check import CheckResult
-from core.plots.overview import check_matrix
+from core.finding.check import CheckResult
+from core.auditing.figure import check_matrix
 results = [CheckResult(judge="j", check=name, grade="ok", sentence="…") for name in SHOWN]
 figure = check_matrix(results, ["j"], SHOWN, signs={"j": "ok"})
 print("sides" in str(figure.to_dict()["layout"]), PAGES["sides"])

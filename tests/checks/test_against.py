@@ -10,14 +10,14 @@ import pytest
 from places import REPOSITORY
 
 import core
-import core.against
-import core.agreement.against
+import core.questions.change.files
+import core.questions.change.votes
 import core.reporting.build
 from core.__main__ import main
-from core.agreement.against import MEASURES, SideVotes, shifts, unpaired
 from core.errors import InvalidOption, UnreadableFile
+from core.questions.change.votes import MEASURES, SideVotes, shifts, unpaired
 from core.records import OrderCounts, PositionCounts, VoteCounts
-from core.reporting.build import parse_gate
+from core.reporting.gates import parse_gate
 from core.stats.estimate import Estimate
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
@@ -58,14 +58,18 @@ def written(frame: pd.DataFrame, path: Path) -> str:
     return str(path)
 
 
-def compared(old: pd.DataFrame, new: pd.DataFrame, tmp_path: Path) -> core.against.Against:
+def compared(
+    old: pd.DataFrame, new: pd.DataFrame, tmp_path: Path
+) -> core.questions.change.files.Against:
     path = written(old, tmp_path / "old.csv")
     found = core.audit(new, splits=0, against=path).against
     assert found is not None
     return found
 
 
-def measures(found: core.against.Against) -> dict[str, core.agreement.against.Shift]:
+def measures(
+    found: core.questions.change.files.Against,
+) -> dict[str, core.questions.change.votes.Shift]:
     return {each.measure: each for each in found.shifts}
 
 
@@ -97,7 +101,7 @@ def test_differences_are_those_of_the_items() -> None:
         store = core.Store.open()
         store.load(side)
         stores.append((store, core.Selection()))
-    accuracy = measures(core.against.compare("old", *stores))["accuracy"]
+    accuracy = measures(core.questions.change.files.compare("old", *stores))["accuracy"]
     assert accuracy.old == pytest.approx(0.9)
     assert accuracy.new == pytest.approx(0.75)
     assert accuracy.judge_change.value == pytest.approx(-0.15)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of, overall, shown, votes_of
 
-from core.accuracy import BEYOND_BLIND
-from core.checks.accuracy import ACCURACY
-from core.checks.evidence import Evidence
+from core.finding.evidence import Evidence
+from core.questions.accuracy.check import ACCURACY
+from core.questions.accuracy.method import BEYOND_BLIND
 from core.records import LengthCounts
 from core.stats.estimate import Estimate
 

@@ -7,14 +7,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from core.bias.order import PositionBias
-from core.checks import BY_NAME, CHECKS, LIMITS, Rules
-from core.checks.check import CheckResult
-from core.checks.overall import Overall, ranked
-from core.interpretation import card as first
-from core.interpretation.answer import MOST_WORDS, words
-from core.one_call import audit
-from core.plots.overview import (
+from core.auditing import card as first
+from core.auditing.checks import BY_NAME, CHECKS, LIMITS, Rules
+from core.auditing.figure import (
     MOST_ROWS,
     check_grid,
     check_matrix,
@@ -22,7 +17,12 @@ from core.plots.overview import (
     matrix_key,
     trust_map,
 )
+from core.auditing.overall import Overall, ranked
+from core.finding.answer import MOST_WORDS, words
+from core.finding.check import CheckResult
+from core.questions.order.method import PositionBias
 from core.stats.estimate import Estimate
+from core.use.one_call import audit
 
 NAMES = [check.name for check in CHECKS]
 BY_DEFAULT = Rules()
@@ -65,7 +65,7 @@ def test_the_card_says_what_was_found_and_what_to_do():
     )
     assert said.said.figures == "right 87 % (84–90) · order changes 8 % · 90 items"
     assert said.advice == ("Ask in both orders and take the majority.",)
-    assert said.made == "3 of 15 checks made"
+    assert said.made == "3 of 16 checks made"
     with_ties = first.card("j", overall, checks, None, exact=Estimate(0.5, 0.4, 0.6, n=90))
     assert with_ties.said.figures == "right label 50 % · where gold decides 87 % (84–90) · 90 items"
 

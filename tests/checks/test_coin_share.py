@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of, overall, result, shown, votes_of
 
-from core.agreement.steadiness import coin_share
+from core.questions.agreement.steadiness import coin_share
 from core.records import NO_GOLD
 
 

@@ -9,8 +9,8 @@ import pytest
 from evidence_of import outcomes_of, result
 from readings import reading
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.schema import Selection
 from core.store import Store
 

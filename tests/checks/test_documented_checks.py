@@ -4,8 +4,8 @@ import os
 
 from places import REPOSITORY
 
-from core.checks import CHECKS, SCORE_CHECKS
-from core.checks.check import Limits
+from core.auditing.checks import CHECKS, SCORE_CHECKS
+from core.finding.check import Limits
 
 DOCUMENT = REPOSITORY / "docs" / "verdicts.md"
 HEAD = "| check | question | caution | failure | items | page |\n|---|---|--:|--:|--:|---|\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing import AuditOptions, audit
+from core.auditing.run import AuditOptions, audit
 from core.importers import read
 from core.schema import Selection
 from core.stats.intervals import wilson_by_item

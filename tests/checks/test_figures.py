@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.plots.base import COLOURS, MAX_POINTS, label, rater_styles, thinned
+from core.finding.figure import COLOURS, MAX_POINTS, label, rater_styles, thinned
 
 
 @given(some.text(max_size=200))

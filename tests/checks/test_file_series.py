@@ -10,11 +10,11 @@ from test_against import draw, scored, votes, written
 
 import core
 from core.__main__ import main
-from core.agreement.against import Cells
-from core.agreement.charts import FIRST, WEIGHT, Chart, control_chart, vote_charts
 from core.errors import InvalidOption
-from core.file_series import FileSeries
-from core.plots.agreement import control_figure
+from core.questions.agreement.figure import control_figure
+from core.questions.change.charts import FIRST, WEIGHT, Chart, control_chart, vote_charts
+from core.questions.change.series import FileSeries
+from core.questions.change.votes import Cells
 from core.reporting.build import to_markdown
 
 ITEMS = 300

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of
 
-from core.aggregation.rules import dummies
-from core.checks import BY_NAME, CHECKS, LIMITS
-from core.checks.check import CheckResult, Grade
-from core.checks.overall import (
+from core.auditing.card import card
+from core.auditing.checks import BY_NAME, CHECKS, LIMITS
+from core.auditing.overall import (
     Overall,
     answer,
     because,
@@ -25,11 +24,12 @@ from core.checks.overall import (
     what_to_do,
     worst,
 )
-from core.interpretation.agreement import _repeats
-from core.interpretation.card import card
+from core.finding.check import CheckResult, Grade
+from core.finding.wording import enumerated
+from core.questions.agreement.words import _repeats
+from core.questions.labels.rules import dummies
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
-from core.wording import enumerated
 
 BESIDE: Any = SimpleNamespace(blind_rule=None, people_rate=None, credit_by_people=None)
 """What the overall verdict asks beside results: nothing against these judges."""
@@ -71,7 +71,7 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
     )
     assert said == (
         "4 raters: a can be trusted on what was checked; 2 can be trusted with limits; "
-        "c should not be trusted. 2 warnings in 60 checks; up to 3 expected if no judge had any "
+        "c should not be trusted. 2 warnings in 64 checks; up to 3 expected if no judge had any "
         "fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
@@ -81,13 +81,13 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = answer(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c should not be trusted (14 of 15 checks made): position bias fails. Not checked: "
+        "c should not be trusted (15 of 16 checks made): position bias fails. Not checked: "
         "preference for length. "
         "position of c."
     )
     said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(
-        "c cannot be judged on these votes (13 of 15 checks made): accuracy is unknown. "
+        "c cannot be judged on these votes (14 of 16 checks made): accuracy is unknown. "
         "Not checked: accuracy"
     )
 
@@ -172,12 +172,12 @@ def test_a_judge_that_passes_is_said_to_pass_what_could_be_checked() -> None:
     found = checks("c", length="unknown", agreement="unknown")
     verdict = overall_verdict(BESIDE, found)
     assert because("c", verdict, found) == (
-        "c passes the 13 checks that could be made; 2 could not. Not checked: agreement, "
+        "c passes the 14 checks that could be made; 2 could not. Not checked: agreement, "
         "preference for length."
     )
     every = checks("c")
     assert because("c", overall_verdict(BESIDE, every), every) == (
-        "c passes the 15 checks that could be made."
+        "c passes the 16 checks that could be made."
     )
 
 

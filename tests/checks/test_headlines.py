@@ -5,11 +5,11 @@ import re
 import pytest
 from places import REPOSITORY
 
-from core.audit_results import Audit
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.card import card_of
-from core.interpretation.questions import overview_answer, page_answers
-from core.one_call import audit
+from core.auditing.answers import overview_answer, page_answers
+from core.auditing.card import card_of
+from core.auditing.results import Audit
+from core.finding.answer import MOST_WORDS, words
+from core.use.one_call import audit
 
 FILES = ("faireval", "judgebench", "judgeconf", "pandalm", "wmt23_ende_humans", "pba_position")
 

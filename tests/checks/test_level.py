@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from readings import reading
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
-from core.checks.overall import answer, standing
+from core.auditing.overall import answer, standing
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
 from core.reporting.build import to_markdown
 from core.reporting.text import to_text
 from core.schema import Selection

@@ -9,11 +9,11 @@ from scipy.stats import binomtest
 from test_listwise import rankings
 
 from core.__main__ import main
-from core.audit_results import AuditOptions
-from core.consensus.listwise import blocks, consensus, improvement
-from core.consensus.listwise_orders import order_sensitivity
-from core.consensus.listwise_parts import flagged_winners, parts_alone
-from core.listwise_auditing import audit_lists
+from core.auditing.results import AuditOptions
+from core.questions.lists.audit import audit_lists
+from core.questions.lists.method import blocks, consensus, improvement
+from core.questions.lists.orders import order_sensitivity
+from core.questions.lists.parts import flagged_winners, parts_alone
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import list_rankings

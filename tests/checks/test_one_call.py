@@ -111,7 +111,7 @@ KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
-def document(found: core.one_call.ShownAudit) -> dict[str, Any]:
+def document(found: core.use.one_call.ShownAudit) -> dict[str, Any]:
     """All that an audit says, but for what names its file."""
     whole = to_document(found)
     whole["input"].pop("files")
@@ -268,7 +268,7 @@ def test_a_store_takes_no_option_of_reading() -> None:
 
 
 @pytest.fixture(scope="module")
-def demo() -> core.one_call.ShownAudit:
+def demo() -> core.use.one_call.ShownAudit:
     return audit(DEMO, splits=0)
 
 
@@ -283,7 +283,7 @@ def test_print_is_the_text_of_the_command_line(
     assert len(text.splitlines()) <= 60
 
 
-def test_long_audits_are_shortened(demo: core.one_call.ShownAudit) -> None:
+def test_long_audits_are_shortened(demo: core.use.one_call.ShownAudit) -> None:
     lines = str(demo).splitlines()
     assert len(lines) <= 60
     whole = core.to_text(demo).splitlines()
@@ -302,7 +302,7 @@ def test_long_audits_are_shortened(demo: core.one_call.ShownAudit) -> None:
     assert all(f"  FAIL  {one.judge}: {one.sentence}" in lines for one in failures)
 
 
-def test_repr_is_short(demo: core.one_call.ShownAudit) -> None:
+def test_repr_is_short(demo: core.use.one_call.ShownAudit) -> None:
     assert repr(demo).startswith("<Audit of 7 judges, 56,623 votes: Use sim-judge-careful: ")
     assert len(repr(demo)) <= 500
     alone = audit(b"item_id,judge,vote\nq1,j,1\n")
@@ -311,7 +311,7 @@ def test_repr_is_short(demo: core.one_call.ShownAudit) -> None:
     assert len(repr(long)) <= 500
 
 
-def test_a_notebook_shows_answer_picture_and_table(demo: core.one_call.ShownAudit) -> None:
+def test_a_notebook_shows_answer_picture_and_table(demo: core.use.one_call.ShownAudit) -> None:
     html = demo._repr_html_()
     assert len(html.encode()) < 20_000
     assert "Do not use sim-judge-first-slot" in html
@@ -333,7 +333,7 @@ def test_names_are_escaped_and_many_judges_fit(judges: int) -> None:
 
 
 def test_table_has_a_row_for_each_judge_and_check(
-    demo: core.one_call.ShownAudit, monkeypatch: pytest.MonkeyPatch
+    demo: core.use.one_call.ShownAudit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, frame = demo.to_arrow(), demo.to_frame()
     assert len(frame) == table.num_rows == len(demo.checks) == 7 * len(demo.judges[0].checks)
@@ -353,7 +353,7 @@ def test_table_has_a_row_for_each_judge_and_check(
     assert demo.to_arrow().num_rows == table.num_rows
 
 
-def test_judges_by_name_and_by_place(demo: core.one_call.ShownAudit) -> None:
+def test_judges_by_name_and_by_place(demo: core.use.one_call.ShownAudit) -> None:
     assert isinstance(demo.judges["sim-judge-boaster"].calibration.ece, float)
     assert demo.judges[demo.judges[1].judge] is demo.judges[1]
     assert len(demo.judges[1:3]) == 2
@@ -361,7 +361,7 @@ def test_judges_by_name_and_by_place(demo: core.one_call.ShownAudit) -> None:
         demo.judges["nobody"]
 
 
-def test_report_is_a_file(demo: core.one_call.ShownAudit, tmp_path: Path) -> None:
+def test_report_is_a_file(demo: core.use.one_call.ShownAudit, tmp_path: Path) -> None:
     path = demo.report(tmp_path / "report.html")
     assert path.read_text(encoding="utf-8") == core.report(demo)
 

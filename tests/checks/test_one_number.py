@@ -16,11 +16,12 @@ from levels import first_of
 from places import REPOSITORY
 from readings import reading
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
 from core.importers import read
-from core.reporting.build import parse_gate, to_junit, to_markdown
+from core.reporting.build import to_junit, to_markdown
 from core.reporting.document import to_json
+from core.reporting.gates import parse_gate
 from core.reporting.text import METRICS, to_text
 from core.schema import ImportResult, Selection
 from core.store import Store
@@ -175,7 +176,7 @@ def differences(found: Audit) -> Iterator[str]:
     for metric, figure_of in FIGURES.items():
         gate = parse_gate(f"{metric}>-1e9")
         said = dict.fromkeys(judges, "")
-        for sentence in gate.failures(found):
+        for sentence in gate.tested(found).reasons:
             for name in judges:
                 if sentence.startswith(f"{gate}: {name} has "):
                     said[name] = sentence.removeprefix(f"{gate}: {name} has ")

@@ -4,15 +4,15 @@ import sys
 
 from places import REPOSITORY
 
-from core.audit_results import AuditOptions
-from core.checks.evidence import Counted
-from core.checks.order import POSITION
+from core.auditing.results import AuditOptions
+from core.finding.evidence import Counted
 from core.importers import read
+from core.questions.order.check import POSITION
 from core.schema import Selection
 from core.store import Store
 from core.store.browse import summary
 
-LEAVES = ("stats/", "records.py", "wording.py", "schema.py")
+LEAVES = ("stats/", "records.py", "finding/wording.py", "schema.py")
 """Helpers that every room calls and that call none."""
 MOST_CHANGES = 10
 
@@ -53,4 +53,4 @@ def test_the_position_check_is_a_short_way_from_its_query() -> None:
     way = [room(path) for path in calls[calls.index("store/vote_queries.py") :]]
     changes = [place for place, last in zip(way[1:], way, strict=False) if place != last]
     assert len(changes) <= MOST_CHANGES, changes
-    assert changes[0] == "checks/evidence.py"
+    assert changes[0] == "finding/evidence.py"

@@ -10,10 +10,10 @@ import pytest
 from levels import first_of
 from places import REPOSITORY
 
-from core import options_file
 from core.__main__ import _parser, main
 from core.errors import AppellateError
 from core.simulate.votes import write_demo
+from core.use import options_file
 
 NEVER = {"json", "junit", "markdown", "html", "warehouse", "table", "store", "dataset", "against"}
 NEVER |= {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of, overall, result, shown
 
-from core.bias.order import first_slot_gain
+from core.questions.order.method import first_slot_gain
 
 
 def one_order(

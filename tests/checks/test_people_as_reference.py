@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from evidence_of import evidence_of, overall, shown, votes_of
 
-from core.checks.accuracy import ACCURACY
-from core.checks.evidence import Evidence
+from core.finding.evidence import Evidence
+from core.questions.accuracy.check import ACCURACY
 from core.records import NO_GOLD, VoteCounts
 
 

@@ -24,9 +24,9 @@ from benchmarks.planted_votes import (
     many_judges,
     situations,
 )
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.checks import CHECKS as ALL_CHECKS
+from core.auditing.checks import CHECKS as ALL_CHECKS
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.schema import COLUMN_NAMES, VOTES, Selection
 from core.store import Store
@@ -89,8 +89,8 @@ def test_there_are_many_situations_and_all_differ():
         "first vote",
     }
     assert all((one.fault == "none") == (one.effect == 0) for one in found)
-    # Robustness has situations of its own in benchmarks/perturbed.
-    assert {*CHECKS, "robustness"} == {check.name for check in ALL_CHECKS}
+    # Robustness has situations of its own in benchmarks/perturbed, files in benchmarks/weekly.
+    assert {*CHECKS, "robustness", "one_judge"} == {check.name for check in ALL_CHECKS}
 
 
 def test_a_judge_without_a_fault_has_none():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection
 from core.store import Store

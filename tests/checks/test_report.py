@@ -17,10 +17,10 @@ from places import REPOSITORY
 from readings import reading
 
 from core.__main__ import main
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
-from core.interpretation.card import card_of
-from core.plots.base import drawing_library
+from core.auditing.card import card_of
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
+from core.finding.figure import drawing_library
 from core.reporting.document import to_document
 from core.reporting.html import number, p_value, report, text
 from core.schema import Selection

@@ -13,14 +13,14 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from benchmarks import perturbed as planted
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.bias.changes import changes
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
+from core.collect import perturbations
+from core.collect.items import Item, items_of
+from core.collect.plan import described
 from core.errors import InvalidOption
 from core.importers import read
-from core.judging import perturbations
-from core.judging.items import Item, items_of
-from core.judging.plan import described
+from core.questions.leaning.changes import changes
 from core.records import NO_GOLD, OrderCounts
 from core.reporting.document import to_document
 from core.schema import Perturbed, Selection, perturbed, perturbed_name

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.checks import CHECKS, LIMITS
-from core.checks.check import (
+from core.auditing.checks import CHECKS, LIMITS
+from core.auditing.overall import (
+    benjamini_hochberg,
+    expected_warnings,
+    overall_verdict,
+    quoted_level,
+)
+from core.finding.check import (
     CheckResult,
     Limits,
     grade,
@@ -19,7 +25,6 @@ from core.checks.check import (
     grade_signed,
     p_value,
 )
-from core.checks.overall import benjamini_hochberg, expected_warnings, overall_verdict, quoted_level
 from core.stats.estimate import Estimate
 
 

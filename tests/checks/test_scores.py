@@ -13,17 +13,18 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.checks import LIMITS, SCORE_CHECKS
-from core.checks.check import GRADES
-from core.checks.overall import GRADE_OF, SIGNS
-from core.checks.overall_scores import check_scores, overall_of_scores
-from core.checks.score_evidence import JudgedScores, ScoreEvidence
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.single_answers import score_answer
-from core.one_call import audit
-from core.scores.table import ScoreTable
+from core.auditing.checks import LIMITS, SCORE_CHECKS
+from core.auditing.overall import GRADE_OF, SIGNS
+from core.finding.answer import MOST_WORDS, words
+from core.finding.check import GRADES
+from core.questions.scores.card import score_answer
+from core.questions.scores.evidence import JudgedScores, ScoreEvidence
+from core.questions.scores.overall import check_scores, overall_of_scores
+from core.questions.scores.table import ScoreTable
 from core.stats.estimate import Estimate
+from core.use.one_call import audit
 
+OF_ONE_FILE = [check for check in SCORE_CHECKS if check.name != "one_judge"]
 SCORE_RATES = {check.name: check for check in SCORE_CHECKS}
 WORDS = np.array(["fail", "pass"])
 N = 300
@@ -118,10 +119,10 @@ def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
     overall = document["overall"]["judge"]
     assert overall["metrics"]["score"]["verdict"] == overall["verdict"]
     made = [check for check in document["verdicts"] if check["metric"] == "score"]
-    assert [check["check"] for check in made] == [check.name for check in SCORE_CHECKS]
-    (suite,) = ElementTree.parse(out[1]).iter("testsuite")
+    assert [check["check"] for check in made] == [check.name for check in OF_ONE_FILE]
+    suite, _gates = ElementTree.parse(out[1]).iter("testsuite")
     assert suite.get("name") == "judge"
-    assert len(suite.findall("testcase")) == 1 + len(SCORE_CHECKS)
+    assert len(suite.findall("testcase")) == 1 + len(OF_ONE_FILE)
     sign = SIGNS[GRADE_OF[overall["verdict"]]]
     row = f"| judge | {sign} {overall['verdict'].replace('_', ' ')} | 300 |"
     assert row in out[2].read_text("utf-8")

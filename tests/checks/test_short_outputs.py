@@ -7,12 +7,12 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.audit_results import Audit
-from core.interpretation.questions import overview_answer
-from core.one_call import audit
+from core.auditing.answers import overview_answer
+from core.auditing.results import Audit
 from core.reporting.brief import brief
 from core.reporting.build import to_markdown
 from core.reporting.text import shortened, to_text
+from core.use.one_call import audit
 
 
 @pytest.fixture(scope="module")

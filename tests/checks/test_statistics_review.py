@@ -16,22 +16,22 @@ from evidence_of import result
 from levels import first_of
 from readings import reading
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.bias.balance import order_balance
-from core.bias.order import position_bias
-from core.checks.overall import missing
-from core.confidence.calibration_error import confidence_gap
+from core.auditing.overall import missing
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
+from core.finding.wording import percent
 from core.importers import read
-from core.interpretation.leaderboard import mid_region
-from core.leaderboard.anchored import board
-from core.leaderboard.standings import lead
+from core.questions.boards.anchored import board
+from core.questions.boards.standings import lead
+from core.questions.boards.words import mid_region
+from core.questions.confidence.calibration_error import confidence_gap
+from core.questions.order.balance import order_balance
+from core.questions.order.method import position_bias
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.reporting.document import to_json
 from core.schema import ImportResult, Selection
 from core.stats.intervals import wilson_by_item
 from core.store import Store
-from core.wording import percent
 
 REASONS = {
     ("judges", "*", "accuracy"): "no accuracy",

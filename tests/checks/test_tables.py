@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from outcomes import of_votes
 
-from core.confidence.calibration_error import (
+from core.finding import tables
+from core.finding.tables import TEXT, Column, frame_of
+from core.questions.confidence.calibration_error import (
     by_chance,
     calibration,
     calibration_intervals,
     confidence_gap,
     noise_floor,
 )
-from core.confidence.recalibration import recalibrate
-from core.confidence.selective import risk_coverage, threshold_for_risk
-from core.confidence.th_scores import th_score
-from core.interpretation import tables
-from core.interpretation.calibration import (
+from core.questions.confidence.recalibration import recalibrate
+from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.th_scores import th_score
+from core.questions.confidence.words import (
     CALIBRATIONS,
     NEAR_CERTAIN,
     RECALIBRATIONS,
@@ -28,7 +29,6 @@ from core.interpretation.calibration import (
     Recalibrated,
     before_and_after,
 )
-from core.interpretation.tables import TEXT, Column, frame_of
 from core.records import OutcomeCounts
 from core.stats.estimate import Estimate
 
@@ -153,7 +153,7 @@ def test_a_shown_table_and_its_downloads_bear_one_name():
     def page() -> None:
         import pandas as pd
 
-        from core.interpretation.tables import Column
+        from core.finding.tables import Column
         from pages.shared import numbers
 
         frame = pd.DataFrame({"model": ["x"], "elo": [12.3]})

@@ -9,8 +9,8 @@ import pytest
 from patience import LONG
 from places import REPOSITORY
 
-from core import validate
 from core.__main__ import main
+from core.use import validate
 
 
 def test_a_table_of_planted_faults(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,12 +12,12 @@ import pytest
 from evidence_of import outcomes_of, positions_of, result, swapped, votes_of
 from levels import first_of
 
-from core.checks import LIMITS
-from core.checks.check import CheckResult, p_value
-from core.checks.overall import standing
+from core.auditing.checks import LIMITS
+from core.auditing.overall import standing
+from core.finding.check import CheckResult, p_value
+from core.finding.wording import percent
 from core.records import NO_GOLD, LengthCounts, OutputCounts
 from core.stats.estimate import Estimate
-from core.wording import percent
 
 # The cases of the table.
 # -----------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ import pytest
 from levels import first_of
 
 from core.__main__ import main
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, mostly_rejected, read
 from core.schema import RowsRead, Selection

@@ -14,10 +14,10 @@ from places import REPOSITORY
 from readings import reading as votes_reading
 
 from core.__main__ import main
-from core.consensus.listwise import consensus
 from core.errors import AmbiguousLabels, AppellateError, NoUsableVotes, UnknownName
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.rankings import parse_permutation
+from core.questions.lists.method import consensus
 from core.schema import RANKINGS, Selection
 from core.store import Store
 from core.store import vote_queries as queries

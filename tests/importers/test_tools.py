@@ -263,7 +263,8 @@ def test_an_archive_of_logs_is_one_data_set_with_runs_told_apart():
     )
     readings = read([("logs.zip", data)])
     scores = [reading for reading in readings if reading.kind == "scores"]
-    assert [distinct(reading, "run") for reading in scores] == [{0}, {1}]
+    assert [distinct(reading, "run") for reading in scores] == [{0}, {1}, set()]
+    assert scores[2].duplicates == scores[1].units
     assert {name for reading in readings for name in distinct(reading, "dataset")} == {"logs"}
     notes = " ".join(note for reading in readings for note in reading.notes)
     assert "two.jsonl is the same file again" in notes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from places import REPOSITORY
 
-from core.judging.forms import text_of
+from core.collect.forms import text_of
 
 FOLDER = REPOSITORY / "tests" / "data" / "replies"
 HEADING = "=== "

@@ -14,8 +14,8 @@ import sys
 from judging_jobs import PATIENCE, job, pairs
 from judging_server import LONG, Server
 
-from core.judging.limits import in_flight, place
-from core.judging.registry import start
+from core.collect.limits import in_flight, place
+from core.collect.registry import start
 from core.store import Store
 
 ROOM = 3_000_000

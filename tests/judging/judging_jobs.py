@@ -11,10 +11,10 @@ from typing import Any
 from judging_server import Server, answer_text
 from patience import LONG
 
-from core.judging.items import Item
-from core.judging.job import Job, Judge
-from core.judging.plan import Progress
-from core.judging.registry import start
+from core.collect.items import Item
+from core.collect.job import Job, Judge
+from core.collect.plan import Progress
+from core.collect.registry import start
 from core.store import Store
 
 PATIENCE = 0.02

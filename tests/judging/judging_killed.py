@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from judging_jobs import pairs
 
-from core.judging.job import Budget, Job, Judge
-from core.judging.registry import start
+from core.collect.job import Budget, Job, Judge
+from core.collect.registry import start
 from core.store import Store
 
 ITEMS, VOTES, CONCURRENCY = 300, 8, 16

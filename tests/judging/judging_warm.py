@@ -2,6 +2,6 @@
 
 import judging_killed  # noqa: F401
 
-from core.judging import client
+from core.collect import client
 
 client.listed_price("none")

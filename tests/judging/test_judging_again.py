@@ -10,9 +10,9 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from core.__main__ import main
-from core.judging.job import Budget, Terms
-from core.judging.plan import plan
-from core.judging.registry import begin, started
+from core.collect.job import Budget, Terms
+from core.collect.plan import plan
+from core.collect.registry import begin, started
 from core.store import Store
 
 
@@ -78,7 +78,7 @@ def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
         path = tmp_path / "votes.duckdb"
         given = job(server, pairs(5), votes=2)
         with Store.open(path) as store:
-            from core.judging import reader
+            from core.collect import reader
 
             old = reader.verdict
             monkeypatch.setattr(

@@ -19,11 +19,11 @@ from patience import LONG
 from places import REPOSITORY
 
 from core.__main__ import main
+from core.collect.items import Item
+from core.collect.job import Budget, Job, Judge
+from core.collect.plan import plan
+from core.collect.registry import start
 from core.errors import InvalidOption
-from core.judging.items import Item
-from core.judging.job import Budget, Job, Judge
-from core.judging.plan import plan
-from core.judging.registry import start
 from core.store import Store
 
 PRICE = (2.0, 4.0)

@@ -8,8 +8,8 @@ import pytest
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
+from core.collect.by_hand import settle, unread
 from core.errors import InvalidOption
-from core.judging.by_hand import settle, unread
 from core.store import Store
 
 

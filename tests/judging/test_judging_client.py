@@ -21,10 +21,9 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 from patience import LONG
 
-from core.errors import InvalidOption
-from core.judging import client
-from core.judging.client import CallFailed
-from core.judging.endpoint import (
+from core.collect import client
+from core.collect.client import CallFailed
+from core.collect.endpoint import (
     HOSTS,
     NO_KEY,
     Destination,
@@ -32,8 +31,9 @@ from core.judging.endpoint import (
     destination,
     key_variable,
 )
-from core.judging.job import Judge
-from core.judging.scrubbing import scrub
+from core.collect.job import Judge
+from core.collect.scrubbing import scrub
+from core.errors import InvalidOption
 from core.store import Store
 
 # The client ignores these for the process; here they would be errors.
@@ -401,8 +401,8 @@ def test_kinds_of_failures(provider, status, kind, mends):
 
 ODD = """
 import asyncio, sys
-from core.judging import client
-from core.judging.endpoint import Destination
+from core.collect import client
+from core.collect.endpoint import Destination
 where = Destination(host="127.0.0.1", base_url=sys.argv[1], local=True, price=None, key="k")
 for model in 3 * ("openai/x", "anthropic/x", "cohere/x"):
     asked = client.ask(model, [{"role": "user", "content": "q"}], {}, where=where, timeout=10)

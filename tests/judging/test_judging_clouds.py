@@ -11,10 +11,10 @@ from aiohttp import web
 from judging_jobs import collect, pairs
 from judging_server import Server
 
+from core.collect.client import listed_price
+from core.collect.endpoint import NotConfirmed, destination
+from core.collect.job import Job, Judge
 from core.errors import InvalidOption
-from core.judging.client import listed_price
-from core.judging.endpoint import NotConfirmed, destination
-from core.judging.job import Job, Judge
 from core.store import Store
 
 SECRET = "planted/secret-0c9f"

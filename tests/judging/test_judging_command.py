@@ -21,7 +21,7 @@ from patience import LONG
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.judging.prompts import FOLDER
+from core.collect.prompts import FOLDER
 from core.store import Store
 
 KEY = "sk-planted-8c1f00d5e77a4b21"

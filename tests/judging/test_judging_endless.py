@@ -13,10 +13,10 @@ from aiohttp import web
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
-from core.judging import client
-from core.judging.client import CallFailed
-from core.judging.endpoint import destination
-from core.judging.job import Judge
+from core.collect import client
+from core.collect.client import CallFailed
+from core.collect.endpoint import destination
+from core.collect.job import Judge
 from core.store import Store
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")

@@ -14,11 +14,11 @@ from judging_server import Server, answer_text
 from levels import first_of
 
 from core.__main__ import main
+from core.collect import client
+from core.collect.endpoint import Destination
+from core.collect.job import Job, Judge
+from core.collect.plan import plan
 from core.errors import InvalidOption
-from core.judging import client
-from core.judging.endpoint import Destination
-from core.judging.job import Job, Judge
-from core.judging.plan import plan
 from core.store import Store
 from core.store.ledger import Call, Ledger
 

@@ -11,9 +11,9 @@ import pytest
 from judging_jobs import lists, pairs
 from readings import reading
 
+from core.collect.items import Item, items_of, lists_of, read_file, read_items
+from core.collect.job import Budget, Job, Judge
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
-from core.judging.items import Item, items_of, lists_of, read_file, read_items
-from core.judging.job import Budget, Job, Judge
 from core.schema import perturbed_name
 from core.store import Store
 

@@ -18,12 +18,12 @@ from judging_jobs import pairs
 from judging_server import Server
 
 from core.__main__ import main
+from core.collect.cli import known_options
+from core.collect.job import Budget, Job, Judge, Terms
+from core.collect.job_file import parse, toml, written
+from core.collect.own_verdicts import OwnVerdicts
+from core.collect.prompts import FOLDER
 from core.errors import AppellateError
-from core.judging.cli import known_options
-from core.judging.job import Budget, Job, Judge, Terms
-from core.judging.job_file import parse, toml, written
-from core.judging.own_verdicts import OwnVerdicts
-from core.judging.prompts import FOLDER
 from core.store import Store
 
 KEY = "sk-planted-77aa02c4d1e94f33"
@@ -331,8 +331,8 @@ def test_a_provider_that_a_file_names_is_paid_only_when_this_call_names_it(
 ):
     """On the command line a provider needs no further word; in a file it does."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("core.judging.cli._follow", lambda run, interrupts: pytest.fail("sent"))
-    monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
+    monkeypatch.setattr("core.collect.cli._follow", lambda run, interrupts: pytest.fail("sent"))
+    monkeypatch.setattr("core.collect.registry.start", lambda *_, **__: pytest.fail("started"))
     file = job_file(items, "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'")
     assert main(["collect", "--yes", file, "--dry-run"]) == 0
     assert main(["collect", "--yes", file]) == 2
@@ -343,7 +343,7 @@ def test_a_provider_that_a_file_names_is_paid_only_when_this_call_names_it(
 
 def test_a_price_of_a_file_is_no_way_around_a_limit_in_money(items, capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("core.judging.registry.start", lambda *_, **__: pytest.fail("started"))
+    monkeypatch.setattr("core.collect.registry.start", lambda *_, **__: pytest.fail("started"))
     text = "items = 'items.csv'\nstore = 'v.duckdb'\nmodel = 'openai/gpt-4o'\nprice = [0, 0]"
     limited = ["collect", "--yes", job_file(items, text), "--yes-send-to", "api.openai.com"]
     limited += ["--max-cost", "1"]

@@ -22,10 +22,10 @@ from judging_server import LONG, Server
 from levels import first_of
 from places import PYTHONPATH, REPOSITORY
 
+from core.collect.job import Budget, Job, Judge
+from core.collect.limits import InFlight
+from core.collect.registry import start
 from core.errors import InvalidOption
-from core.judging.job import Budget, Job, Judge
-from core.judging.limits import InFlight
-from core.judging.registry import start
 from core.schema import Selection
 from core.store import Store
 from core.store.ledger import Call, Spent
@@ -138,7 +138,7 @@ def test_pairwise_beside_apoc_asks_their_common_requests_once(store, job):
     with Server(hold_after=0) as server:
         cold = job(server, pairs(5), votes=2, temperature=0.0)
         first = start(cold, store, patience=PATIENCE)
-        until(lambda: server.calls == 10)
+        until(lambda: server.calls == 8)
         second = start(job(server, pairs(5), protocol="apoc"), store, patience=PATIENCE)
         server.release()
         assert first.wait(LONG).state == second.wait(LONG).state == "done"
@@ -176,7 +176,7 @@ def test_a_reply_that_cannot_be_stored_takes_no_other_with_it(store, what, job):
 
     with Poisoning(hold_after=0) as server:
         going = start(job(server, pairs(16), votes=2), store, concurrency=16, patience=PATIENCE)
-        until(lambda: server.calls == 16)
+        until(lambda: server.calls == 8)
         server.release()
         last = going.wait(LONG)
         assert last.state == "done"

@@ -10,8 +10,8 @@ import pytest
 from judging_jobs import collect, job, pairs
 from judging_server import JUDGES, Server
 
-from core.bias.order import position_bias
-from core.confidence.calibration_error import confidence_gap
+from core.questions.confidence.calibration_error import confidence_gap
+from core.questions.order.method import position_bias
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

@@ -15,11 +15,11 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from core.__main__ import main
+from core.collect.job import Job
+from core.collect.own_verdicts import OwnVerdicts, too_large
+from core.collect.protocols import stages
+from core.collect.reader import own_verdict
 from core.errors import InvalidOption
-from core.judging.job import Job
-from core.judging.own_verdicts import OwnVerdicts, too_large
-from core.judging.protocols import stages
-from core.judging.reader import own_verdict
 from core.store import Store
 
 PROMPT = "{{prompt}}\nReference: {{reference}}\nOne: {{first}}\nTwo: {{second}}\n"

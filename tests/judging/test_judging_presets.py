@@ -6,7 +6,7 @@ import pytest
 from judging_server import Server, answer_text
 
 from core.__main__ import main
-from core.judging.presets import PRESETS
+from core.collect.presets import PRESETS
 from core.store import Store
 
 CALLS = {"btd-wmt": 24, "th-self": 2, "th-multi": 16, "pcf": 14, "raee-reference": 4}

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging_jobs import lists, pairs
 
+from core.collect.job import Job, Judge
+from core.collect.prompts import FOLDER, NAMES, load, messages
+from core.collect.protocols import examples_of, judged, orderings, stages
 from core.errors import InvalidOption, TooFewLabels, UnreadableFile
-from core.judging.job import Job, Judge
-from core.judging.prompts import FOLDER, NAMES, load, messages
-from core.judging.protocols import examples_of, judged, orderings, stages
 from core.store import Store
 
 FENCE = "0123456789abcdef"

@@ -14,15 +14,15 @@ from judging_server import JUDGES, Server, answer_text
 from levels import first_of
 from readings import reading
 
+from core.collect.items import Item
+from core.collect.job import Budget, Job, Judge
+from core.collect.plan import plan
+from core.collect.prompts import FOLDER
+from core.collect.protocols import orderings
 from core.errors import InvalidOption, UnknownName
-from core.judging.items import Item
-from core.judging.job import Budget, Job, Judge
-from core.judging.plan import plan
-from core.judging.prompts import FOLDER
-from core.judging.protocols import orderings
+from core.finding.wording import upwards
 from core.schema import Selection
 from core.store import Store
-from core.wording import upwards
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge_replies import replies
 
-from core.judging.reader import FLAGS, LONG_REPLY, answer_key, direct_score, ranking, token, verdict
+from core.collect.reader import FLAGS, LONG_REPLY, answer_key, direct_score, ranking, token, verdict
 
 
 @pytest.mark.parametrize(

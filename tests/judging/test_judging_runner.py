@@ -15,15 +15,16 @@ from judging_server import Server
 from levels import first_of
 from patience import LONG
 
+from core.collect import client, ledger_rows
+from core.collect.caller import UNTRIED_AT_ONCE
+from core.collect.client import retry_after
+from core.collect.endpoint import NO_KEY, NotConfirmed, destination
+from core.collect.job import Budget, Judge
+from core.collect.limits import AdaptiveLimit, BudgetTracker
+from core.collect.plan import plan
+from core.collect.registry import running, start
+from core.collect.scrubbing import scrub
 from core.errors import InvalidOption
-from core.judging import client, ledger_rows
-from core.judging.client import retry_after
-from core.judging.endpoint import NO_KEY, NotConfirmed, destination
-from core.judging.job import Budget, Judge
-from core.judging.limits import AdaptiveLimit, BudgetTracker
-from core.judging.plan import plan
-from core.judging.registry import running, start
-from core.judging.scrubbing import scrub
 from core.schema import Selection
 from core.store import Store
 from core.store.ledger import Spent
@@ -190,7 +191,7 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
 
 
 def test_what_met_a_rate_limit_is_tried_again_under_the_lowered_one(tmp_path):
-    calls, allowed = 16, []
+    calls, allowed = UNTRIED_AT_ONCE, []
 
     def fault(number, body):
         if number > calls:

@@ -15,10 +15,10 @@ from aiohttp import web
 from judging_server import Server
 from places import REPOSITORY
 
-from core.judging import client
-from core.judging.client import Answer, CallFailed
-from core.judging.endpoint import Destination
-from core.judging.reader import verdict
+from core.collect import client
+from core.collect.client import Answer, CallFailed
+from core.collect.endpoint import Destination
+from core.collect.reader import verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FOLDER = REPOSITORY / "tests" / "data" / "wire"

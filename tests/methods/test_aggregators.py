@@ -10,9 +10,10 @@ from one_by_one import weighed
 from test_evaluation import simulated
 
 from benchmarks.random_votes import as_reading, random_votes
-from core.aggregation.btd import BTDOptions
-from core.aggregation.evaluation import evaluate
-from core.aggregation.rules import (
+from core.importers import read
+from core.questions.labels.btd import BTDOptions
+from core.questions.labels.evaluation import evaluate
+from core.questions.labels.rules import (
     DERIVED,
     REASONS,
     RULES,
@@ -23,7 +24,6 @@ from core.aggregation.rules import (
     one_hot,
     thresholds,
 )
-from core.importers import read
 from core.records import VoteCells, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.store import Store

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from raters import rater
 from scipy.stats import t
 
-from core.agreement.kappa import agreement_matrix, cohen_kappa, reliability_factor
-from core.agreement.reliability import icc
 from core.errors import InvalidOption
+from core.questions.agreement.kappa import agreement_matrix, cohen_kappa, reliability_factor
+from core.questions.agreement.reliability import icc
 from core.records import NO_GOLD, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
 

@@ -7,13 +7,11 @@ import pytest
 from evidence_of import result
 from raters import rater
 
-from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
-from core.agreement.kappa import agreement_matrix
-from core.agreement.reliability import icc, inter_rater_reliability
-from core.checks.check import CheckResult
-from core.checks.evidence import closest_partner
-from core.interpretation import agreement as sentences
-from core.plots.agreement import (
+from core.finding.check import CheckResult
+from core.finding.evidence import closest_partner
+from core.finding.figure import rater_styles
+from core.questions.agreement import words as sentences
+from core.questions.agreement.figure import (
     BEST,
     MOST_RATERS,
     WORST,
@@ -25,7 +23,9 @@ from core.plots.agreement import (
     shown_pairs,
     shown_raters,
 )
-from core.plots.base import rater_styles
+from core.questions.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
+from core.questions.agreement.kappa import agreement_matrix
+from core.questions.agreement.reliability import icc, inter_rater_reliability
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement.reliability import (
+from core.errors import InvalidOption
+from core.questions.agreement.reliability import (
     InterRaterReliability,
     inter_rater_reliability,
     label_table,
     split_comparisons,
 )
-from core.errors import InvalidOption
 from core.records import NO_GOLD, VoteCounts
 
 MISSING = 9

@@ -14,9 +14,9 @@ from benchmarks import alternatives, budget, engines, files, interactions
 from benchmarks.__main__ import main
 from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
-from core.aggregation.btd import decision_map, fit
-from core.aggregation.evaluation import evaluate
-from core.confidence.calibration_error import calibration
+from core.questions.confidence.calibration_error import calibration
+from core.questions.labels.btd import decision_map, fit
+from core.questions.labels.evaluation import evaluate
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

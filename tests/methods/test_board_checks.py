@@ -12,13 +12,13 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.consensus.jury import judge_jury, model_of_fuser
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.direct_scores import scores_abstained
-from core.interpretation.juries import fusers_alone
-from core.leaderboard.anchored import board
-from core.leaderboard.board_checks import over_judges
-from core.leaderboard.score_spread import score_abstention
+from core.questions.boards.anchored import board
+from core.questions.boards.board_checks import over_judges
+from core.questions.boards.score_spread import score_abstention
+from core.questions.boards.score_words import scores_abstained
+from core.questions.juries.jury import judge_jury, model_of_fuser
+from core.questions.juries.words import fusers_alone
 from core.records import NO_GOLD, ConfidenceCounts, DirectScores, PairScores, VoteCounts
 
 DATA = REPOSITORY / "data"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.random_votes import as_reading
-from core.leaderboard.anchored import board, met
-from core.leaderboard.anchors import anchors, triangles
-from core.leaderboard.judge_dispersion import rating_spread
-from core.leaderboard.judges import mean_of_judges
+from core.questions.boards.anchored import board, met
+from core.questions.boards.anchors import anchors, triangles
+from core.questions.boards.judge_dispersion import rating_spread
+from core.questions.boards.judges import mean_of_judges
 from core.schema import Selection
 from core.simulate.votes import demo_world, simulate
 from core.store import Store

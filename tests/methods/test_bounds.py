@@ -7,9 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.agreement.kappa import agreement_matrix
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.bounds import (
     MOST_COMPARED,
     MOST_JUDGES,
@@ -22,6 +21,7 @@ from core.bounds import (
 )
 from core.errors import InvalidOption
 from core.importers import ReadOptions, read
+from core.questions.agreement.kappa import agreement_matrix
 from core.records import PairScores, VoteCounts
 from core.schema import Selection
 from core.store import Store

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from levels import first_of
 from scipy import optimize
 
-from core.aggregation import btd, solver
-from core.aggregation import solver as btd_solver
 from core.errors import InvalidOption, TooFewLabels
+from core.questions.labels import btd, solver
+from core.questions.labels import solver as btd_solver
 from core.records import NO_GOLD, FloatArray, VoteCells
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")

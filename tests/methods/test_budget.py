@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from levels import first_of
 from places import REPOSITORY
 
-from core.aggregation.btd import BTDFit, BTDOptions, decide, features, fit, probabilities
 from core.errors import InvalidOption, TooFewLabels
-from core.experiments.budget import (
+from core.finding.figure import Style
+from core.finding.wording import signed, signed_span
+from core.questions.labels.btd import BTDFit, BTDOptions, decide, features, fit, probabilities
+from core.questions.planning.budget import (
     BudgetPlan,
     BudgetTrial,
     Pilot,
@@ -35,12 +37,10 @@ from core.experiments.budget import (
     stopping,
     trial,
 )
-from core.interpretation.planning import budget_answer, not_kept, outlook, saving, simpler
-from core.plots.base import Style
-from core.plots.experiments import budget_figure
+from core.questions.planning.figure import budget_figure
+from core.questions.planning.words import budget_answer, not_kept, outlook, saving, simpler
 from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
 from core.stats.estimate import Estimate
-from core.wording import signed, signed_span
 
 PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
 

@@ -8,12 +8,12 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.agreement.reliability import Repeatability
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.leaderboard import anchor_answer, which_anchor
-from core.leaderboard.anchors import anchor_swap
-from core.leaderboard.by_anchor import anchor_summary
-from core.leaderboard.panels import judged_boards, panels
+from core.finding.answer import MOST_WORDS, words
+from core.questions.agreement.reliability import Repeatability
+from core.questions.boards.anchors import anchor_swap
+from core.questions.boards.by_anchor import anchor_summary
+from core.questions.boards.panels import judged_boards, panels
+from core.questions.boards.words import anchor_answer, which_anchor
 from core.records import PairScores
 from core.stats.estimate import Estimate
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from outcomes import of_judge, of_votes
 from sklearn.metrics import brier_score_loss, log_loss
 
-from core.confidence.calibration_error import (
+from core.errors import InvalidOption, NoUsableVotes
+from core.questions.confidence.calibration_error import (
     NLL_CLIP,
     absolute_sum_interval,
     calibration,
@@ -16,8 +17,7 @@ from core.confidence.calibration_error import (
     noise_floor,
     reliability,
 )
-from core.confidence.th_scores import th_sweep
-from core.errors import InvalidOption, NoUsableVotes
+from core.questions.confidence.th_scores import th_sweep
 from core.records import OutcomeCounts
 from core.stats.binning import BLOCK, bin_index, equal_mass_index, rank_values
 from core.stats.intervals import clustered_proportion

@@ -7,19 +7,19 @@ import pytest
 from draws import seeded
 from evidence_of import confidence_results, result
 
-from core.confidence.calibration_error import by_chance, noise_floor, reliability
-from core.confidence.recalibration import recalibrate
-from core.confidence.selective import risk_coverage, threshold_for_risk
-from core.confidence.th_scores import th_score, th_sweep
-from core.interpretation import calibration as sentences
-from core.plots.base import COLOURS, rater_styles
-from core.plots.calibration import (
+from core.finding.figure import COLOURS, rater_styles
+from core.questions.confidence import words as sentences
+from core.questions.confidence.calibration_error import by_chance, noise_floor, reliability
+from core.questions.confidence.figure import (
     before_and_after,
     bin_key,
     reliability_diagram,
     risk_figure,
     th_figure,
 )
+from core.questions.confidence.recalibration import recalibrate
+from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.th_scores import th_score, th_sweep
 from core.records import OutcomeCounts
 from core.stats.estimate import Estimate
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.aggregation import btd
-from core.aggregation.confidence_weights import (
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.questions.labels import btd
+from core.questions.labels.confidence_weights import (
     CLIP,
     NAMES,
     confidence_weighted,
     fit_weighted,
     learn_weighings,
 )
-from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 
 
@@ -123,7 +123,7 @@ def test_the_fit_is_that_of_the_full_solver():
     """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to
     60.
     """
-    from core.aggregation.solver import Objective, solve
+    from core.questions.labels.solver import Objective, solve
 
     rng = np.random.default_rng(9)
     box = np.array([(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10.0, 10.0)])

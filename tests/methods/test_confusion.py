@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agreement.confusion_matrix import confusion
 from core.errors import InvalidOption
+from core.questions.accuracy.confusion_matrix import confusion
 from core.records import NO_GOLD, VoteCounts
 
 

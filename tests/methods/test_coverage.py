@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from places import REPOSITORY
 
-from core.agreement.reliability import icc
-from core.confidence.selective import Decisions, guarantee
-from core.leaderboard.anchored import board
-from core.leaderboard.anchors import triangles
-from core.leaderboard.debiased import debiased_rate, rogan_gladen
+from core.questions.agreement.reliability import icc
+from core.questions.boards.anchored import board
+from core.questions.boards.anchors import triangles
+from core.questions.boards.debiased import debiased_rate, rogan_gladen
+from core.questions.confidence.selective import Decisions, guarantee
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
 from core.stats.intervals import beta_interval, clustered_proportion, wilson

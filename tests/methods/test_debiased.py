@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidOption, TooFewLabels
-from core.interpretation.leaderboard_checks import corrected, debiased
-from core.leaderboard.debiased import debiased_rate, oriented, rogan_gladen
+from core.questions.boards.check_words import corrected, debiased
+from core.questions.boards.debiased import debiased_rate, oriented, rogan_gladen
 from core.records import NO_GOLD, VoteCounts
 
 

@@ -14,8 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.direct_scores import alone
-from core.leaderboard.score_board import (
+from core.questions.boards.score_board import (
     BOUND,
     MAX_LEVELS,
     Levels,
@@ -25,7 +24,8 @@ from core.leaderboard.score_board import (
     score_boards,
     scored_anchors,
 )
-from core.leaderboard.scores import direct_statistics
+from core.questions.boards.score_words import alone
+from core.questions.boards.scores import direct_statistics
 from core.records import DirectScores
 from core.stats.intervals import mean_interval
 

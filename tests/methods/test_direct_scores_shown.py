@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from test_direct_scores import drawn, scored
 
-from core.interpretation import direct_scores as score_sentences
-from core.interpretation.answer import MOST_WORDS, words
-from core.leaderboard.anchored import Board, board
-from core.leaderboard.judge_dispersion import MEASURES, dispersion
-from core.leaderboard.score_board import score_boards
-from core.leaderboard.score_spread import score_abstention
-from core.leaderboard.scores import direct_statistics
-from core.plots.base import rater_styles
-from core.plots.leaderboard import scores_figure
+from core.finding.answer import MOST_WORDS, words
+from core.finding.figure import rater_styles
+from core.questions.boards import score_words as score_sentences
+from core.questions.boards.anchored import Board, board
+from core.questions.boards.figure import scores_figure
+from core.questions.boards.judge_dispersion import MEASURES, dispersion
+from core.questions.boards.score_board import score_boards
+from core.questions.boards.score_spread import score_abstention
+from core.questions.boards.scores import direct_statistics
 from core.stats.estimate import Estimate
 
 HOSTILE = "<img src=x onerror=alert(1)>"

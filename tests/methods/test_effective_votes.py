@@ -7,9 +7,9 @@ import pytest
 from places import REPOSITORY
 
 from benchmarks import effective_votes as measured
-from core.agreement.repeats import effective_votes
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.planning import worth_answer
+from core.finding.answer import MOST_WORDS, words
+from core.questions.agreement.repeats import effective_votes
+from core.questions.planning.words import worth_answer
 from core.records import VoteCounts
 
 

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from levels import first_of
 
-from core.aggregation.btd import held_out_labels
-from core.consensus.ensembles import (
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.finding.answer import difference
+from core.finding.wording import points
+from core.importers import read
+from core.questions.juries.method import (
     RULES,
     Members,
     Verdicts,
@@ -26,15 +29,12 @@ from core.consensus.ensembles import (
     members,
     paired,
 )
-from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.importers import read
-from core.interpretation.answer import difference
-from core.interpretation.juries import answer, jury_answer, widened, without_answer
+from core.questions.juries.words import answer, jury_answer, widened, without_answer
+from core.questions.labels.btd import held_out_labels
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
-from core.wording import points
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):

@@ -7,12 +7,12 @@ import pytest
 from evidence_of import result
 from sklearn.metrics import confusion_matrix as oracle
 
-from core.aggregation.btd import apply, fit, held_out_labels
-from core.agreement.confusion_matrix import commonest_error, confusion
 from core.errors import InvalidOption, TooFewLabels
-from core.interpretation import agreement as sentences
-from core.plots.agreement import ORDER, accuracies, cell_key, confusion_matrix
-from core.plots.base import rater_styles
+from core.finding.figure import rater_styles
+from core.questions.accuracy.confusion_matrix import commonest_error, confusion
+from core.questions.agreement import words as sentences
+from core.questions.agreement.figure import ORDER, accuracies, cell_key, confusion_matrix
+from core.questions.labels.btd import apply, fit, held_out_labels
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.stats.intervals import clustered_proportion

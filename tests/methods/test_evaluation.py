@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from levels import first_of
 from scipy import stats
 
-from core.aggregation import btd
-from core.aggregation.btd import apply
-from core.aggregation.evaluation import evaluate, regime
-from core.aggregation.rules import RULES
 from core.errors import InvalidOption, TooFewLabels, UnknownName
-from core.interpretation.votes_to_labels import _changed, effect
+from core.questions.labels import btd
+from core.questions.labels.btd import apply
+from core.questions.labels.evaluation import evaluate, regime
+from core.questions.labels.rules import RULES
+from core.questions.labels.words import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
 from core.stats.splits import (
     ItemLosses,

@@ -12,15 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import REPOSITORY
 
-from core.aggregation import btd
-from core.aggregation.evaluation import evaluate
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
-from core.experiments.comparison import compare, parameter_grid
-from core.experiments.parameter_transfer import KINDS, task_distances, transfer, transfer_prediction
-from core.experiments.protocol import largest_draw, nested_splits
-from core.experiments.sweeps import doubling, label_sweep, subsample, vote_sweep
 from core.importers import read
-from core.interpretation.planning import comparison_answer, parameters_answer, votes_answer
+from core.questions.labels import btd
+from core.questions.labels.evaluation import evaluate
+from core.questions.planning.comparison import compare, parameter_grid
+from core.questions.planning.parameter_transfer import (
+    KINDS,
+    task_distances,
+    transfer,
+    transfer_prediction,
+)
+from core.questions.planning.protocol import largest_draw, nested_splits
+from core.questions.planning.sweeps import doubling, label_sweep, subsample, vote_sweep
+from core.questions.planning.words import comparison_answer, parameters_answer, votes_answer
 from core.records import NO_GOLD, OrderCounts, VoteCounts
 from core.schema import Selection
 from core.stats.estimate import Estimate

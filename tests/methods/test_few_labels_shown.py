@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from draws import seeded
 
-from core.confidence.selective import by_share, guarantee, label_outcomes, risk_coverage
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.leaderboard.debiased import (
+from core.finding.figure import COLOURS, Style
+from core.questions.boards.check_figure import debiased_figure
+from core.questions.boards.debiased import (
     debiased_board,
     debiased_rate,
     hide_gold,
@@ -16,9 +17,8 @@ from core.leaderboard.debiased import (
     oriented,
     pooled,
 )
-from core.plots.base import COLOURS, Style
-from core.plots.calibration import guarantee_figure
-from core.plots.leaderboard_checks import debiased_figure
+from core.questions.confidence.figure import guarantee_figure
+from core.questions.confidence.selective import by_share, guarantee, label_outcomes, risk_coverage
 from core.records import NO_GOLD, VoteCounts
 
 HOSTILE = "<img src=x onerror=alert(1)>"

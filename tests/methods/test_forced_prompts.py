@@ -9,11 +9,11 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.bias.forced_prompts import forced_choice, likely_prompts
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.finding.answer import words
 from core.importers import read
-from core.interpretation.answer import words
-from core.interpretation.forced_prompts import forced_answer, not_forced
+from core.questions.labels.forced_prompts import forced_choice, likely_prompts
+from core.questions.labels.forced_words import forced_answer, not_forced
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from places import REPOSITORY
 
-from core.bias.order import sign_test
+from core.questions.order.method import sign_test
 
 HERE = REPOSITORY / "tests"
 

@@ -9,12 +9,12 @@ from places import REPOSITORY
 
 from benchmarks import rewardbench2
 from core.__main__ import main
-from core.aggregation.evaluation import evaluate
-from core.aggregation.rules import WEIGHINGS, confidence_labels
 from core.errors import InvalidOption, NoUsableVotes
-from core.experiments.grid import task_grid
-from core.experiments.sweeps import labels_by_confidence, subsample, vote_sweep
-from core.interpretation.votes_to_labels import grid_answer
+from core.questions.labels.evaluation import evaluate
+from core.questions.labels.rules import WEIGHINGS, confidence_labels
+from core.questions.labels.words import grid_answer
+from core.questions.planning.grid import task_grid
+from core.questions.planning.sweeps import labels_by_confidence, subsample, vote_sweep
 from core.records import ConfidenceCounts, VoteCounts
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"

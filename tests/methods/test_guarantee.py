@@ -12,9 +12,8 @@ from btd_counts import simulate_counts
 from draws import seeded
 from scipy import stats
 
-from core.aggregation.btd import fit
-from core.aggregation.solver import probabilities
-from core.confidence.selective import (
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.questions.confidence.selective import (
     Decisions,
     by_btd,
     by_share,
@@ -22,8 +21,9 @@ from core.confidence.selective import (
     guarantee,
     threshold_for_risk,
 )
-from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
-from core.interpretation.calibration import guaranteed
+from core.questions.confidence.words import guaranteed
+from core.questions.labels.btd import fit
+from core.questions.labels.solver import probabilities
 from core.records import NO_GOLD, ConfidenceCounts, OutcomeCounts, VoteCounts
 
 ALPHA, DELTA = 0.12, 0.1

@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.aggregation.confidence_weights import confidence_weighted
-from core.aggregation.ordinal_model import ordinal
-from core.aggregation.position_aware_btd import position_aware
-from core.bias.order import position_bias
-from core.interpretation.votes_to_labels import across_judges, effect
-from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
-from core.interpretation.votes_to_labels import ordinal as ordinal_words
-from core.interpretation.votes_to_labels import position_aware as order_words
-from core.plots.aggregation import changes_figure, levels_figure, rules_figure, weights_figure
-from core.plots.base import Style, rater_styles
+from core.finding.figure import Style, rater_styles
+from core.questions.labels.confidence_weights import confidence_weighted
+from core.questions.labels.figure import changes_figure, levels_figure, rules_figure, weights_figure
+from core.questions.labels.ordinal_model import ordinal
+from core.questions.labels.position_aware_btd import position_aware
+from core.questions.labels.words import across_judges, effect
+from core.questions.labels.words import confidence_weighted as weighed_words
+from core.questions.labels.words import ordinal as ordinal_words
+from core.questions.labels.words import position_aware as order_words
+from core.questions.order.method import position_bias
 from core.records import PositionCounts
 from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores

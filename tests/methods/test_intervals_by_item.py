@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 
-from core.confidence.selective import auroc
 from core.errors import InvalidOption
+from core.questions.confidence.selective import auroc
 from core.records import OutcomeCounts
 from core.stats.estimate import Estimate
 from core.stats.intervals import item_means, items_to_decide, mean_interval, wilson_by_item

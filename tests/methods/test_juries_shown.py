@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 from test_ensembles import simulated
 
-from core.consensus.ensembles import Difference, compare
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.juries import (
+from core.finding.answer import MOST_WORDS, words
+from core.finding.figure import rater_styles
+from core.finding.wording import points
+from core.questions.juries.figure import accuracies_figure, without_figure
+from core.questions.juries.method import Difference, compare
+from core.questions.juries.words import (
     answer,
     departures,
     departures_answer,
@@ -17,9 +20,6 @@ from core.interpretation.juries import (
     without_answer,
     without_rows,
 )
-from core.plots.base import rater_styles
-from core.plots.consensus import accuracies_figure, without_figure
-from core.wording import points
 
 
 def test_figures_plot_what_was_found():

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from benchmarks import labelled_answers as simulated
 from core.errors import InvalidOption
-from core.interpretation.labelling import levels_sentence, passing_sentence
 from core.labelling.answers import (
     AnswerRow,
     pass_forecast,
@@ -26,8 +25,9 @@ from core.labelling.rate import anytime_rate
 from core.labelling.shown import LevelStanding, PassStanding
 from core.labelling.verdict import GRID, Plan
 from core.labelling.wealth import row_path
-from core.scores.pass_rate import pass_rate
-from core.scores.table import ScoreTable
+from core.labelling.words import levels_sentence, passing_sentence
+from core.questions.scores.pass_rate import pass_rate
+from core.questions.scores.table import ScoreTable
 from core.stats.by_verdict import class_rate
 from core.stats.intervals import beta_interval
 

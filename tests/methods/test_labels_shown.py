@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from one_by_one import weighed
 
-from core.aggregation.btd import apply, decision_map, fit
-from core.aggregation.evaluation import Evaluation, evaluate
-from core.aggregation.rules import given_labels, label_shares, rule_labels
 from core.errors import UnknownName
-from core.interpretation.votes_to_labels import FEW_VOTES, recommend
-from core.plots.aggregation import (
+from core.questions.labels.btd import apply, decision_map, fit
+from core.questions.labels.evaluation import Evaluation, evaluate
+from core.questions.labels.figure import (
     MOST_VOTES,
     decision_figure,
     errors_figure,
@@ -19,6 +17,8 @@ from core.plots.aggregation import (
     share_key,
     shares_figure,
 )
+from core.questions.labels.rules import given_labels, label_shares, rule_labels
+from core.questions.labels.words import FEW_VOTES, recommend
 from core.records import NO_SIDE, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.stats.intervals import clustered_proportion

@@ -7,13 +7,21 @@ import pytest
 from draws import seeded
 from test_page_leaderboard import HOSTILE, scored
 
-from core.agreement.reliability import icc
-from core.interpretation import leaderboard_checks as said
-from core.interpretation.answer import MOST_WORDS, words
-from core.leaderboard.anchored import board, subsample_errors
-from core.leaderboard.judge_dispersion import rating_spread
-from core.leaderboard.judges import mean_of_judges, pooling, screening
-from core.leaderboard.robustness import (
+from core.finding.answer import MOST_WORDS, words
+from core.questions.agreement.reliability import icc
+from core.questions.boards import check_words as said
+from core.questions.boards.anchored import board, subsample_errors
+from core.questions.boards.ask import pair_doubts
+from core.questions.boards.check_figure import (
+    abstention_figure,
+    pooling_figure,
+    screening_figure,
+    subsample_figure,
+)
+from core.questions.boards.figure import outside_figure, ratings_figure, task_key, tasks_figure
+from core.questions.boards.judge_dispersion import rating_spread
+from core.questions.boards.judges import mean_of_judges, pooling, screening
+from core.questions.boards.robustness import (
     Abstained,
     Abstention,
     abstention,
@@ -21,18 +29,10 @@ from core.leaderboard.robustness import (
     changes,
     differing,
 )
-from core.leaderboard.standings import compare_outside, read_outside
-from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
-from core.plots.leaderboard_checks import (
-    abstention_figure,
-    pooling_figure,
-    screening_figure,
-    subsample_figure,
-)
+from core.questions.boards.standings import compare_outside, read_outside
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
 from core.stats.estimate import Estimate
-from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
 
 ANCHOR = "sim-anchor-one"

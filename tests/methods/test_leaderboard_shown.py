@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from places import REPOSITORY
 
-from core.interpretation.leaderboard import (
+from core.finding.figure import rater_styles
+from core.questions.boards.anchored import board, met
+from core.questions.boards.anchors import anchor_swap, anchors, triangles
+from core.questions.boards.figure import board_figure, judge_key, swap_figure, swap_key
+from core.questions.boards.standings import Standings, lead, most_reversing, standings
+from core.questions.boards.words import (
     answer,
     mid_region,
     no_board,
@@ -12,11 +17,6 @@ from core.interpretation.leaderboard import (
     triangle_summaries,
     triangles_frame,
 )
-from core.leaderboard.anchored import board, met
-from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.standings import Standings, lead, most_reversing, standings
-from core.plots.base import rater_styles
-from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.records import PairScores
 
 MAIN = REPOSITORY / "pages" / "main.py"

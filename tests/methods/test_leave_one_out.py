@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from raters import rater
 from scipy.stats import binom
 
-from core.aggregation.btd import held_out_labels
-from core.agreement import judge_vs_human
-from core.agreement.judge_vs_human import leave_one_out
 from core.errors import UnknownName
+from core.questions.agreement import judge_vs_human
+from core.questions.agreement.judge_vs_human import leave_one_out
+from core.questions.labels.btd import held_out_labels
 from core.records import VoteCounts
 
 SEED = 0

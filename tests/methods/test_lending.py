@@ -10,8 +10,9 @@ import pytest
 from draws import seeded
 from test_evaluation import simulated
 
-from core.aggregation.btd import Bounds, BTDOptions, fit
-from core.aggregation.evaluation import (
+from core.errors import InvalidOption, UnknownName
+from core.questions.labels.btd import Bounds, BTDOptions, fit
+from core.questions.labels.evaluation import (
     FEWEST,
     PairedChange,
     ShrinkageGain,
@@ -19,7 +20,8 @@ from core.aggregation.evaluation import (
     paired_change,
     shrinkage_gain,
 )
-from core.aggregation.shrinkage import (
+from core.questions.labels.figure import prior_weights_figure, priors_figure
+from core.questions.labels.shrinkage import (
     NAMES,
     STRENGTHS,
     WEAK,
@@ -31,9 +33,7 @@ from core.aggregation.shrinkage import (
     same_items,
     shrunken_fit,
 )
-from core.errors import InvalidOption, UnknownName
-from core.interpretation.votes_to_labels import bound, helps, shrinkage_answer, some, weighed
-from core.plots.aggregation import prior_weights_figure, priors_figure
+from core.questions.labels.words import bound, helps, shrinkage_answer, some, weighed
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bias.order import sign_test
-from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.answer import difference
-from core.interpretation.listwise import gained, orders_answer
-from core.interpretation.listwise import slots as slots_said
+from core.finding.answer import difference
+from core.finding.wording import percent, points
+from core.questions.lists.method import COMPONENTS, Weights, consensus, improvement
+from core.questions.lists.orders import order_sensitivity, order_sweep
+from core.questions.lists.words import gained, orders_answer
+from core.questions.lists.words import slots as slots_said
+from core.questions.order.method import sign_test
 from core.records import InvalidCounts, ListRankings
-from core.wording import percent, points
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):

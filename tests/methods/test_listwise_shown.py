@@ -5,15 +5,11 @@ from dataclasses import replace
 import numpy as np
 from test_listwise import planted
 
-from core.consensus.listwise import Pooled, improvement, pooled
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
-from core.consensus.listwise_parts import FlaggedWinner, parts_alone
-from core.consensus.slots import slot_corrected
-from core.interpretation import listwise as list_sentences
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.tables import frame
-from core.plots.base import rater_styles
-from core.plots.consensus import (
+from core.finding.answer import MOST_WORDS, words
+from core.finding.figure import rater_styles
+from core.finding.tables import frame
+from core.finding.wording import percent
+from core.questions.juries.figure import (
     improvements_figure,
     orders_key,
     parts_figure,
@@ -21,8 +17,12 @@ from core.plots.consensus import (
     slots_figure,
     sweep_figure,
 )
+from core.questions.lists import words as list_sentences
+from core.questions.lists.method import Pooled, improvement, pooled
+from core.questions.lists.orders import order_sensitivity, order_sweep
+from core.questions.lists.parts import FlaggedWinner, parts_alone
+from core.questions.lists.slots import slot_corrected
 from core.stats.estimate import Estimate
-from core.wording import percent
 
 STYLE = rater_styles(["judge"])["judge"]
 

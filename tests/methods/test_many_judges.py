@@ -7,7 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.agreement.kappa import NOTHING, _by_items, _by_products, agreement_matrix, cohen_kappa
+from core.questions.agreement.kappa import (
+    NOTHING,
+    _by_items,
+    _by_products,
+    agreement_matrix,
+    cohen_kappa,
+)
 from core.records import NO_GOLD, VoteCounts
 
 

@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from readings import reading
 
-from core.bias.balance import order_balance
-from core.bias.order import position_bias
-from core.bias.preference import verbosity
 from core.errors import InvalidOption
-from core.interpretation import position_bias as sentences
-from core.plots.base import rater_styles
-from core.plots.forest import forest, series
+from core.finding.figure import rater_styles
+from core.finding.forest import forest, series
+from core.finding.wording import percent_span
+from core.questions.leaning.preference import verbosity
+from core.questions.order import words as sentences
+from core.questions.order.balance import order_balance
+from core.questions.order.method import position_bias
 from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.schema import Selection
 from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
-from core.wording import percent_span
 
 
 def real(shared_data: Path, name: str) -> Store:

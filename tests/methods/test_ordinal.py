@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.aggregation import btd
-from core.aggregation.evaluation import evaluate
-from core.aggregation.ordinal_model import (
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.questions.labels import btd
+from core.questions.labels.evaluation import evaluate
+from core.questions.labels.ordinal_model import (
     GAP_PRECISION,
     NAMES,
     SLOPE_PRECISION,
@@ -29,7 +30,6 @@ from core.aggregation.ordinal_model import (
     plain_levels,
     probabilities,
 )
-from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
 
 

@@ -5,7 +5,7 @@ verdicts.
 import numpy as np
 import pytest
 
-from core.confidence.calibration_error import calibration, confidence_gap
+from core.questions.confidence.calibration_error import calibration, confidence_gap
 from core.records import OutcomeCounts
 
 

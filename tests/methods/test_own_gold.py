@@ -7,8 +7,8 @@ import pytest
 from levels import first_of
 from scipy.stats import binom
 
-from core.agreement.judge_vs_human import people_agreement
-from core.agreement.own_gold import (
+from core.questions.agreement.judge_vs_human import people_agreement
+from core.questions.agreement.own_gold import (
     CHANCE,
     PRIOR_PERSONS,
     _at_most,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from readings import reading
 
-from core.agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
+from core.questions.agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
 from core.records import ConfidenceCounts, PositionCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store

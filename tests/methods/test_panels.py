@@ -12,11 +12,11 @@ from patience import LONG
 from places import REPOSITORY
 from readings import reading
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
-from core.interpretation.leaderboard import ALL_POOLED, judged_unequally
-from core.leaderboard.anchored import board
-from core.leaderboard.panels import panels
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
+from core.questions.boards.anchored import board
+from core.questions.boards.panels import panels
+from core.questions.boards.words import ALL_POOLED, judged_unequally
 from core.records import PairScores, Panel
 from core.reporting.document import to_json
 from core.reporting.text import to_text

@@ -9,7 +9,7 @@ import pytest
 from levels import first_of
 from scipy.stats import binom
 
-from core.agreement.judge_vs_human import (
+from core.questions.agreement.judge_vs_human import (
     judge_against_people,
     judge_credit_against_people,
     people_agreement,

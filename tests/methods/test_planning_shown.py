@@ -7,12 +7,23 @@ import pytest
 from draws import seeded
 from test_experiments import noisier, simulated, tasks_of
 
-from core.aggregation.btd import decision_map
-from core.experiments.comparison import compare, parameter_grid
-from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
-from core.experiments.sweeps import label_sweep, vote_sweep
-from core.interpretation.answer import MOST_WORDS, words
-from core.interpretation.planning import (
+from core.finding.answer import MOST_WORDS, words
+from core.finding.figure import rater_styles
+from core.questions.labels.btd import decision_map
+from core.questions.planning.comparison import compare, parameter_grid
+from core.questions.planning.figure import (
+    compared_figure,
+    distance_figure,
+    parameters_figure,
+    sweep_figure,
+    ties_figure,
+    transfer_figure,
+    transfer_key,
+    transferred_figure,
+)
+from core.questions.planning.parameter_transfer import task_distances, transfer, transfer_prediction
+from core.questions.planning.sweeps import label_sweep, vote_sweep
+from core.questions.planning.words import (
     comparison_answer,
     enough_answer,
     enough_labels,
@@ -22,17 +33,6 @@ from core.interpretation.planning import (
     prediction_answer,
     transfer_answer,
     votes_answer,
-)
-from core.plots.base import rater_styles
-from core.plots.experiments import (
-    compared_figure,
-    distance_figure,
-    parameters_figure,
-    sweep_figure,
-    ties_figure,
-    transfer_figure,
-    transfer_key,
-    transferred_figure,
 )
 from core.records import NO_GOLD, VoteCounts
 

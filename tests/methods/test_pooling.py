@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from places import REPOSITORY
 
-from core.agreement.reliability import icc
 from core.errors import InvalidOption, NoUsableVotes
-from core.leaderboard.anchored import board
-from core.leaderboard.judges import mean_of_judges, pooling, predicted_variance, screening
-from core.leaderboard.robustness import RULES, abstention, changes
+from core.questions.agreement.reliability import icc
+from core.questions.boards.anchored import board
+from core.questions.boards.ask import pair_doubts
+from core.questions.boards.judges import mean_of_judges, pooling, predicted_variance, screening
+from core.questions.boards.robustness import RULES, abstention, changes
 from core.records import PairDoubt, PairScores, RatingTable
 from core.schema import Selection
 from core.store import Store
-from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"

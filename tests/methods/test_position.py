@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bias.order import PositionBias, flips_by, position_bias
 from core.errors import InvalidOption
+from core.questions.order.method import PositionBias, flips_by, position_bias
 from core.records import PositionCounts
 
 TALLIES = ("first", "second", "tie", "pairs", "flips", "hard_flips")

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.aggregation import btd
-from core.aggregation.position_aware_btd import (
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.questions.labels import btd
+from core.questions.labels.position_aware_btd import (
     NAMES,
     PRECISION,
     apply,
@@ -23,7 +24,6 @@ from core.aggregation.position_aware_btd import (
     position_aware,
     share_ab,
 )
-from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, FloatArray, OrderCounts, VoteCells
 from core.stats.splits import CalibrationSets
 

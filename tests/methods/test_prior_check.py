@@ -9,11 +9,18 @@ from places import REPOSITORY
 
 from benchmarks import shrinkage as simulation
 from benchmarks.shrinkage import Task, draw
-from core.aggregation.btd import drps, features, fit, fit_many, probabilities
-from core.aggregation.evaluation import shrinkage_gain
-from core.aggregation.prior_check import FORECAST, check_prior, transfer_loss
-from core.aggregation.shrinkage import Prior, ShrunkenFits, pool, same_items, shrunken, shrunken_fit
-from core.interpretation.votes_to_labels import prior_use
+from core.questions.labels.btd import drps, features, fit, fit_many, probabilities
+from core.questions.labels.evaluation import shrinkage_gain
+from core.questions.labels.prior_check import FORECAST, check_prior, transfer_loss
+from core.questions.labels.shrinkage import (
+    Prior,
+    ShrunkenFits,
+    pool,
+    same_items,
+    shrunken,
+    shrunken_fit,
+)
+from core.questions.labels.words import prior_use
 from core.records import VoteCells, VoteCounts
 from core.stats.splits import calibration_sets, splits
 

@@ -14,8 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.leaderboard.anchored import ELO_PER_NAT, board, elo_of_p, standard_error, subsample_errors
-from core.leaderboard.anchors import anchor_swap, anchors, triangles
+from core.questions.boards.anchored import (
+    ELO_PER_NAT,
+    board,
+    elo_of_p,
+    standard_error,
+    subsample_errors,
+)
+from core.questions.boards.anchors import anchor_swap, anchors, triangles
 from core.records import InvalidCounts, PairScores
 
 

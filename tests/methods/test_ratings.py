@@ -16,9 +16,9 @@ from scipy.optimize import minimize
 from scipy.stats import norm, truncnorm
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.leaderboard.anchored import ELO_PER_NAT, board
-from core.leaderboard.judge_dispersion import rating_spread
-from core.leaderboard.ratings import (
+from core.questions.boards.anchored import ELO_PER_NAT, board
+from core.questions.boards.judge_dispersion import rating_spread
+from core.questions.boards.ratings import (
     ALGORITHMS,
     RAEE,
     Ratings,

@@ -7,9 +7,9 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from core.confidence.calibration_error import calibration
-from core.confidence.recalibration import recalibrate
 from core.errors import InvalidOption, TooFewLabels
+from core.questions.confidence.calibration_error import calibration
+from core.questions.confidence.recalibration import recalibrate
 
 METHODS = ("temperature", "platt", "isotonic", "histogram")
 

@@ -8,10 +8,10 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.audit_results import AuditOptions
-from core.confidence.repeated_votes import outcomes_by_share
+from core.auditing.results import AuditOptions
 from core.errors import InvalidOption
-from core.plots.calibration import bin_key
+from core.questions.confidence.figure import bin_key
+from core.questions.confidence.repeated_votes import outcomes_by_share
 from core.records import VoteCounts
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"

@@ -10,7 +10,7 @@ import pytest
 from places import REPOSITORY
 
 from benchmarks import rewardbench2
-from core.aggregation.evaluation import Evaluation, MethodScore
+from core.questions.labels.evaluation import Evaluation, MethodScore
 
 RESULTS = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
 

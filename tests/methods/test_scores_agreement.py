@@ -14,10 +14,10 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from score_draws import levels, panel, score_rows
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
-from core.leaderboard.scores import kendall_tau
+from core.questions.boards.scores import kendall_tau
+from core.questions.scores.agreement import leniency, score_agreement, spread
+from core.questions.scores.table import ScoreTable
 from core.records import InvalidCounts
-from core.scores.agreement import leniency, score_agreement, spread
-from core.scores.table import ScoreTable
 from core.stats.intervals import t_quantile
 from core.stats.jackknife import jackknife_interval, moments
 
@@ -296,7 +296,7 @@ def test_tau_of_levels_is_counted_from_their_table() -> None:
     item = np.arange(400) // 2
     table = kendall_tau(judge, people[:, 0], item)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.leaderboard.scores.KENDALL_CELLS", 0)
+        patch.setattr("core.questions.boards.scores.KENDALL_CELLS", 0)
         rows = kendall_tau(judge, people[:, 0], item)
     assert table.value == pytest.approx(kendalltau(judge, people[:, 0]).statistic, abs=1e-12)
     assert (table.low, table.high) == pytest.approx((rows.low, rows.high), abs=1e-12)

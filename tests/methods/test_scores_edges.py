@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from core.errors import TooFewLabels
-from core.scores.agreement import leniency, score_agreement, spread
-from core.scores.cut import best_cut
-from core.scores.drift import drift
-from core.scores.length import length_effect
-from core.scores.pass_rate import pass_rate
-from core.scores.passing import pass_fail
-from core.scores.people import alttest, ceiling, people_check
-from core.scores.recalibration import recalibrate_scores
-from core.scores.repeatability import repeatability
-from core.scores.table import ScoreKind, ScoreTable
-from core.scores.versions import compare_versions
+from core.questions.scores.agreement import leniency, score_agreement, spread
+from core.questions.scores.cut import best_cut
+from core.questions.scores.drift import drift
+from core.questions.scores.length import length_effect
+from core.questions.scores.pass_rate import pass_rate
+from core.questions.scores.passing import pass_fail
+from core.questions.scores.people import alttest, ceiling, people_check
+from core.questions.scores.recalibration import recalibrate_scores
+from core.questions.scores.repeatability import repeatability
+from core.questions.scores.table import ScoreKind, ScoreTable
+from core.questions.scores.versions import compare_versions
 
 NOTHING = {
     "no answers": (np.zeros(0), np.zeros((0, 1))),

@@ -13,9 +13,9 @@ from score_draws import levels, panel, score_rows
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, recall_score
 
 from core.errors import InvalidOption, TooFewLabels
-from core.scores.cut import WIDENING, best_cut
-from core.scores.passing import pass_fail
-from core.scores.table import ScoreTable
+from core.questions.scores.cut import WIDENING, best_cut
+from core.questions.scores.passing import pass_fail
+from core.questions.scores.table import ScoreTable
 from core.stats.intervals import wilson_by_item
 
 

@@ -16,10 +16,10 @@ from score_draws import levels, panel
 from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption
+from core.questions.scores.people import alttest, alttest_of_votes, ceiling, nearer, people_check
+from core.questions.scores.raters import both_scored, rater_pairs
+from core.questions.scores.table import ScoreTable
 from core.records import NO_GOLD, VoteCounts
-from core.scores.people import alttest, alttest_of_votes, ceiling, nearer, people_check
-from core.scores.raters import both_scored, rater_pairs
-from core.scores.table import ScoreTable
 
 SCORES = st.one_of(st.none(), st.integers(1, 5))
 

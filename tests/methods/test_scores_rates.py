@@ -10,9 +10,9 @@ import pytest
 from places import REPOSITORY
 
 from core.errors import InvalidOption
-from core.scores.pass_rate import pass_rate
-from core.scores.table import ScoreTable
-from core.scores.versions import compare_versions, tuned_weight
+from core.questions.scores.pass_rate import pass_rate
+from core.questions.scores.table import ScoreTable
+from core.questions.scores.versions import compare_versions, tuned_weight
 from core.stats.intervals import t_quantile, wilson_by_item
 
 REFERENCE = REPOSITORY / "tests" / "data" / "ppi_means.json"

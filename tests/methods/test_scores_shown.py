@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.interpretation import scores as sentences
-from core.interpretation.answer import MOST_WORDS, words
-from core.scores.cut import Cut
-from core.scores.pass_rate import PassRate
-from core.scores.people import AltTest
-from core.scores.recalibration import ScoreRecalibration
-from core.scores.versions import VersionDifference
+from core.finding.answer import MOST_WORDS, words
+from core.questions.scores import words as sentences
+from core.questions.scores.cut import Cut
+from core.questions.scores.pass_rate import PassRate
+from core.questions.scores.people import AltTest
+from core.questions.scores.recalibration import ScoreRecalibration
+from core.questions.scores.versions import VersionDifference
 from core.stats.estimate import Estimate
 
 NONE = np.zeros(0)

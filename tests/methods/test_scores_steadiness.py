@@ -13,11 +13,11 @@ from score_draws import levels, panel, score_rows
 from sklearn.isotonic import IsotonicRegression
 
 from core.errors import InvalidOption, TooFewLabels
-from core.scores.drift import drift
-from core.scores.length import length_effect
-from core.scores.recalibration import recalibrate_scores
-from core.scores.repeatability import repeatability
-from core.scores.table import ScoreTable
+from core.questions.scores.drift import drift
+from core.questions.scores.length import length_effect
+from core.questions.scores.recalibration import recalibrate_scores
+from core.questions.scores.repeatability import repeatability
+from core.questions.scores.table import ScoreTable
 
 # Length.
 

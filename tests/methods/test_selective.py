@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from outcomes import of_judge, of_votes
 from scipy.stats import beta
 
-from core.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.calibration import selective
+from core.questions.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
+from core.questions.confidence.words import selective
 
 verdicts = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 10).map(lambda tenth: tenth / 10), st.booleans()),

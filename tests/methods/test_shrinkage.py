@@ -11,10 +11,19 @@ from scipy import optimize
 from test_btd import HIGH, LOW, calibration_set, collapsed, plain_objective
 from test_evaluation import simulated, with_gold
 
-from core.aggregation import btd
-from core.aggregation.btd import Bounds, BTDOptions, drps, features, fit, fit_many, probabilities
-from core.aggregation.evaluation import evaluate
-from core.aggregation.shrinkage import (
+from core.errors import InvalidOption, TooFewLabels
+from core.questions.labels import btd
+from core.questions.labels.btd import (
+    Bounds,
+    BTDOptions,
+    drps,
+    features,
+    fit,
+    fit_many,
+    probabilities,
+)
+from core.questions.labels.evaluation import evaluate
+from core.questions.labels.shrinkage import (
     WEAK,
     WEAK_PRECISION,
     Prior,
@@ -23,7 +32,6 @@ from core.aggregation.shrinkage import (
     shrunken,
     shrunken_fit,
 )
-from core.errors import InvalidOption, TooFewLabels
 from core.records import FloatArray, VoteCells, VoteCounts
 from core.stats.splits import CalibrationSets, Splits, calibration_sets, everything, splits
 

@@ -483,7 +483,7 @@ def test_demo_file_loads_as_what_was_simulated():
 
 @pytest.mark.thorough
 def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
-    from core.leaderboard.anchored import board
+    from core.questions.boards.anchored import board
     from core.schema import Selection
     from core.store.vote_queries import pair_scores
 
@@ -503,7 +503,7 @@ def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
 
 
 def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
-    from core.leaderboard.anchors import triangles
+    from core.questions.boards.anchors import triangles
     from core.schema import Selection
     from core.store.vote_queries import pair_scores
 
@@ -534,7 +534,7 @@ def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded)
 
 
 def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_judge(loaded):
-    from core.confidence.calibration_error import calibration, noise_floor
+    from core.questions.confidence.calibration_error import calibration, noise_floor
     from core.schema import Selection
     from core.store.vote_queries import outcomes
 
@@ -547,7 +547,7 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
 
 
 def test_btd_fit_recovers_the_parameters_of_simulated_counts():
-    from core.aggregation.btd import fit
+    from core.questions.labels.btd import fit
 
     counts = simulate_counts(
         beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6)

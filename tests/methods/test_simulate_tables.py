@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from places import REPOSITORY
 
-from core.consensus.listwise import consensus, improvement
-from core.consensus.listwise_orders import order_sensitivity
 from core.errors import InvalidOption
 from core.importers import read
+from core.questions.lists.method import consensus, improvement
+from core.questions.lists.orders import order_sensitivity
 from core.schema import Selection
 from core.simulate.answers import (
     BOTS,

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from test_listwise import planted, rankings
 
 from benchmarks import slot_corrected as measured
-from core.consensus.slots import slot_corrected
 from core.errors import InvalidOption
+from core.questions.lists.slots import slot_corrected
 
 PULL = np.array([1.5, 0.0, -0.5, -1.0])
 

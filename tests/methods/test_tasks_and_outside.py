@@ -12,10 +12,10 @@ from levels import first_of
 from scipy.stats import kendalltau, spearmanr
 
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
-from core.interpretation.leaderboard_checks import outside
-from core.leaderboard.anchored import ELO_PER_NAT, board
-from core.leaderboard.robustness import between_tasks, heterogeneity
-from core.leaderboard.standings import (
+from core.questions.boards.anchored import ELO_PER_NAT, board
+from core.questions.boards.check_words import outside
+from core.questions.boards.robustness import between_tasks, heterogeneity
+from core.questions.boards.standings import (
     _kendalls,
     _spearmans,
     compare_outside,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from outcomes import of_judge, of_votes
 from scipy import stats
 
-from core.confidence.th_scores import th_from_rates, th_score, th_sweep
 from core.errors import InvalidOption
+from core.questions.confidence.th_scores import th_from_rates, th_score, th_sweep
 
 verdicts = st.lists(
     st.tuples(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from levels import first_of
 
-from core.interpretation.leaderboard import answer, named
-from core.leaderboard.anchored import board
-from core.leaderboard.standings import Standings, lead
+from core.questions.boards.anchored import board
+from core.questions.boards.standings import Standings, lead
+from core.questions.boards.words import answer, named
 from core.records import PairScores
 
 

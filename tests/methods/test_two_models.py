@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.interpretation.two_models import two_models
-from core.leaderboard.debiased import debiased_rate
+from core.questions.agreement.two_models import two_models
+from core.questions.boards.debiased import debiased_rate
 from core.records import NO_GOLD, VoteCounts
 
 

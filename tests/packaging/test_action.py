@@ -14,9 +14,11 @@ import yaml
 from places import REPOSITORY
 from wheels import Environment, closure, environment, link
 
+from core import audit
 from core.errors import InvalidOption
+from core.reporting.document import to_json
 from core.simulate.votes import write_demo
-from core.testing import assert_judges
+from core.use.testing import assert_judges
 
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {
@@ -117,7 +119,20 @@ def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
     document = json.loads((job / "out" / "audit.json").read_text(encoding="utf-8"))
     assert list(document["judges"]) == ["sim-judge-careful"]
     suites = ElementTree.parse(job / "out" / "junit.xml").getroot()
-    assert [suite.get("name") for suite in suites] == ["sim-judge-careful"]
+    assert [suite.get("name") for suite in suites] == ["sim-judge-careful", "gates"]
+
+
+@pytest.mark.thorough
+def test_copies_of_a_pattern_count_once(server: tuple[Path, Environment], job: Path) -> None:
+    votes = job / "votes"
+    (votes / "two.csv").write_bytes((votes / "one.csv").read_bytes())
+    code, said = step("Audit", job, server[0], files="votes/*.csv", options="--splits 0")
+    assert code == 0, said
+    document = json.loads((job / "out" / "audit.json").read_text(encoding="utf-8"))
+    for way in ([votes / "one.csv", votes / "two.csv"], [votes], [votes / "one.csv"]):
+        expected = json.loads(to_json(audit(way, splits=0)))
+        for name in ("schema", "overall", "judges", "scores"):
+            assert document[name] == expected[name], name
 
 
 @pytest.mark.thorough
@@ -128,7 +143,8 @@ def test_a_gate_that_fails(server: tuple[Path, Environment], job: Path) -> None:
     code, said = step("Audit", job, server[0], files="votes/one.csv", fail_if="ece>0.0001")
     assert code == 1
     assert "gate failed: ece>0.0001: sim-judge-boaster has ece" in said
-    assert "gate failed: ece>0.0001: sim-judge-boaster has ece" in summary(job)
+    # Once, in the audit's Markdown.
+    assert summary(job).replace("\\", "").count("ece&gt;0.0001: sim-judge-boaster has ece") == 1
     made = {path.name for path in (job / "out").iterdir()}
     assert made == {"audit.json", "junit.xml", "summary.md", "report.html"}
 
@@ -148,7 +164,7 @@ def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
 
 
 def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
-    from core.audit_results import AuditOptions
+    from core.auditing.results import AuditOptions
     from core.schema import Selection
 
     votes, few = job / "votes" / "one.csv", AuditOptions(splits=0)

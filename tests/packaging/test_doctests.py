@@ -15,12 +15,12 @@ MODULES = sorted(
     if ">>> " in path.read_text(encoding="utf-8")
 )
 WITH_EXAMPLES = {
-    "core.agreement.confusion_matrix": {"confusion"},
-    "core.agreement.kappa": {"cohen_kappa"},
-    "core.agreement.reliability": {"icc"},
-    "core.bias.order": {"position_bias"},
-    "core.confidence.calibration_error": {"calibration", "reliability"},
-    "core.confidence.th_scores": {"th_score"},
+    "core.questions.accuracy.confusion_matrix": {"confusion"},
+    "core.questions.agreement.kappa": {"cohen_kappa"},
+    "core.questions.agreement.reliability": {"icc"},
+    "core.questions.order.method": {"position_bias"},
+    "core.questions.confidence.calibration_error": {"calibration", "reliability"},
+    "core.questions.confidence.th_scores": {"th_score"},
 }
 
 

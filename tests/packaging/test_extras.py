@@ -245,7 +245,7 @@ def watched(folder: Path, *arguments: str, named: tuple[str, ...] = ()) -> list[
     """Exit code of a command, what it imported of the packages of extras, of collecting and of
     what is named, and hosts that it looked for.
     """
-    modules = json.dumps([*EXTRA_OF, "core.judging", *named])
+    modules = json.dumps([*EXTRA_OF, "core.collect", *named])
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, modules, *arguments],
         cwd=folder,

@@ -16,12 +16,12 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import _parser
-from core.audit_results import AuditOptions
+from core.auditing.results import AuditOptions
+from core.collect.cli import known_options
+from core.collect.job import Budget, Job, Judge, Terms
+from core.collect.job_file import Settings
 from core.errors import InvalidOption
 from core.importers import ReadOptions
-from core.judging.cli import known_options
-from core.judging.job import Budget, Job, Judge, Terms
-from core.judging.job_file import Settings
 from core.options import default_of, flags, from_flags, help_of, pair
 
 DOCUMENT = REPOSITORY / "docs" / "options.md"

@@ -25,7 +25,8 @@ from places import REPOSITORY
 from wheels import NO_NETWORK, build
 
 from core import __main__ as command_line
-from core import __version__, commands, installation
+from core import __version__, installation
+from core.use import commands
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 SETTINGS = installation.settings()

@@ -22,9 +22,9 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 from core import bounds
-from core.confidence.calibration_error import calibration
-from core.interpretation.answer import MOST_WORDS, words
-from core.plots.base import COLOURS
+from core.finding.answer import MOST_WORDS, words
+from core.finding.figure import COLOURS
+from core.questions.confidence.calibration_error import calibration
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import Mark, outcomes, votes_behind
@@ -337,16 +337,16 @@ def test_a_key_means_one_thing_on_every_page() -> None:
 
 
 def audited(options=None):
-    from core.audit_results import AuditOptions
-    from core.auditing import audit
+    from core.auditing.results import AuditOptions
+    from core.auditing.run import audit
     from pages.shared.cached import get_store
 
     return audit(get_store(), Selection(datasets=(DEMO,)), options or AuditOptions(splits=0))
 
 
 def test_the_overview_says_what_the_audit_says(app):
-    from core.checks.overall import answer, because, confidence_line
-    from core.interpretation.card import card_of
+    from core.auditing.card import card_of
+    from core.auditing.overall import answer, because, confidence_line
 
     page = opened(app, "overview", judge="sim-judge-boaster")
     found = audited()
@@ -441,8 +441,8 @@ def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most
 
 @pytest.mark.thorough
 def test_limits_set_on_the_overview_grade_every_page(app):
-    from core.audit_results import AuditOptions
-    from core.checks.overall import answer
+    from core.auditing.overall import answer
+    from core.auditing.results import AuditOptions
 
     page = opened(app, "overview")
     before = texts(page)

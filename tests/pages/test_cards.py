@@ -15,9 +15,9 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.agreement.kappa import disagreements
-from core.agreement.paired import WORDS, verdict_table
-from core.plots.agreement import cell_key
+from core.questions.agreement.figure import cell_key
+from core.questions.agreement.kappa import disagreements
+from core.questions.agreement.paired import WORDS, verdict_table
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store

@@ -5,13 +5,13 @@ import pytest
 from apps import opened, texts
 from streamlit.testing.v1 import AppTest
 
-from core.agreement.judge_vs_human import leave_one_out
-from core.agreement.kappa import disagreements
-from core.agreement.paired import verdict_table
-from core.agreement.reliability import inter_rater_reliability
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.interpretation import agreement as sentences
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
+from core.questions.agreement import words as sentences
+from core.questions.agreement.judge_vs_human import leave_one_out
+from core.questions.agreement.kappa import disagreements
+from core.questions.agreement.paired import verdict_table
+from core.questions.agreement.reliability import inter_rater_reliability
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

@@ -5,8 +5,8 @@ import pytest
 from apps import opened, texts
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.budget import learn, plan, trial
-from core.interpretation.planning import budget_answer, outlook
+from core.questions.planning.budget import learn, plan, trial
+from core.questions.planning.words import budget_answer, outlook
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import vote_queries as queries

@@ -14,17 +14,17 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence.calibration_error import (
+from core.questions.confidence import words as sentences
+from core.questions.confidence.calibration_error import (
     calibration,
     calibration_intervals,
     confidence_gap,
     noise_floor,
 )
-from core.confidence.recalibration import recalibrate
-from core.confidence.selective import risk_coverage, threshold_for_risk
-from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
-from core.interpretation import calibration as sentences
-from core.plots.calibration import cut_key
+from core.questions.confidence.figure import cut_key
+from core.questions.confidence.recalibration import recalibrate
+from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.simulate.votes import DEMO_DATASET
@@ -92,8 +92,8 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
 
 
 def test_audit_and_page_agree(app: AppTest) -> None:
-    from core.audit_results import AuditOptions
-    from core.auditing import audit
+    from core.auditing.results import AuditOptions
+    from core.auditing.run import audit
     from pages.shared.cached import get_store
 
     opened(app, "calibration", judge=BOASTER)

@@ -18,13 +18,13 @@ from levels import first_of
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
+from core.collect.endpoint import provider_variable
+from core.collect.items import items_of
+from core.collect.job import Budget, Job, Judge, Terms
+from core.collect.plan import described, outcome, plan, proposed
+from core.collect.prompts import FOLDER
+from core.collect.registry import begin, complete, resume, runs, started
 from core.errors import InvalidOption
-from core.judging.endpoint import provider_variable
-from core.judging.items import items_of
-from core.judging.job import Budget, Job, Judge, Terms
-from core.judging.plan import described, outcome, plan, proposed
-from core.judging.prompts import FOLDER
-from core.judging.registry import begin, complete, resume, runs, started
 from core.store import Store
 from core.store.browse import without_verdict
 
@@ -252,7 +252,7 @@ def test_protocols_over_stored_votes_name_their_judges(page, server, label):
 def test_the_prompt_is_shown_with_its_hash_and_where_to_edit_it(page, server):
     fill(page, server.url)
     assert any("You compare two responses" in code.value for code in page.code)
-    assert any("core/judging/prompts" in text and "pairwise.md" in text for text in texts(page))
+    assert any("core/collect/prompts" in text and "pairwise.md" in text for text in texts(page))
 
 
 @pytest.mark.thorough

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from test_warehouse import odd_votes, scored
 from warehouses import PASSWORD
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection
 from core.store import Store

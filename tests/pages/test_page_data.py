@@ -927,3 +927,19 @@ def test_scores_of_single_answers_lead_to_the_overview_and_to_scores(app):
     labels = {button.label for button in app.button}
     assert {"To the Overview", "To Scores"} <= labels
     assert "To the Leaderboard" not in labels
+
+
+def test_several_files_of_one_data_set_are_about_the_same_items(app) -> None:
+    def week(number: int) -> str:
+        votes = (1 if (i * number) % 7 else -1 for i in range(40))
+        rows = (f"q{i},j,{vote},1\n" for i, vote in enumerate(votes))
+        return "item_id,judge,vote,gold\n" + "".join(rows)
+
+    drop(app, ("week1.csv", week(1)), ("week2.csv", week(7)), ("copy.csv", week(7) + "\n"))
+    for box in [each for each in app.text_input if each.label == "Data set"]:
+        box.set_value("weeks")
+    calm(app.run())
+    load(app)
+    with Store.open(store_path(app)) as store:
+        there = {each.name: (each.votes, each.items) for each in store.datasets()}
+        assert there["weeks"] == (80, 40)

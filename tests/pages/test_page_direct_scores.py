@@ -11,12 +11,12 @@ from apps import new_app, opened, texts
 from places import REPOSITORY
 
 from core.importers import read
-from core.interpretation import direct_scores as score_sentences
-from core.leaderboard.anchored import board
-from core.leaderboard.judge_dispersion import dispersion
-from core.leaderboard.score_board import score_boards
-from core.leaderboard.score_spread import score_abstention
-from core.leaderboard.scores import direct_statistics
+from core.questions.boards import score_words as score_sentences
+from core.questions.boards.anchored import board
+from core.questions.boards.judge_dispersion import dispersion
+from core.questions.boards.score_board import score_boards
+from core.questions.boards.score_spread import score_abstention
+from core.questions.boards.scores import direct_statistics
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

@@ -12,11 +12,11 @@ from levels import first_of
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.btd import held_out_labels
-from core.agreement.confusion_matrix import confusion
-from core.interpretation import agreement as sentences
-from core.interpretation.answer import share
-from core.plots.agreement import cell_key
+from core.finding.answer import share
+from core.questions.accuracy.confusion_matrix import confusion
+from core.questions.agreement import words as sentences
+from core.questions.agreement.figure import cell_key
+from core.questions.labels.btd import held_out_labels
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
@@ -51,8 +51,8 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     judges = [judge for judge in tables if "person" not in judge]
     hardest = min(judges, key=lambda judge: tables[judge].accuracy.value)
     assert judge_of(page) == hardest
-    from core.audit_results import AuditOptions
-    from core.auditing import audit
+    from core.auditing.results import AuditOptions
+    from core.auditing.run import audit
     from pages.shared.cached import get_store
 
     found = audit(get_store(), Selection(datasets=(DEMO_DATASET,)), AuditOptions(splits=0))

@@ -16,17 +16,17 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence.selective import (
+from core.questions.boards.check_words import corrected, debiased
+from core.questions.boards.debiased import debiased_board, hide_gold, most_misjudged, pooled
+from core.questions.confidence.figure import cut_key
+from core.questions.confidence.selective import (
     by_btd,
     by_share,
     by_stated_confidence,
     guarantee,
     kept_comparisons,
 )
-from core.interpretation.calibration import SURENESS_NAMES, guaranteed
-from core.interpretation.leaderboard_checks import corrected, debiased
-from core.leaderboard.debiased import debiased_board, hide_gold, most_misjudged, pooled
-from core.plots.calibration import cut_key
+from core.questions.confidence.words import SURENESS_NAMES, guaranteed
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

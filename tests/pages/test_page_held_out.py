@@ -12,14 +12,14 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.confidence_weights import confidence_weighted
-from core.aggregation.ordinal_model import of_scores, ordinal
-from core.aggregation.position_aware_btd import one_order, position_aware
-from core.bias.order import position_bias
-from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE
-from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
-from core.interpretation.votes_to_labels import ordinal as ordinal_words
-from core.interpretation.votes_to_labels import position_aware as order_words
+from core.questions.labels.confidence_weights import confidence_weighted
+from core.questions.labels.ordinal_model import of_scores, ordinal
+from core.questions.labels.position_aware_btd import one_order, position_aware
+from core.questions.labels.words import SIMULATED_CONFIDENCE
+from core.questions.labels.words import confidence_weighted as weighed_words
+from core.questions.labels.words import ordinal as ordinal_words
+from core.questions.labels.words import position_aware as order_words
+from core.questions.order.method import position_bias
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store

@@ -7,8 +7,8 @@ import pytest
 from apps import opened
 from streamlit.testing.v1 import AppTest
 
-from core.consensus.ensembles import combine, compare, members
-from core.interpretation.juries import answer, jury_answer
+from core.questions.juries.method import combine, compare, members
+from core.questions.juries.words import answer, jury_answer
 from core.records import NO_GOLD
 from core.schema import Selection
 from core.store import Store

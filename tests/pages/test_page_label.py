@@ -12,7 +12,7 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import read
-from core.label_desk import LABELS_BEFORE_RESULTS, Desk, open_desk
+from core.labelling.desk import LABELS_BEFORE_RESULTS, Desk, open_desk
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

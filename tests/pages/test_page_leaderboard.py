@@ -9,12 +9,12 @@ from apps import new_app, opened, texts
 from places import REPOSITORY
 from test_leaderboard_shown import judged, scored
 
-from core.interpretation.leaderboard import answer, mid_region
-from core.leaderboard.anchored import board
-from core.plots.base import rater_styles
-from core.plots.leaderboard import board_figure, judge_key, swap_figure
+from core.finding.figure import rater_styles
+from core.finding.wording import signed_elo
+from core.questions.boards.anchored import board
+from core.questions.boards.figure import board_figure, judge_key, swap_figure
+from core.questions.boards.words import answer, mid_region
 from core.store import Store
-from core.wording import signed_elo
 
 MAIN = REPOSITORY / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

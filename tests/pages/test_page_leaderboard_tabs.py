@@ -11,17 +11,17 @@ from apps import opened, texts
 from draws import seeded
 from levels import first_of
 
-from core.agreement.reliability import icc
-from core.interpretation import leaderboard_checks as said
-from core.leaderboard.anchored import board, subsample_errors
-from core.leaderboard.judge_dispersion import rating_spread
-from core.leaderboard.judges import mean_of_judges, pooling
-from core.leaderboard.robustness import abstention, between_tasks, changes
-from core.leaderboard.standings import compare_outside, read_outside
-from core.plots.leaderboard import task_key
+from core.questions.agreement.reliability import icc
+from core.questions.boards import check_words as said
+from core.questions.boards.anchored import board, subsample_errors
+from core.questions.boards.ask import pair_doubts
+from core.questions.boards.figure import task_key
+from core.questions.boards.judge_dispersion import rating_spread
+from core.questions.boards.judges import mean_of_judges, pooling
+from core.questions.boards.robustness import abstention, between_tasks, changes
+from core.questions.boards.standings import compare_outside, read_outside
 from core.records import PairScores
 from core.schema import Selection
-from core.store.model_queries import pair_doubts
 from core.store.vote_queries import pair_scores, ratings
 
 ANCHOR = "sim-anchor-one"

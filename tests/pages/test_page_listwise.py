@@ -8,12 +8,12 @@ import pytest
 from apps import judge_of, opened
 from streamlit.testing.v1 import AppTest
 
-from core.consensus.listwise import Weights, improvement, in_top_set, pooled
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
-from core.consensus.listwise_parts import parts_alone
-from core.consensus.slots import slot_corrected
-from core.interpretation import listwise as list_sentences
-from core.interpretation.answer import MOST_WORDS, words
+from core.finding.answer import MOST_WORDS, words
+from core.questions.lists import words as list_sentences
+from core.questions.lists.method import Weights, improvement, in_top_set, pooled
+from core.questions.lists.orders import order_sensitivity, order_sweep
+from core.questions.lists.parts import parts_alone
+from core.questions.lists.slots import slot_corrected
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

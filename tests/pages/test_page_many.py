@@ -4,7 +4,7 @@ from math import nan
 
 from apps import opened
 
-from core.plots.base import COLOURS, rater_styles
+from core.finding.figure import COLOURS, rater_styles
 from pages.shared import many, widgets
 
 

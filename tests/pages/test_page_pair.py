@@ -13,8 +13,8 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.agreement.paired import JudgeVotes, compare_judges, pool_raters
-from core.interpretation.agreement import compared
+from core.questions.agreement.paired import JudgeVotes, compare_judges, pool_raters
+from core.questions.agreement.words import compared
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store

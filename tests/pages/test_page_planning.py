@@ -12,10 +12,11 @@ from levels import first_of
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.comparison import compare, parameter_grid
-from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
-from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
-from core.interpretation.planning import (
+from core.questions.planning.comparison import compare, parameter_grid
+from core.questions.planning.figure import transfer_key
+from core.questions.planning.parameter_transfer import task_distances, transfer, transfer_prediction
+from core.questions.planning.sweeps import label_sweep, vote_sweep, votes_source
+from core.questions.planning.words import (
     comparison_answer,
     enough_answer,
     labels_answer,
@@ -25,7 +26,6 @@ from core.interpretation.planning import (
     transfer_answer,
     votes_answer,
 )
-from core.plots.experiments import transfer_key
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store.vote_queries import confidence_counts, order_counts, vote_counts, vote_counts_by

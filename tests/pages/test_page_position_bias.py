@@ -11,12 +11,12 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.bias.balance import order_balance
-from core.bias.order import flips_by, position_bias
-from core.bias.preference import verbosity
-from core.interpretation import position_bias as sentences
-from core.plots import position as plots
-from core.plots.base import rater_styles
+from core.finding.figure import rater_styles
+from core.questions.leaning.preference import verbosity
+from core.questions.order import figure as plots
+from core.questions.order import words as sentences
+from core.questions.order.balance import order_balance
+from core.questions.order.method import flips_by, position_bias
 from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

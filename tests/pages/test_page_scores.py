@@ -10,12 +10,12 @@ import pytest
 from apps import all_text, new_app, opened, texts
 from streamlit.testing.v1 import AppTest
 
-from core.audit_results import AuditOptions
+from core.auditing.results import AuditOptions
 from core.importers import ReadOptions, read
-from core.interpretation import scores as sentences
-from core.plots.scores import pair_key
+from core.questions.scores import words as sentences
+from core.questions.scores.audit import audit_scores
+from core.questions.scores.figure import pair_key
 from core.schema import Selection
-from core.score_auditing import audit_scores
 from core.store import Store
 
 

@@ -14,11 +14,17 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.btd import Bounds, fit
-from core.aggregation.evaluation import FEWEST, shrinkage_gain
-from core.aggregation.rules import label_table
-from core.aggregation.shrinkage import NAMES, CandidatePrior, Kind, candidate_priors, shrunken_fit
-from core.interpretation.votes_to_labels import bound, shrinkage_answer
+from core.questions.labels.btd import Bounds, fit
+from core.questions.labels.evaluation import FEWEST, shrinkage_gain
+from core.questions.labels.rules import label_table
+from core.questions.labels.shrinkage import (
+    NAMES,
+    CandidatePrior,
+    Kind,
+    candidate_priors,
+    shrunken_fit,
+)
+from core.questions.labels.words import bound, shrinkage_answer
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

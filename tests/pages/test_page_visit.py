@@ -11,17 +11,17 @@ from apps import all_text, new_app, opened
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.checks.overall import checks_made
-from core.interpretation.card import holdings
-from core.interpretation.labelling import FEW, what_labels_bring
-from core.interpretation.two_models import two_models
+from core.auditing.card import holdings
+from core.auditing.overall import checks_made
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
+from core.finding.wording import percent
+from core.labelling.words import FEW, what_labels_bring
+from core.questions.agreement.two_models import two_models
 from core.schema import Selection
 from core.store import Store
 from core.store.browse import stored
 from core.store.vote_queries import compared_models, summary, vote_counts
-from core.wording import percent
 
 Fill = Callable[[list[dict]], AppTest]
 

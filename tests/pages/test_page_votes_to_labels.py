@@ -12,13 +12,13 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.btd import Bounds, BTDOptions, apply, fit
-from core.aggregation.evaluation import evaluate
-from core.aggregation.rules import given_labels, label_table
-from core.audit_results import AuditOptions
-from core.auditing import audit
-from core.interpretation.votes_to_labels import recommend
-from core.plots.aggregation import pattern_key, share_key
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
+from core.questions.labels.btd import Bounds, BTDOptions, apply, fit
+from core.questions.labels.evaluation import evaluate
+from core.questions.labels.figure import pattern_key, share_key
+from core.questions.labels.rules import given_labels, label_table
+from core.questions.labels.words import recommend
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

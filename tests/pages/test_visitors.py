@@ -10,7 +10,7 @@ from apps import all_text, calm, new_app, opened
 from make_examples import FIRST_SHOWN, OVERCONFIDENT, make
 from places import REPOSITORY
 
-from core.auditing import audit
+from core.auditing.run import audit
 from core.importers import ReadOptions, inspect, read
 from core.schema import Selection
 from core.store import Store

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.importers import ReadOptions, read
-from core.label_desk import open_desk
+from core.labelling.desk import open_desk
 from core.records import value_codes
 from core.schema import Selection
 from core.store import Store

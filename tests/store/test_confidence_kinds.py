@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing import AuditOptions, audit
-from core.confidence.calibration_error import calibration
+from core.auditing.run import AuditOptions, audit
 from core.importers import read
+from core.questions.confidence.calibration_error import calibration
 from core.records import OutcomeCounts
 from core.schema import Selection
 from core.store import Store

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.errors import AppellateError, InvalidOption
 from core.importers import read
-from core.interpretation.labelling import second_person_sentence
-from core.label_desk import open_desk
-from core.label_sheet import add_labels, is_sheet, join_sheet, write_sheet, write_tasks
+from core.labelling.desk import open_desk
+from core.labelling.sheet import add_labels, is_sheet, join_sheet, write_sheet, write_tasks
+from core.labelling.words import second_person_sentence
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

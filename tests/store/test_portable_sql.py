@@ -15,8 +15,10 @@ import pytest
 
 from core.errors import NoUsableVotes
 from core.importers import read
+from core.questions.boards import ask as model_queries
+from core.questions.scores import ask as score_queries
 from core.schema import Selection
-from core.store import Store, browse, marks, model_queries, score_queries, vote_queries
+from core.store import Store, browse, marks, vote_queries
 from core.store.connection import Snapshot
 from core.store.marks import Mark
 

@@ -6,12 +6,12 @@ import pytest
 
 from core.errors import NoUsableVotes, UnknownName
 from core.importers import ReadOptions, read
+from core.questions.scores import ask as queries
+from core.questions.scores.agreement import leniency, score_agreement
+from core.questions.scores.repeatability import repeatability
+from core.questions.scores.table import ScoreTable
 from core.schema import Selection
-from core.scores.agreement import leniency, score_agreement
-from core.scores.repeatability import repeatability
-from core.scores.table import ScoreTable
 from core.store import Store
-from core.store import score_queries as queries
 from core.store.browse import default_gold
 
 ALL = Selection()

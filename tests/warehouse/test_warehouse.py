@@ -24,8 +24,8 @@ from places import REPOSITORY
 from warehouses import PASSWORD, Running, absent, free_port, running
 
 from core.__main__ import main
-from core.audit_results import AuditOptions
-from core.auditing import audit
+from core.auditing.results import AuditOptions
+from core.auditing.run import audit
 from core.errors import (
     AmbiguousLabels,
     ConnectionLost,
@@ -35,9 +35,10 @@ from core.errors import (
     WarehouseError,
 )
 from core.importers import ReadOptions, inspect, read
+from core.questions.scores import ask as score_queries
 from core.reporting.document import to_json
 from core.schema import COLUMN_NAMES, Selection
-from core.store import Store, browse, score_queries
+from core.store import Store, browse
 from core.store import vote_queries as queries
 from core.store.marks import Mark
 from core.warehouse import Warehouse, look_at

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
-from core.agreement.kappa import AgreementMatrix
-from core.agreement.reliability import Repeatability
-from core.checks.check import GRADES, CheckResult
-from core.interpretation.agreement import agreement, agreement_answer
-from core.interpretation.answer import Answer, Found
+from core.finding.answer import Answer, Found
+from core.finding.check import GRADES, CheckResult
+from core.questions.agreement.judge_vs_human import LeaveOneOut, leave_one_out
+from core.questions.agreement.kappa import AgreementMatrix
+from core.questions.agreement.reliability import Repeatability
+from core.questions.agreement.words import agreement, agreement_answer
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
 from pages.shared import cached, evidence, widgets

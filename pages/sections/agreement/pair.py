@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from core.agreement.paired import JudgeVotes, PairedJudges, compare_judges, pool_raters, share_codes
-from core.interpretation.agreement import DIFFERENCES, MEASURES, compared
-from core.plots.forest import forest, series
+from core.finding.forest import forest, series
+from core.questions.agreement.paired import (
+    JudgeVotes,
+    PairedJudges,
+    compare_judges,
+    pool_raters,
+    share_codes,
+)
+from core.questions.agreement.words import DIFFERENCES, MEASURES, compared
 from core.schema import Selection
 from core.store import vote_queries as queries
 from pages.shared import cached, cards, numbers, widgets

@@ -8,11 +8,11 @@ import math
 
 import streamlit as st
 
-from core.agreement.kappa import disagreements
-from core.agreement.reliability import inter_rater_reliability, split_comparisons
-from core.interpretation import agreement as sentences
-from core.interpretation.tables import frame, frame_of
-from core.plots import agreement as plots
+from core.finding.tables import frame, frame_of
+from core.questions.agreement import figure as plots
+from core.questions.agreement import words as sentences
+from core.questions.agreement.kappa import disagreements
+from core.questions.agreement.reliability import inter_rater_reliability, split_comparisons
 from core.records import IntArray, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.agreement.controls import Results

@@ -8,16 +8,16 @@ from typing import Literal, TypeVar
 
 import streamlit as st
 
-from core.audit_results import AuditOptions
-from core.checks.check import CheckResult
-from core.confidence import calibration_error
-from core.confidence.kinds import KindOfConfidence
-from core.confidence.repeated_votes import outcomes_by_share
+from core.auditing.results import AuditOptions
 from core.errors import NoUsableVotes
-from core.interpretation.answer import Answer
-from core.interpretation.calibration import CONFIDENCE, confidence, confidence_answer
+from core.finding.answer import Answer
+from core.finding.check import CheckResult
 from core.options import default_of
-from core.plots.calibration import bin_key
+from core.questions.confidence import calibration_error
+from core.questions.confidence.figure import bin_key
+from core.questions.confidence.kinds import KindOfConfidence
+from core.questions.confidence.repeated_votes import outcomes_by_share
+from core.questions.confidence.words import CONFIDENCE, confidence, confidence_answer
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark

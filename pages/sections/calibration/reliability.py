@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core.confidence.calibration_error import calibration_intervals, noise_floor
-from core.confidence.recalibration import Method, recalibrate
-from core.interpretation import calibration as sentences
-from core.interpretation.tables import frame, frame_of
-from core.plots import calibration as plots
-from core.plots.forest import forest, series
+from core.finding.forest import forest, series
+from core.finding.tables import frame, frame_of
+from core.questions.confidence import figure as plots
+from core.questions.confidence import words as sentences
+from core.questions.confidence.calibration_error import calibration_intervals, noise_floor
+from core.questions.confidence.recalibration import Method, recalibrate
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration import controls

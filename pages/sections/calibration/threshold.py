@@ -11,14 +11,14 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from core.audit_results import AuditOptions
-from core.confidence import selective
-from core.confidence.th_scores import Scale, th_score, th_sweep
+from core.auditing.results import AuditOptions
 from core.errors import NoUsableVotes, TooFewLabels
-from core.interpretation import calibration as sentences
-from core.interpretation.tables import frame_of
+from core.finding.tables import frame_of
 from core.options import default_of
-from core.plots import calibration as plots
+from core.questions.confidence import figure as plots
+from core.questions.confidence import selective
+from core.questions.confidence import words as sentences
+from core.questions.confidence.th_scores import Scale, th_score, th_sweep
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.judging.by_hand import settle, unread
-from core.judging.job import Job
+from core.collect.by_hand import settle, unread
+from core.collect.job import Job
 from pages.sections.collect.controls import errors
 from pages.shared import cached
 

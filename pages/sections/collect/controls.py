@@ -14,14 +14,14 @@ from typing import Any, get_args
 
 import streamlit as st
 
+from core.collect import protocols
+from core.collect.items import Item, items_from, items_of, lists_of
+from core.collect.job import PROTOCOLS, Job, Orders, Rules, Terms
+from core.collect.own_verdicts import VOTES, OwnVerdicts
+from core.collect.perturbations import NAMES as CHANGES
+from core.collect.plan import Plan, plan, proposed
+from core.collect.prompts import FOLDER, NAMES, Prompt
 from core.errors import AppellateError, InvalidOption, render
-from core.judging import protocols
-from core.judging.items import Item, items_from, items_of, lists_of
-from core.judging.job import PROTOCOLS, Job, Orders, Rules, Terms
-from core.judging.own_verdicts import VOTES, OwnVerdicts
-from core.judging.perturbations import NAMES as CHANGES
-from core.judging.plan import Plan, plan, proposed
-from core.judging.prompts import FOLDER, NAMES, Prompt
 from core.options import default_of
 from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
 from pages.shared import cached, widgets

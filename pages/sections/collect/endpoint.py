@@ -12,10 +12,10 @@ from typing import Any
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
+from core.collect.endpoint import HOSTS, KEY_ENDING, host_of, is_provider_key, key_variable, trusted
+from core.collect.job import MAX_CONCURRENCY, Budget, Judge, Terms
+from core.collect.job_file import named
 from core.errors import InvalidOption
-from core.judging.endpoint import HOSTS, KEY_ENDING, host_of, is_provider_key, key_variable, trusted
-from core.judging.job import MAX_CONCURRENCY, Budget, Judge, Terms
-from core.judging.job_file import named
 from core.options import default_of
 from pages.shared import widgets
 

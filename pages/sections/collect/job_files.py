@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
+from core.collect.cli import known_options
+from core.collect.endpoint import HOSTS
+from core.collect.items import Item
+from core.collect.job import PROTOCOLS, Job, Judge
+from core.collect.job_file import parse, written
+from core.collect.own_verdicts import VOTES
+from core.collect.perturbations import COLUMN
 from core.errors import AppellateError, InvalidOption
-from core.judging.cli import known_options
-from core.judging.endpoint import HOSTS
-from core.judging.items import Item
-from core.judging.job import PROTOCOLS, Job, Judge
-from core.judging.job_file import parse, written
-from core.judging.own_verdicts import VOTES
-from core.judging.perturbations import COLUMN
 from pages.sections.collect.controls import DATASET, FILE, LABELS, PageState, in_words
 from pages.sections.collect.endpoint import (
     JUDGES,

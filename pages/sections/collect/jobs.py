@@ -9,13 +9,13 @@ from typing import Any
 
 import streamlit as st
 
+from core.collect.endpoint import check_secrets, host_of
+from core.collect.job import Job, Terms
+from core.collect.plan import Plan, described, outcome, plan, proposed
+from core.collect.prompts import FOLDER
+from core.collect.registry import Started, begin, complete, forget, resume, runs, started
+from core.collect.runner import Run
 from core.installation import INSTALLED, ROOT
-from core.judging.endpoint import check_secrets, host_of
-from core.judging.job import Job, Terms
-from core.judging.plan import Plan, described, outcome, plan, proposed
-from core.judging.prompts import FOLDER
-from core.judging.registry import Started, begin, complete, forget, resume, runs, started
-from core.judging.runner import Run
 from core.store.browse import without_verdict
 from pages.sections.collect.by_hand import settle_by_hand
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now

@@ -11,14 +11,14 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, NoUsableVotes
-from core.interpretation.answer import Answer
-from core.label_desk import PLANNED, Desk, open_desk
-from core.label_sheet import add_labels, write_sheet, write_tasks
+from core.finding.answer import Answer
+from core.finding.wording import count, enumerated
+from core.labelling.desk import PLANNED, Desk, open_desk
+from core.labelling.sheet import add_labels, write_sheet, write_tasks
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
-from core.wording import count, enumerated
 from pages.shared import cached, cards, numbers, people, start, widgets
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.errors import AppellateError, render
 from core.files import part_of
+from core.finding.wording import percent
 from core.importers import (
     Inspection,
     ReadOptions,
@@ -22,12 +23,12 @@ from core.importers import (
     with_votes,
 )
 from core.importers.join import join_labels
+from core.importers.same_items import as_one
 from core.importers.sheet import ANSWERS
 from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
-from core.wording import percent
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, numbers, uploads, widgets
 
@@ -102,6 +103,7 @@ def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
     """
     opened: str | None = None
     progress = st.progress(0.0, "Loading")
+    as_loaded = {} if again else _as_one(ready)
     for done, dropped in enumerate(ready, start=1):
         report: LoadReport | AppellateError
         more: list[LoadReport] = []
@@ -110,7 +112,7 @@ def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
             with store.together():
                 report, *more = (
                     store.load(
-                        outcome.reading,
+                        as_loaded.get(id(outcome.reading), outcome.reading),
                         dataset=dropped.dataset,
                         on_conflict="replace" if again else "keep",
                         progress=part_of(
@@ -128,6 +130,19 @@ def load(ready: Sequence[Dropped], *, again: bool = False) -> None:
     if opened:
         widgets.open_dataset(opened)
     st.rerun()
+
+
+def _as_one(ready: Sequence[Dropped]) -> dict[int, ImportResult]:
+    """By identity, the readings of files that are to be one data set, as they are loaded: what
+    several of them have is there once. Files of their own data sets are looked at one by one.
+    """
+    joined: dict[int, ImportResult] = {}
+    for dataset in {dropped.dataset: None for dropped in ready if dropped.dataset}:
+        own = [dropped.outcome.all for dropped in ready if dropped.dataset == dataset]
+        readings = [outcome.reading for outcomes in own for outcome in outcomes]
+        once = as_one(readings)
+        joined |= {id(reading): one for reading, one in zip(readings, once, strict=True)}
+    return joined
 
 
 def _result(

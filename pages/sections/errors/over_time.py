@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.accuracy import PERIOD_ITEMS, over_time
-from core.interpretation.agreement import over_time_answer
-from core.plots.forest import forest, series
+from core.finding.forest import forest, series
+from core.questions.accuracy.method import PERIOD_ITEMS, over_time
+from core.questions.agreement.words import over_time_answer
 from core.store.vote_queries import dated_columns, vote_counts_by
 from pages.sections.errors.tables import PageState
 from pages.shared import cached, cards, widgets

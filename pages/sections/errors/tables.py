@@ -10,11 +10,11 @@ from typing import get_args
 
 import streamlit as st
 
-from core.aggregation.btd import held_out_labels
-from core.agreement.confusion_matrix import Confusion, TieRule, confusion
-from core.checks.check import CheckResult
 from core.errors import NoUsableVotes, TooFewLabels
-from core.plots.agreement import accuracies
+from core.finding.check import CheckResult
+from core.questions.accuracy.confusion_matrix import Confusion, TieRule, confusion
+from core.questions.agreement.figure import accuracies
+from core.questions.labels.btd import held_out_labels
 from core.records import IntArray, VoteCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, evidence, many, widgets

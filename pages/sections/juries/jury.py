@@ -9,12 +9,12 @@ from typing import get_args
 
 import streamlit as st
 
-from core.consensus import ensembles
-from core.consensus.jury import DERIVED, FUSER, judge_jury
 from core.errors import InvalidOption
-from core.interpretation import juries as sentences
-from core.interpretation import tables
-from core.plots.consensus import accuracies_figure, departures_figure, without_figure
+from core.finding import tables
+from core.questions.juries import method as ensembles
+from core.questions.juries import words as sentences
+from core.questions.juries.figure import accuracies_figure, departures_figure, without_figure
+from core.questions.juries.jury import DERIVED, FUSER, judge_jury
 from core.records import NO_GOLD, IntArray
 from core.schema import ConfidenceSource
 from core.store.vote_queries import Mark

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.label_desk import OFFERED, PLANNED, Desk, open_desk
+from core.labelling.desk import OFFERED, PLANNED, Desk, open_desk
 from core.labelling.session import Sharing
 from core.schema import ONE_METRIC, Kind
 from core.store.labelling import replan

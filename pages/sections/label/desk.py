@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.label_desk import TAGS, Card
+from core.labelling.desk import TAGS, Card
 from pages.sections.label.controls import PageState
 from pages.shared import cached, folds, widgets
 from pages.shared.texts import marked, plain

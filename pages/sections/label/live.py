@@ -6,7 +6,9 @@ from copy import copy
 
 import streamlit as st
 
-from core.interpretation.labelling import (
+from core.labelling.desk import LABELS_BEFORE_RESULTS
+from core.labelling.shown import Shown
+from core.labelling.words import (
     LEVELS_NOT_GRADED,
     known_so_far,
     levels_sentence,
@@ -16,8 +18,6 @@ from core.interpretation.labelling import (
     standing_sentence,
     wins_sentence,
 )
-from core.label_desk import LABELS_BEFORE_RESULTS
-from core.labelling.shown import Shown
 from pages.sections.label.controls import PageState
 from pages.shared import cached, folds, widgets
 

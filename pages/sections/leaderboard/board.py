@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.interpretation import leaderboard as sentences
-from core.interpretation.leaderboard_checks import OVER_JUDGES, over_judges_answer
-from core.interpretation.tables import frame
-from core.leaderboard import by_anchor
-from core.leaderboard.anchored import Board
-from core.leaderboard.anchors import Triangles, anchor_swap
-from core.leaderboard.board_checks import over_judges
-from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
-from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
-from core.plots.leaderboard_checks import over_judges_figure
+from core.finding.tables import frame
+from core.questions.boards import by_anchor
+from core.questions.boards import words as sentences
+from core.questions.boards.anchored import Board
+from core.questions.boards.anchors import Triangles, anchor_swap
+from core.questions.boards.board_checks import over_judges
+from core.questions.boards.check_figure import over_judges_figure
+from core.questions.boards.check_words import OVER_JUDGES, over_judges_answer
+from core.questions.boards.figure import board_figure, judge_key, swap_figure, swap_key
+from core.questions.boards.standings import OtherAnchor, Standings, most_reversing
 from core.store.vote_queries import Mark
 from pages.sections.leaderboard.controls import (
     MOST_MARKED,

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.bounds import (
     MOST_SWAPPED,
     MOST_WAITED_FOR,
@@ -17,17 +16,18 @@ from core.bounds import (
     within_models,
 )
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import (
+from core.questions.agreement.kappa import agreement_matrix, reliability_factor
+from core.questions.boards.anchored import Board, Prior, board, met
+from core.questions.boards.anchors import Triangles, anchor_swap, anchors, triangles
+from core.questions.boards.panels import JudgedBoard, judged_boards, panels, unequal
+from core.questions.boards.standings import Standings, standings
+from core.questions.boards.words import (
     ALL_POOLED,
     TriangleSummary,
     judged_unequally,
     no_board,
     triangle_summaries,
 )
-from core.leaderboard.anchored import Board, Prior, board, met
-from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
-from core.leaderboard.panels import JudgedBoard, judged_boards, panels, unequal
-from core.leaderboard.standings import Standings, standings
 from core.records import PairScores, Panel
 from core.schema import Selection
 from core.store.vote_queries import Mark
@@ -47,7 +47,7 @@ class PageState(widgets.View):
     are those of the first panel alone.
     boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare,
         this first.
-    board : the one to show.  options : how `core.leaderboard.anchored.board` makes it.
+    board : the one to show.  options : how `core.questions.boards.anchored.board` makes it.
     """
 
     anchor: str

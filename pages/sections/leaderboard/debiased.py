@@ -6,11 +6,11 @@ from typing import get_args
 
 import streamlit as st
 
-from core.interpretation import leaderboard_checks as sentences
-from core.interpretation.leaderboard_checks import DEBIASED
-from core.leaderboard import debiased
-from core.plots.base import COLOURS, Style
-from core.plots.leaderboard_checks import debiased_figure
+from core.finding.figure import COLOURS, Style
+from core.questions.boards import check_words as sentences
+from core.questions.boards import debiased
+from core.questions.boards.check_figure import debiased_figure
+from core.questions.boards.check_words import DEBIASED
 from pages.sections.leaderboard.controls import PageState, all_pooled
 from pages.shared import cached, cards, numbers, widgets
 

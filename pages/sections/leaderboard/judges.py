@@ -6,13 +6,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.agreement.reliability import Repeatability, icc
-from core.checks.agreement import ICC_STRONG
 from core.errors import NoUsableVotes
-from core.interpretation import leaderboard_checks as sentences
-from core.leaderboard.anchored import board
-from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
-from core.plots.leaderboard_checks import pooling_figure, screening_figure
+from core.questions.agreement.check import ICC_STRONG
+from core.questions.agreement.reliability import Repeatability, icc
+from core.questions.boards import check_words as sentences
+from core.questions.boards.anchored import board
+from core.questions.boards.check_figure import pooling_figure, screening_figure
+from core.questions.boards.judges import (
+    CUTS,
+    PooledBoard,
+    Pooling,
+    mean_of_judges,
+    pooling,
+    screening,
+)
 from pages.sections.leaderboard.controls import PageState
 from pages.shared import cached, numbers, widgets
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.interpretation import leaderboard_checks as sentences
-from core.interpretation import tables
-from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
-from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
-from core.plots.leaderboard import outside_figure, ratings_figure
+from core.finding import tables
+from core.questions.boards import check_words as sentences
+from core.questions.boards.figure import outside_figure, ratings_figure
+from core.questions.boards.judge_dispersion import RatingSpread, rating_spread
+from core.questions.boards.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
 from pages.shared import cached, cards, numbers, widgets
 

@@ -11,11 +11,13 @@ import streamlit as st
 
 from core.bounds import of_models
 from core.errors import NoUsableVotes
-from core.interpretation import leaderboard_checks as sentences
-from core.interpretation import tables
-from core.leaderboard.anchored import subsample_errors
-from core.leaderboard.board_checks import STARTS
-from core.leaderboard.robustness import (
+from core.finding import tables
+from core.questions.boards import check_figure as plots
+from core.questions.boards import check_words as sentences
+from core.questions.boards.anchored import subsample_errors
+from core.questions.boards.board_checks import STARTS
+from core.questions.boards.figure import task_key, tasks_figure
+from core.questions.boards.robustness import (
     THRESHOLDS,
     BetweenTasks,
     abstention,
@@ -23,8 +25,6 @@ from core.leaderboard.robustness import (
     changes,
     differing,
 )
-from core.plots import leaderboard_checks as plots
-from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
 from pages.shared import cached, cards, numbers, widgets
 

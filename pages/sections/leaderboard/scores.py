@@ -12,18 +12,23 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import NoUsableVotes
-from core.interpretation import direct_scores as sentences
-from core.interpretation import tables
-from core.leaderboard.anchored import Board, board, met
-from core.leaderboard.judge_dispersion import Dispersion, dispersion
-from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
-from core.leaderboard.score_spread import THRESHOLD, THRESHOLDS, dropped_responses, score_abstention
-from core.leaderboard.scores import DirectStatistics, direct_statistics
-from core.plots.leaderboard import scores_figure
-from core.plots.leaderboard_checks import score_changes_figure
+from core.finding import tables
+from core.finding.wording import count
+from core.questions.boards import score_words as sentences
+from core.questions.boards.anchored import Board, board, met
+from core.questions.boards.check_figure import score_changes_figure
+from core.questions.boards.figure import scores_figure
+from core.questions.boards.judge_dispersion import Dispersion, dispersion
+from core.questions.boards.score_board import ScoreBoards, score_boards, scored_anchors
+from core.questions.boards.score_spread import (
+    THRESHOLD,
+    THRESHOLDS,
+    dropped_responses,
+    score_abstention,
+)
+from core.questions.boards.scores import DirectStatistics, direct_statistics
 from core.records import DirectScores, IntArray
 from core.schema import Selection
-from core.wording import count
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
 from pages.shared import cached, numbers, widgets
 

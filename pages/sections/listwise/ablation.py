@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.consensus.listwise_parts import flagged_winners, parts_alone
-from core.interpretation import listwise as sentences
-from core.interpretation import tables
-from core.plots.consensus import parts_figure
+from core.finding import tables
+from core.questions.juries.figure import parts_figure
+from core.questions.lists import words as sentences
+from core.questions.lists.parts import flagged_winners, parts_alone
 from pages.sections.listwise.controls import NO_BEST, PageState
 from pages.sections.listwise.judgements import first_places_on
 from pages.shared import cached, numbers, widgets

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.consensus.listwise import Improvements, Weights, improvement
-from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
-from core.consensus.slots import SlotCorrected, slot_corrected
 from core.errors import NoUsableVotes
+from core.questions.lists.method import Improvements, Weights, improvement
+from core.questions.lists.orders import OrderSensitivity, order_sensitivity
+from core.questions.lists.slots import SlotCorrected, slot_corrected
 from core.records import ListRankings
 from pages.shared import cached, widgets
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.consensus.listwise import in_top_set
+from core.finding.wording import count
+from core.questions.lists.method import in_top_set
 from core.records import IntArray, ListRankings
-from core.wording import count
 from pages.sections.listwise.controls import PageState
 from pages.shared import cached, numbers
 

@@ -9,12 +9,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.consensus.listwise import Consensus, Improvements, consensus, in_top_set, pooled
-from core.consensus.listwise_orders import OrderSensitivity, order_sweep
 from core.errors import NoUsableVotes
-from core.interpretation import listwise as sentences
-from core.interpretation import tables
-from core.plots.consensus import (
+from core.finding import tables
+from core.questions.juries.figure import (
     improvements_figure,
     orders_key,
     sensitivities_figure,
@@ -22,6 +19,9 @@ from core.plots.consensus import (
     slots_figure,
     sweep_figure,
 )
+from core.questions.lists import words as sentences
+from core.questions.lists.method import Consensus, Improvements, consensus, in_top_set, pooled
+from core.questions.lists.orders import OrderSensitivity, order_sweep
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without_slots
 from pages.sections.listwise.judgements import first_places, first_places_on
 from pages.shared import cached, many, numbers, widgets

@@ -4,6 +4,7 @@ matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -12,15 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.audit_results import Audit, AuditOptions
-from core.auditing import audit
-from core.checks import CHECKS
-from core.checks.check import CheckResult, Grade
-from core.checks.overall import GRADE_OF, SIGNS, answer, missing
-from core.interpretation.card import Panel, card_of, holdings, panels
-from core.interpretation.two_models import two_models
-from core.options import default_of
-from core.plots.overview import (
+from core.auditing.card import Panel, card_of, holdings, panels
+from core.auditing.checks import CHECKS
+from core.auditing.figure import (
     ALL_ROWS,
     MOST_ROWS,
     check_grid,
@@ -29,17 +24,23 @@ from core.plots.overview import (
     matrix_key,
     trust_map,
 )
+from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
+from core.auditing.results import Audit, AuditOptions
+from core.auditing.run import audit
+from core.finding.check import CheckResult, Grade
+from core.finding.wording import count, percent
+from core.options import default_of
+from core.questions.agreement.two_models import two_models
 from core.reporting.brief import brief
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
-from core.wording import count, percent
 from pages.sections.overview.label_door import label_door
 from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
 
 if TYPE_CHECKING:
-    from core.plots.base import Figure
+    from core.finding.figure import Figure
 
 PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
@@ -294,10 +295,18 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     rows = _rows(state, judge, state.raters, most)
     signs = {name: state.grade(name) for name in rows}
     results, look = state.found.checks, state.look
-    _cells("wide-matrix", check_matrix(results, rows, SHOWN, signs=signs, theme=look), rows)
-    _cells("narrow-matrix", check_grid(results, judge, SHOWN, theme=look), (judge,))
+    shown = _asked(results)
+    _cells("wide-matrix", check_matrix(results, rows, shown, signs=signs, theme=look), rows)
+    own = _asked([result for result in results if result.judge == judge])
+    _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
     st.text(answer(state.found.checks, state.found.overall))
+
+
+def _asked(results: Sequence[CheckResult]) -> list[str]:
+    """The checks that have a result."""
+    asked = {result.check for result in results}
+    return [name for name in SHOWN if name in asked]
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.interpretation.labelling import FEW, what_labels_bring
+from core.labelling.words import FEW, what_labels_bring
 from core.store.labelling import words_per_unit
 from pages.shared import cached, people, widgets
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.accuracy import by_category
-from core.aggregation.rules import dummies
-from core.audit_results import JudgeAudit
-from core.checks.overall import SIGNS, because, confidence_line
-from core.plots.forest import forest, series
+from core.auditing.overall import SIGNS, because, confidence_line
+from core.auditing.results import JudgeAudit
+from core.finding.forest import forest, series
+from core.questions.accuracy.method import by_category
+from core.questions.labels.rules import dummies
 from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
 from pages.sections.overview.first_screen import PAGES, Screen

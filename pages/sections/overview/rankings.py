@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.plots.overview import MOST_ROWS
+from core.auditing.figure import MOST_ROWS
 from core.store.selection import on_page
 from pages.sections.overview.first_screen import Screen
 from pages.shared import widgets

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.audit_results import ScoreAudit
-from core.checks import SCORE_CHECKS
-from core.checks.overall import GRADE_OF, SIGNS, checks_made, what_to_do
-from core.interpretation.card import WORDS
-from core.plots.overview import MOST_ROWS, check_matrix
-from core.plots.scores import distribution_figure, levels_figure
-from core.scores.levels import level_counts
+from core.auditing.card import WORDS
+from core.auditing.checks import SCORE_CHECKS
+from core.auditing.figure import MOST_ROWS, check_matrix
+from core.auditing.overall import GRADE_OF, SIGNS, checks_made, what_to_do
+from core.auditing.results import ScoreAudit
+from core.questions.scores.figure import distribution_figure, levels_figure
+from core.questions.scores.levels import level_counts
 from pages.sections.overview.first_screen import LEGEND, Screen
 from pages.shared import widgets
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.experiments.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
-from core.interpretation.planning import budget_answer, outlook
-from core.plots.experiments import budget_figure
-from core.wording import SAYS
+from core.finding.wording import SAYS
+from core.questions.planning.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
+from core.questions.planning.figure import budget_figure
+from core.questions.planning.words import budget_answer, outlook
 from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, numbers, widgets
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.experiments.comparison import ComparedValue, Comparison, compare
-from core.interpretation.planning import comparison_answer
-from core.plots.experiments import compared_figure, ties_figure
+from core.questions.planning.comparison import ComparedValue, Comparison, compare
+from core.questions.planning.figure import compared_figure, ties_figure
+from core.questions.planning.words import comparison_answer
 from core.records import VoteCounts
 from core.schema import Selection
 from pages.sections.planning.sweeps import PageState

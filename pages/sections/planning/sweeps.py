@@ -10,18 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.aggregation.btd import fit
-from core.aggregation.rules import RULES, rule_labels
-from core.agreement.repeats import effective_votes
 from core.errors import NoUsableVotes
-from core.experiments.sweeps import (
+from core.finding.figure import Style
+from core.finding.tables import frame
+from core.questions.agreement.repeats import effective_votes
+from core.questions.labels.btd import fit
+from core.questions.labels.rules import RULES, rule_labels
+from core.questions.planning.figure import sweep_figure
+from core.questions.planning.sweeps import (
     Sweep,
     label_sweep,
     labels_by_confidence,
     vote_sweep,
     votes_source,
 )
-from core.interpretation.planning import (
+from core.questions.planning.words import (
     EFFECTIVE,
     enough_answer,
     labels_answer,
@@ -29,9 +32,6 @@ from core.interpretation.planning import (
     votes_answer,
     worth_answer,
 )
-from core.interpretation.tables import frame
-from core.plots.base import Style
-from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, numbers, widgets

@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.btd import PARAMETERS, decision_map
 from core.errors import NoUsableVotes
-from core.experiments.comparison import parameter_grid
-from core.experiments.parameter_transfer import (
+from core.questions.labels.btd import PARAMETERS, decision_map
+from core.questions.labels.figure import MOST_VOTES
+from core.questions.planning import figure as plots
+from core.questions.planning.comparison import parameter_grid
+from core.questions.planning.parameter_transfer import (
     Transfer,
     task_distances,
     transfer,
     transfer_prediction,
 )
-from core.interpretation.planning import parameters_answer, prediction_answer, transfer_answer
-from core.plots import experiments as plots
-from core.plots.aggregation import MOST_VOTES
+from core.questions.planning.words import parameters_answer, prediction_answer, transfer_answer
 from core.records import VoteCounts
 from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, numbers, widgets

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.aggregation.position_aware_btd import PositionAware, one_order, position_aware
-from core.audit_results import AuditOptions
-from core.interpretation.tables import Column, frame_of
-from core.interpretation.votes_to_labels import position_aware as sentence
+from core.auditing.results import AuditOptions
+from core.finding.tables import Column, frame_of
 from core.options import default_of
-from core.plots.aggregation import changes_figure
+from core.questions.labels.figure import changes_figure
+from core.questions.labels.position_aware_btd import PositionAware, one_order, position_aware
+from core.questions.labels.words import position_aware as sentence
 from core.records import OrderCounts
 from pages.sections.position_bias.order import PageState
 from pages.shared import cached, numbers, widgets

@@ -9,14 +9,14 @@ from typing import Literal
 
 import streamlit as st
 
-from core.bias.balance import order_balance
-from core.bias.order import PositionBias, flips_by, margin_group
-from core.checks.check import GRADES, CheckResult, combined
 from core.errors import NoUsableVotes
-from core.interpretation import position_bias as sentences
-from core.interpretation.answer import Answer
-from core.interpretation.tables import Column, frame_of
-from core.plots import position as plots
+from core.finding.answer import Answer
+from core.finding.check import GRADES, CheckResult, combined
+from core.finding.tables import Column, frame_of
+from core.questions.order import figure as plots
+from core.questions.order import words as sentences
+from core.questions.order.balance import order_balance
+from core.questions.order.method import PositionBias, flips_by, margin_group
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, evidence, many, numbers, widgets

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.audit_results import ScoreAudit
-from core.checks import BY_NAME
-from core.checks.overall import SIGNS, because, what_to_do
-from core.interpretation import scores as sentences
-from core.interpretation.single_answers import said_of
-from core.interpretation.tables import frame
-from core.plots import scores as plots
+from core.auditing.checks import BY_NAME
+from core.auditing.overall import SIGNS, because, what_to_do
+from core.auditing.results import ScoreAudit
+from core.finding.tables import frame
+from core.questions.scores import figure as plots
+from core.questions.scores import words as sentences
+from core.questions.scores.card import said_of
+from core.questions.scores.levels import LevelCounts, level_counts
+from core.questions.scores.raters import RaterPair, both_scored
 from core.records import BoolArray, IntArray
-from core.scores.levels import LevelCounts, level_counts
-from core.scores.raters import RaterPair, both_scored
 from pages.sections.scores.answers import answers_behind
 from pages.sections.scores.controls import PageState
 from pages.shared import alternative, numbers, widgets

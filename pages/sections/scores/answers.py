@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.audit_results import ScoreAudit
+from core.auditing.results import ScoreAudit
+from core.finding.wording import count
+from core.questions.scores.ask import said_of_answers
 from core.records import BoolArray, IntArray
-from core.store.score_queries import said_of_answers
-from core.wording import count
 from pages.sections.scores.controls import PageState
 from pages.shared import cached, folds, numbers
 

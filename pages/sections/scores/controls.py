@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from core.audit_results import AuditOptions, ScoreAudit
-from core.score_auditing import audit_scores
-from core.scores.table import ScoreTable
+from core.auditing.results import AuditOptions, ScoreAudit
+from core.questions.scores.audit import audit_scores
+from core.questions.scores.table import ScoreTable
 from pages.shared import cached, evidence, widgets
 from pages.shared.limits import current_options
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.checks.check import Unknown
-from core.interpretation import scores as sentences
-from core.plots import scores as plots
+from core.finding.check import Unknown
+from core.questions.scores import figure as plots
+from core.questions.scores import words as sentences
+from core.questions.scores.levels import pass_counts
 from core.records import BoolArray
-from core.scores.levels import pass_counts
 from pages.sections.scores.answers import answers_behind
 from pages.sections.scores.controls import PageState
 from pages.shared import cached, widgets

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.checks import BY_NAME
-from core.checks.check import Unknown
-from core.checks.scores import stands_out
-from core.interpretation import scores as sentences
-from core.plots import scores as plots
+from core.auditing.checks import BY_NAME
+from core.finding.check import Unknown
+from core.questions.scores import figure as plots
+from core.questions.scores import words as sentences
+from core.questions.scores.ask import score_dates
+from core.questions.scores.check import stands_out
+from core.questions.scores.drift import drift
 from core.records import BoolArray, IntArray
-from core.scores.drift import drift
 from core.stats.periods import periods
-from core.store.score_queries import score_dates
 from pages.sections.scores.answers import answers_behind
 from pages.sections.scores.controls import PageState
 from pages.shared import cached, widgets

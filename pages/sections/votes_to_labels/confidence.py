@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
-from core.audit_results import AuditOptions
-from core.interpretation.tables import Column, frame_of
-from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges
-from core.interpretation.votes_to_labels import confidence_weighted as weighed
+from core.auditing.results import AuditOptions
+from core.finding.tables import Column, frame_of
 from core.options import default_of
-from core.plots.aggregation import changes_figure, weights_figure
+from core.questions.labels.confidence_weights import ConfidenceWeighted, confidence_weighted
+from core.questions.labels.figure import changes_figure, weights_figure
+from core.questions.labels.words import SIMULATED_CONFIDENCE, across_judges
+from core.questions.labels.words import confidence_weighted as weighed
 from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, numbers, widgets
 

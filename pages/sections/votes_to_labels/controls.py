@@ -10,9 +10,9 @@ from typing import Any, get_args
 import numpy as np
 import streamlit as st
 
-from core.aggregation.btd import DEFAULTS, Bounds, BTDFit, BTDOptions, fit
-from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
+from core.questions.labels.btd import DEFAULTS, Bounds, BTDFit, BTDOptions, fit
+from core.questions.labels.solver import Loss
 from core.records import BoolArray, VoteCells, VoteCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, many, widgets

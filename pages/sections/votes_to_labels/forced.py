@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.bias.forced_prompts import PromptRow, forced_choice, likely_prompts
 from core.errors import NoUsableVotes
-from core.interpretation.forced_prompts import LABELS, PROMPTS, forced_answer, not_forced
-from core.interpretation.tables import frame
-from core.plots.forest import forest, series
+from core.finding.forest import forest, series
+from core.finding.tables import frame
+from core.questions.labels.forced_prompts import PromptRow, forced_choice, likely_prompts
+from core.questions.labels.forced_words import LABELS, PROMPTS, forced_answer, not_forced
 from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, cards, numbers, widgets
 

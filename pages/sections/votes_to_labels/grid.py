@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.experiments.grid import ALL_TASKS, Grid, cell_name, given_in_cells, task_grid
-from core.interpretation.tables import frame
-from core.interpretation.votes_to_labels import grid_answer, grid_columns
-from core.plots.experiments import grid_figure
+from core.finding.tables import frame
+from core.questions.labels.words import grid_answer, grid_columns
+from core.questions.planning.figure import grid_figure
+from core.questions.planning.grid import ALL_TASKS, Grid, cell_name, given_in_cells, task_grid
 from core.records import VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.votes_to_labels.controls import PageState

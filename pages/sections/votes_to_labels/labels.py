@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.btd import BTDFit, decision_map, held_out_labels
-from core.aggregation.rules import label_shares, label_table, rule_labels
-from core.agreement.confusion_matrix import confusion
-from core.plots.aggregation import (
+from core.questions.accuracy.confusion_matrix import confusion
+from core.questions.labels.btd import BTDFit, decision_map, held_out_labels
+from core.questions.labels.figure import (
     MOST_VOTES,
     decision_figure,
     pattern_key,
     share_key,
     shares_figure,
 )
+from core.questions.labels.rules import label_shares, label_table, rule_labels
 from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark

@@ -7,12 +7,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.ordinal_model import OrdinalFit, of_scores, ordinal
-from core.audit_results import AuditOptions
+from core.auditing.results import AuditOptions
 from core.errors import NoUsableVotes
-from core.interpretation.votes_to_labels import ordinal as ordinal_answer
 from core.options import default_of
-from core.plots.aggregation import levels_figure, rules_figure
+from core.questions.labels.figure import levels_figure, rules_figure
+from core.questions.labels.ordinal_model import OrdinalFit, of_scores, ordinal
+from core.questions.labels.words import ordinal as ordinal_answer
 from core.records import DirectScores
 from pages.shared import cached, numbers, widgets
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.evaluation import Evaluation, evaluate
-from core.aggregation.rules import RULES, given_labels, rule_labels
-from core.audit_results import AuditOptions
-from core.interpretation.votes_to_labels import labels_answer, recommend
+from core.auditing.results import AuditOptions
 from core.options import default_of
-from core.plots.aggregation import errors_figure
+from core.questions.labels.evaluation import Evaluation, evaluate
+from core.questions.labels.figure import errors_figure
+from core.questions.labels.rules import RULES, given_labels, rule_labels
+from core.questions.labels.words import labels_answer, recommend
 from core.records import IntArray
 from pages.sections.votes_to_labels.controls import GREEK, PageState
 from pages.sections.votes_to_labels.labels import decisions_section, labels_sections

@@ -9,19 +9,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation import shrinkage
-from core.aggregation.btd import PARAMETERS, BTDFit, fit
-from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
-from core.interpretation.votes_to_labels import (
-    bound,
-    helps,
-    prior_use,
-    shrinkage_answer,
-    some,
-    weighed,
+from core.questions.labels import shrinkage
+from core.questions.labels.btd import PARAMETERS, BTDFit, fit
+from core.questions.labels.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
+from core.questions.labels.figure import (
+    errors_figure,
+    prior_weights_figure,
+    priors_figure,
+    strength_name,
 )
-from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
+from core.questions.labels.words import bound, helps, prior_use, shrinkage_answer, some, weighed
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
 from pages.sections.votes_to_labels.controls import GREEK, PageState

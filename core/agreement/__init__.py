@@ -1,1 +1,0 @@
-"""Do raters agree: a judge with itself, with other judges, with people and with gold?"""

@@ -1,0 +1,1 @@
+"""All questions of all judges."""

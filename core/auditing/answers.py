@@ -1,0 +1,141 @@
+"""The answer of an audit to the question of each page, about the judge that fares worst in it.
+
+Report and Markdown say it, and a page that is opened without a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..finding.answer import Answer, by_judge
+from ..finding.check import GRADES
+from ..questions.agreement.words import agreement_answer, errors_answer
+from ..questions.boards.standings import Standings
+from ..questions.boards.words import board_answer
+from ..questions.confidence.words import CONFIDENCE, confidence_answer
+from ..questions.labels.words import labels_answer
+from ..questions.order.words import order_answer
+from ..questions.scores.card import said_of
+from .card import card_of
+from .overall import NAMED
+
+if TYPE_CHECKING:
+    from .results import Audit, JudgeAudit
+
+
+def overview_answer(audit: Audit) -> Answer:
+    """Which judge to use, and which not: the headline of the best judge's card; of scores alone
+    that of the best of them.
+    """
+    if audit.judges:
+        return card_of(audit.judges[0], audit.judges).said
+    return said_of(audit.scores[0])
+
+
+def headlines(audit: Audit) -> str:
+    """Which judge to use, and what is said first of each of the best judges of scores and lists."""
+    parts = [overview_answer(audit).headline] if audit.judges else []
+    parts += [said_of(scores).headline for scores in audit.scores[:NAMED]]
+    if len(audit.scores) > NAMED:
+        parts.append(f"{len(audit.scores) - NAMED} more by scores.")
+    return " ".join([*parts, *(lists.headline for lists in audit.rankings[:NAMED])])
+
+
+def page_answers(audit: Audit) -> dict[str, Answer]:
+    """Page → what it answers, of the pages whose question the audit answers."""
+    made: dict[str, Callable[[Audit], Answer | None]] = {
+        "calibration": _calibration,
+        "errors": _errors,
+        "position_bias": _position,
+        "agreement": _agreement,
+        "votes_to_labels": _labels,
+        "leaderboard": _board,
+    }
+    found = {page: make(audit) for page, make in made.items()}
+    return {page: said for page, said in found.items() if said is not None}
+
+
+def _judges(audit: Audit) -> Sequence[JudgeAudit]:
+    """The judges; the people where they alone voted."""
+    return [judge for judge in audit.judges if judge.rater_type != "human"] or audit.judges
+
+
+def _calibration(audit: Audit) -> Answer | None:
+    measured = [judge for judge in _judges(audit) if judge.calibration]
+    if not measured:
+        return None
+    worst = max(measured, key=lambda judge: judge.calibration.ece if judge.calibration else 0.0)
+    found = {
+        judge.judge: {one.check: one for one in judge.checks if one.check in CONFIDENCE}
+        for judge in measured
+    }
+    return confidence_answer(found, worst.judge, worst.floor)
+
+
+def _errors(audit: Audit) -> Answer | None:
+    known = [judge for judge in _judges(audit) if judge.confusion and judge.confusion.accuracy]
+    if not known:
+        return None
+
+    def right(judge: JudgeAudit) -> float:
+        table = judge.confusion
+        return table.accuracy.value if table and table.accuracy else 0.0
+
+    worst = min(known, key=right)
+    accuracy = next(one for one in worst.checks if one.check == "accuracy")
+    assert worst.confusion is not None
+    return errors_answer(worst.judge, accuracy, worst.confusion, "votes")
+
+
+def _position(audit: Audit) -> Answer | None:
+    found = by_judge(one for judge in audit.judges for one in judge.checks)
+    known = [judge for judge in audit.judges if judge.position]
+    if not known:
+        return None
+
+    def badness(judge: JudgeAudit) -> tuple[int, float]:
+        of, flips = found[judge.judge], judge.position and judge.position.flip_rate
+        worse = max(GRADES.index(of[check].grade) for check in ("position", "stability"))
+        return worse, flips.value if flips else 0.0
+
+    worst = max([judge for judge in _judges(audit) if judge.position] or known, key=badness)
+    flips = worst.position.hard_flip_rate if worst.position else None
+    return order_answer({judge.judge: found[judge.judge] for judge in known}, worst.judge, flips)
+
+
+def _agreement(audit: Audit) -> Answer | None:
+    judges = _judges(audit)
+    asked = [judge for judge in judges if judge.repeatability] or judges
+    if not asked:
+        return None
+    found = by_judge(one for judge in judges for one in judge.checks)
+
+    def badness(judge: JudgeAudit) -> int:
+        of = found[judge.judge]
+        return max(GRADES.index(of[check].grade) for check in ("repeatability", "coin_share"))
+
+    return agreement_answer(found, max(asked, key=badness).judge, None, audit.agreement.pairs)
+
+
+def _labels(audit: Audit) -> Answer | None:
+    known = [judge for judge in _judges(audit) if judge.splits]
+    if not known:
+        return None
+
+    def error(judge: JudgeAudit) -> float:
+        return judge.splits.scores["majority"].mae if judge.splits else 0.0
+
+    worst = max(known, key=error)
+    assert worst.splits is not None
+    return labels_answer(worst.judge, worst.splits)
+
+
+def _board(audit: Audit) -> Answer | None:
+    if not audit.boards:
+        return None
+    shown = next(iter(audit.boards.values()))[0]
+    if shown.judge is not None:
+        return None
+    # What another anchor would say needs the votes.
+    return board_answer(Standings(board=shown.board, lead=None, others=()))

@@ -1,0 +1,414 @@
+"""The first screen in words and numbers: a judge's verdict as a card, and what is drawn of all
+judges.
+
+A card is the verdict in one word, a headline with its figures, and what to do about it. Every
+number is the estimate of a check (`verdicts`), and the word follows from the grades alone
+(`rules.overall`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..finding.answer import (
+    Answer,
+    Found,
+    bad,
+    difference,
+    good,
+    in_words,
+    line,
+    longest,
+    measured,
+    share,
+)
+from ..finding.check import CheckResult, Limits
+from ..finding.wording import count, percent
+from ..stats.estimate import Estimate
+from ..store.browse import Summary
+from .checks import BY_NAME, Rules
+from .overall import Overall, OverallVerdict, checks_made, confidence_line, what_to_do
+
+if TYPE_CHECKING:
+    from ..questions.order.method import PositionBias
+    from .results import JudgeAudit
+
+WORDS: dict[OverallVerdict, str] = {
+    "trust": "Trust",
+    "trust_with_limits": "Trust with limits",
+    "cannot_say": "Cannot say yet",
+    "do_not_trust": "Do not trust",
+}
+"""The verdict as one reads it on a card."""
+
+PEOPLE = "People's own votes: nobody else labelled what they judged."
+ADD_JUDGES = (
+    "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
+)
+NEARLY_ALWAYS = 0.9
+"""A judge whose accuracy is shown to reach this is right nearly always; below, mostly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What is said of one judge first: the verdict in a word and how much it rests on, the headline
+    and its figures, and what to do.
+    """
+
+    judge: str
+    verdict: OverallVerdict
+    word: str
+    made: str
+    said: Answer
+    advice: tuple[str, ...]
+
+
+MANY_TIES = 0.10
+"""Share of ties in gold from which the exact label stands beside half credit, which leaves ties
+out.
+"""
+
+
+def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
+    """The card of one judge or person of an audit.
+
+    others : of all judges, if this is the one to use, so that it says which must not be.
+    """
+    ties = judge.direction.gold_ties if judge.direction else 0.0
+    refused = [
+        other.judge
+        for other in others
+        if other.judge != judge.judge
+        and other.rater_type != "human"
+        and other.overall.verdict == "do_not_trust"
+    ]
+    return card(
+        judge.judge,
+        judge.overall,
+        judge.checks,
+        judge.position,
+        exact=judge.exact if ties >= MANY_TIES else None,
+        person=judge.rater_type == "human",
+        refused=refused,
+    )
+
+
+def card(
+    judge: str,
+    overall: Overall,
+    results: Sequence[CheckResult],
+    position: PositionBias | None,
+    *,
+    exact: Estimate | None = None,
+    person: bool = False,
+    refused: Sequence[str] = (),
+) -> Card:
+    """The card of one judge.
+
+    results : one per check.  position : what order does to it.
+    exact : share of gold's very labels, ties included, where it is to stand beside half credit.
+    person : the votes are people's, by whom judges are measured where there is no gold.
+    refused : other judges not to be trusted, named where there is room.
+    """
+    of = {result.check: result for result in results}
+    alone = person and of["accuracy"].interval is None and of["agreement"].interval is None
+    headline = PEOPLE if alone else _headline(judge, overall, of, exact is not None, refused)
+    return Card(
+        judge=judge,
+        verdict=overall.verdict,
+        word=WORDS[overall.verdict],
+        made=checks_made(results),
+        said=Answer(
+            headline=headline,
+            figures=_figures(of, position, exact),
+            good=overall.verdict == "trust",
+        ),
+        advice=(ADD_JUDGES,) if alone else tuple(dict.fromkeys(_advice(overall, of))),
+    )
+
+
+def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequence[str]) -> str:
+    """What to do with a judge and why, from grades alone; whom not to use where there is room."""
+    fine = [part for part in (_merit(of, ties), _order(of), _honest(of)) if part]
+    graver = sorted(overall.because, key=lambda check: GRAVEST.index(check))
+    faults = list(dict.fromkeys(said for check in graver if (said := _fault(check, of))))
+    if bad(of["overconfidence"]) and FAULTS["calibration"] in faults:
+        faults.remove(FAULTS["calibration"])
+    if overall.verdict == "do_not_trust":
+        first = [f"Do not use {judge}: it {' and '.join(faults[:n])}." for n in (2, 1)]
+    elif overall.verdict == "cannot_say":
+        first = [_nothing_said(judge, of, faults)]
+    elif overall.verdict == "trust_with_limits":
+        lead = f"Use {judge} with care: "
+        parts = [(fine[:2], faults[:2]), (fine[:1], faults[:2]), (fine[:1], faults[:1])]
+        first = (
+            [lead + _but(well, ill) for well, ill in parts]
+            if faults
+            else [f"{lead}{', '.join(fine)}."]
+        )
+    else:
+        first = [f"Use {judge}: {', '.join(fine[:n])}." for n in (3, 2, 1)]
+    if not refused:
+        return longest(first, [judge])
+    others = (
+        f"Do not use {refused[0] if len(refused) == 1 else f'{in_words(len(refused))} others'}."
+    )
+    return longest(
+        [f"{first[0]} {others}", *(f"{one} {others}" for one in first), *first], [judge, *refused]
+    )
+
+
+def _nothing_said(judge: str, of: Found, faults: Sequence[str]) -> str:
+    """Why no verdict can be given yet."""
+    known = of["accuracy"].interval or of["agreement"].interval
+    if known is None:
+        return f"Whether to use {judge} cannot be said yet: {UNKNOWN['accuracy']}."
+    if BLIND in faults:
+        return f"{judge} {BLIND}, so nothing supports its use yet."
+    if of["accuracy"].interval is None:
+        return f"{judge} {UNCLEAR['agreement']}, so nothing supports its use yet."
+    if good(of["accuracy"]):
+        return f"Too little is known of {judge} to use it: only how often it is right."
+    return f"{judge} {UNCLEAR['accuracy']} to use it yet."
+
+
+def _but(well: Sequence[str], ill: Sequence[str]) -> str:
+    return f"{', '.join(well)}, but {' and '.join(ill)}." if well else f"{' and '.join(ill)}."
+
+
+def _merit(of: Found, ties: bool) -> str:
+    """How right it is shown to be; empty where that is not."""
+    right, people = of["accuracy"], of["agreement"]
+    if good(right) and right.interval is not None:
+        often = "nearly always" if right.interval.low >= NEARLY_ALWAYS else "mostly"
+        return f"{often} right{' where gold decides' if ties and bad(of['ties']) else ''}"
+    if right.interval is not None and right.interval.low > 0.5:
+        return "better than a coin"
+    if right.interval is None and good(people):
+        return "agrees with people as people do"
+    return ""
+
+
+def _order(of: Found) -> str:
+    return "ignores order" if good(of["position"]) and good(of["stability"]) else ""
+
+
+def _honest(of: Found) -> str:
+    checks = ("calibration", "overconfidence", "discrimination")
+    return "honest about doubt" if all(good(of[check]) for check in checks) else ""
+
+
+GRAVEST = (
+    *("accuracy", "agreement", "position", "stability", "category", "ties", "length"),
+    *("one_judge", "own_family", "robustness", "coin_share", "repeatability", "data"),
+    *("overconfidence", "calibration", "discrimination"),
+)
+"""Checks in the order in which a headline has room for their faults."""
+UNKNOWN = {
+    "accuracy": "no gold label says how often it is right",
+    "agreement": "people are too few to say how it agrees with them",
+    "position": "was never asked in both orders",
+    "stability": "was never asked in both orders",
+}
+"""What is not known of a judge on which its verdict rests."""
+UNCLEAR = {
+    "accuracy": "is not shown to be right often enough",
+    "agreement": "is not shown to agree with people as people do",
+    "position": "may favour a place",
+    "stability": "may change verdicts when answers swap places",
+}
+BLIND = "is not shown to read the answers"
+SIGNED = {
+    "position": ("favours the answer it sees first", "favours the answer it sees second"),
+    "overconfidence": (
+        "claims more certainty than it earns",
+        "claims less certainty than it earns",
+    ),
+    "ties": ("calls ties where gold decides", "names winners where gold ties"),
+    "length": ("favours longer answers", "favours shorter answers"),
+}
+"""What it does where a difference is above 0, and where it is below."""
+FAULTS = {
+    "accuracy": "is wrong too often",
+    "category": "is weak in a category",
+    "stability": "changes verdicts when answers swap places",
+    "calibration": "states confidence that is off",
+    "discrimination": "is hardly surer where right",
+    "repeatability": "does not repeat itself",
+    "coin_share": "tosses coins on some comparisons",
+    "agreement": "agrees with people less than people do",
+    "own_family": "favours its own family",
+    "one_judge": "is two judges in these files",
+    "robustness": "is moved by changes that should not matter",
+    "data": "often gives no verdict",
+}
+
+
+def _fault(check: str, of: Found) -> str:
+    """What a check holds against a judge, in a few words; empty where it is fine."""
+    result = of[check]
+    if good(result):
+        return ""
+    if result.grade == "unknown":
+        return UNKNOWN.get(check, "")
+    if result.grade == "unclear":
+        return UNCLEAR.get(check, "")
+    found = result.interval
+    enough = result.limits.caution if result.limits is not None else math.inf
+    if check == "accuracy" and found is not None and found.low >= enough:
+        # Right often enough, and no more often than a rule that reads nothing.
+        return BLIND
+    if check in SIGNED and found is not None:
+        return SIGNED[check][0 if found.value >= 0 else 1]
+    return FAULTS.get(check, "")
+
+
+def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -> str:
+    right, people, off = (of[name].interval for name in ("accuracy", "agreement", "calibration"))
+    parts: list[str | None] = []
+    if exact is not None:
+        parts.append(f"right label {percent(exact.value)}")
+    if right is not None:
+        parts.append(f"{'where gold decides' if exact else 'right'} {share(right)}")
+    elif people is not None:
+        parts.append(f"beside people {difference(people, unit=' points')}")
+    parts.append(_changes(position))
+    slot = of["position"]
+    if bad(slot) and slot.interval is not None:
+        parts.append(f"for the first {difference(slot.interval, unit=' points')}")
+    if off is not None:
+        parts.append(f"confidence off {measured(off, 1, 100).replace(' (', ' points (')}")
+    n = next((found.n for found in (right, people, off) if found is not None), 0)
+    return line([*parts, count(n, "item") if n else None])
+
+
+def _changes(position: PositionBias | None) -> str | None:
+    """Verdicts that change with the order, beside those that change when asked again alike."""
+    if position is None or position.flip_rate is None:
+        return None
+    changes = f"order changes {percent(position.flip_rate.value)}"
+    excess = position.excess
+    if excess is None or not excess.has_interval:
+        return changes
+    if not excess.excludes(0):
+        return f"{changes}, a repeat as much"
+    more = "more" if excess.value > 0 else "less"
+    return f"{changes}, {abs(100 * excess.value):.1f} points {more} than a repeat"
+
+
+def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:
+    advice = what_to_do(overall, of)
+    if overall.verdict == "trust":
+        advice.append("Use it, and repeat the audit when judge, prompt or models change.")
+        advice.append(confidence_line(list(of.values())))
+    return advice
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Panel:
+    """One question of the evidence strip: an estimate of each judge that has one, and the limits.
+
+    scale : numbers are drawn times this.  reference : a line and what it is.
+    empty : what to add where no judge has an estimate.
+    """
+
+    title: str
+    axis: str
+    values: Mapping[str, Estimate]
+    limits: Limits
+    scale: float
+    reference: tuple[float, str] | None
+    empty: str
+
+
+def panels(results: Sequence[CheckResult], rules: Rules) -> tuple[Panel, ...]:
+    """Right, honest about confidence, ignores order, repeats itself; without gold the first is
+    people's.
+
+    Values are the estimates of the checks.
+    """
+
+    def of(check: str) -> dict[str, Estimate]:
+        return {
+            r.judge: estimate
+            for r in results
+            if r.check == check and (estimate := r.interval) is not None
+        }
+
+    def panel(
+        title: str, axis: str, check: str, values: Mapping[str, Estimate], *line: tuple[float, str]
+    ) -> Panel:
+        limits = rules.limits[check]
+        return Panel(
+            title=title,
+            axis=axis,
+            values=values,
+            limits=limits,
+            scale=1.0 if limits.unit == "number" else 100.0,
+            reference=line[0] if line else None,
+            empty=f"Add {BY_NAME[check].needs}",
+        )
+
+    right, people = of("accuracy"), of("agreement")
+    merit = panel("Right", "share right, %", "accuracy", right, (0.5, "guessing"))
+    if not right and people:
+        line = (0.0, "a person")
+        merit = panel("Agrees with people", "points beyond a person", "agreement", people, line)
+    return (
+        merit,
+        panel("Honest confidence", "off by, points", "calibration", of("calibration")),
+        panel("Ignores order", "points for the first", "position", of("position"), (0.0, "")),
+        panel("Repeats itself", "reliability, 0 to 1", "repeatability", of("repeatability")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What share of the votes has something that checks need, and how to add it."""
+
+    name: str
+    share: float
+    how: str
+
+
+def holdings(found: Summary, *, by_people: bool = False) -> tuple[Holding, ...]:
+    """Gold, order, confidence and repeats of a selection: shares of its votes, of its judges for
+    repeats.
+
+    by_people : gold is the majority of people's votes, which nobody gave as a right label.
+    """
+    judges, votes = found.judges, max(found.votes, 1)
+
+    def holding(name: str, n: int, of: int, how: str) -> Holding:
+        return Holding(name=name, share=n / max(of, 1), how=how)
+
+    return (
+        holding(
+            "gold by people's majority" if by_people else "gold",
+            sum(one.labelled for one in judges),
+            votes,
+            "Add a column gold with the right label of each comparison, or a second file with "
+            "gold alone.",
+        ),
+        holding(
+            "order",
+            sum(one.with_position for one in judges),
+            votes,
+            "Add a column position: which response was shown first (ab or ba); ask in both orders.",
+        ),
+        holding(
+            "confidence",
+            sum(one.with_confidence for one in judges),
+            votes,
+            "Add a column confidence, 0 to 1, with each vote.",
+        ),
+        holding(
+            "repeats",
+            sum(one.runs > 1 for one in judges),
+            len(judges),
+            "Ask the same more than once, and number the times in a column run.",
+        ),
+    )

@@ -1,1 +1,0 @@
-"""What decides a verdict beside the answers: order, length, family, and changes of the items."""

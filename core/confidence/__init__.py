@@ -1,1 +1,0 @@
-"""Is a confidence worth its number: calibration, nearly certain verdicts, thresholds, rescaling."""

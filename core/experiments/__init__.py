@@ -1,1 +1,0 @@
-"""How many votes and labels are enough, do labels carry over, and does another judge do better?"""

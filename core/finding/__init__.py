@@ -1,0 +1,1 @@
+"""What every question is answered in."""

@@ -1,0 +1,674 @@
+"""What the votes say of one judge: counts in, results of methods out, each computed once.
+
+A count enters by `Counted`, a method makes a result of it here, and checks, tables, JSON and gates
+read that result: one number has one home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..questions.accuracy.method import (
+    BlindRule,
+    Direction,
+    blind_rule,
+    by_category,
+    direction,
+    missing_outputs,
+    tie_gap,
+    with_missing_as_ties,
+)
+from ..questions.agreement.judge_vs_human import (
+    judge_against_people,
+    judge_credit_against_people,
+    people_agreement,
+)
+from ..questions.agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
+from ..questions.agreement.own_gold import (
+    GoldOfPeople,
+    gold_is_its_first_vote,
+    gold_is_their_majority,
+)
+from ..questions.agreement.reliability import Repeatability, icc
+from ..questions.agreement.repeats import EffectiveVotes, effective_votes
+from ..questions.agreement.steadiness import LEAST_VOTES, coin_share
+from ..questions.confidence.calibration_error import (
+    Calibration,
+    ConfidenceGap,
+    NoiseFloor,
+    calibration,
+    confidence_gap,
+    ece_interval,
+    noise_floor,
+)
+from ..questions.confidence.kinds import KindOfConfidence, kind_of_confidence
+from ..questions.confidence.repeated_votes import outcomes_by_share
+from ..questions.confidence.selective import auroc
+from ..questions.confidence.th_scores import ThScore, th_scores
+from ..questions.leaning.changes import Change, changes
+from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
+from ..questions.one_judge.method import FileDifference, between_files
+from ..questions.order.method import PositionBias, first_slot_gain, mostly_first, position_bias
+from ..questions.scores.people import EPSILON, AltTest, alttest_of_votes
+from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
+from ..stats.estimate import Estimate
+from ..stats.intervals import wilson_by_item
+from ..store import vote_queries as queries
+from ..store.file_queries import by_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..auditing.results import AuditOptions
+    from ..records import (
+        ByFile,
+        ConfidenceCounts,
+        FirstVotes,
+        IntArray,
+        LengthCounts,
+        OrderCounts,
+        RatingTable,
+        WeighedVotes,
+    )
+    from ..schema import RowsRead
+    from ..store.browse import JudgeSummary, Summary
+    from .check import Limits
+
+
+OWN_COUNTS = {
+    "ratings": ("repeatability",),
+    "positions": ("position", "orders"),
+    "first_votes": ("own_gold",),
+    "by_category": ("categories",),
+}
+"""Counts of all judges → all that asks for them of each judge."""
+
+
+class Counted:
+    """What the votes of a selection are counted to, by judge; each count is asked for when needed.
+
+    ask : a query of `store.vote_queries` and its options → its answer. An audit asks one snapshot
+        of the store, a page its cache.
+    anchors : gives the models that repeated votes are oriented by.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[..., Any],
+        summary: Summary,
+        options: AuditOptions,
+        *,
+        gold: str = "given",
+        anchors: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        self._ask = ask
+        self.summary, self.options, self.gold = summary, options, gold
+        self._anchors = anchors
+        self._evidence: dict[str, Evidence] = {}
+        self._levels: dict[float, Counted] = {}
+        self._of_kind: dict[str, dict[str, OutcomeCounts]] = {}
+        self.about = {judge.name: judge for judge in summary.judges}
+        self.people = frozenset(
+            judge.name for judge in summary.judges if judge.rater_type == "human"
+        )
+
+    @cached_property
+    def anchors(self) -> tuple[str, ...]:
+        """Models that repeated votes are oriented by."""
+        return self._anchors()
+
+    @cached_property
+    def rows_read(self) -> RowsRead | None:
+        """The rows of the files, and how many were not read whole."""
+        read: RowsRead | None = self._ask(queries.rows_read)
+        return read
+
+    @cached_property
+    def by_file(self) -> dict[tuple[str, str | None], ByFile]:
+        """What each judge said in each file, where there are several."""
+        return dict(self._ask(by_file))
+
+    @cached_property
+    def votes(self) -> dict[str, VoteCounts]:
+        """Votes per comparison."""
+        return dict(self._ask(queries.vote_counts))
+
+    @cached_property
+    def outcomes(self) -> dict[str, OutcomeCounts]:
+        """Right and wrong verdicts by confidence."""
+        return dict(self._ask(queries.outcomes, rule=self.options.correctness))
+
+    @cached_property
+    def people_kappa(self) -> float | None:
+        """Mean κ of the pairs of people; None without such a pair."""
+        kappas = [
+            pair.kappa.value
+            for pair in self.agreement.pairs
+            if pair.kappa and pair.judge_1 in self.people and pair.judge_2 in self.people
+        ]
+        return sum(kappas) / len(kappas) if kappas else None
+
+    def outcomes_of_kind(self, kind: str) -> dict[str, OutcomeCounts]:
+        """Right and wrong verdicts by confidence of one kind, for judges that have several."""
+        if kind not in self._of_kind:
+            rule = self.options.correctness
+            self._of_kind[kind] = dict(self._ask(queries.outcomes, rule=rule, kind=kind))
+        return self._of_kind[kind]
+
+    @cached_property
+    def positions(self) -> dict[str, PositionCounts]:
+        """Votes by the slot shown first."""
+        return dict(self._ask(queries.positions))
+
+    @cached_property
+    def orders(self) -> dict[str, OrderCounts]:
+        """Votes in each order, with gold; asked for only where some judge saw one order alone, or
+        voted so often that its steadiness can be told.
+        """
+        one_order = any(not counts.pairs.any() for counts in self.positions.values())
+        often = any(int(counts.n.max(initial=0)) >= LEAST_VOTES for counts in self.votes.values())
+        wanted = self.positions and (one_order or often)
+        return dict(self._ask(queries.order_counts)) if wanted else {}
+
+    @cached_property
+    def ratings(self) -> dict[str, RatingTable]:
+        """Repeated votes."""
+        return dict(self._ask(queries.ratings, anchors=self.anchors))
+
+    @cached_property
+    def weighed(self) -> dict[str, WeighedVotes]:
+        """What rules beyond counts need, where there are splits or a grid."""
+        wanted = self.options.splits or self.options.grid
+        return dict(self._ask(queries.weighed_votes)) if wanted else {}
+
+    @cached_property
+    def by_confidence(self) -> dict[str, ConfidenceCounts]:
+        """Votes by the confidence that they state."""
+        return dict(self._ask(queries.confidence_counts))
+
+    @cached_property
+    def lengths(self) -> dict[str, LengthCounts]:
+        """Votes on responses of known, different length."""
+        return dict(self._ask(queries.length_counts))
+
+    @cached_property
+    def outputs(self) -> dict[str, OutputCounts]:
+        """Votes beside outputs that have none, where some have none."""
+        return dict(self._ask(queries.outputs)) if self.summary.unparsed else {}
+
+    @cached_property
+    def by_category(self) -> dict[str, dict[str, VoteCounts]]:
+        """Category → judge → votes, where there are several."""
+        several = len(self.summary.categories) > 1
+        return dict(self._ask(queries.vote_counts_by, column="category")) if several else {}
+
+    @cached_property
+    def first_votes(self) -> dict[str, FirstVotes]:
+        """The first vote on each comparison, where a judge voted twice on some with gold."""
+        repeated = any(
+            bool(((counts.n > 1) & (counts.gold != NO_GOLD)).any())
+            for counts in self.votes.values()
+        )
+        return dict(self._ask(queries.first_votes)) if repeated else {}
+
+    @cached_property
+    def gold_of_people(self) -> GoldOfPeople | None:
+        """Whether the gold of the file is the majority of its people."""
+        people = {name: self.votes[name] for name in sorted(self.people) if name in self.votes}
+        return gold_is_their_majority(people) if self.gold == "given" and people else None
+
+    @cached_property
+    def namesakes(self) -> Mapping[str, tuple[str, ...]]:
+        """Judge without a named family → the models that bear its name."""
+        judges = [name for name in self.about if name not in self.people]
+        return self.options.namesakes(judges, self.summary.models)
+
+    @cached_property
+    def names(self) -> pa.Table | None:
+        """Models of the comparisons, where a judge is of a family."""
+        wanted = self.options.families or self.namesakes
+        return self._ask(queries.comparison_names) if wanted else None
+
+    @cached_property
+    def models(self) -> IntArray:
+        """Ids of the two models of each comparison, −1 where they have no names."""
+        models: IntArray = self._ask(queries.compared_models)
+        return models
+
+    @cached_property
+    def changes(self) -> dict[str, tuple[Change, ...]]:
+        """What changes of the items did to verdicts."""
+        return changes(self._ask(queries.perturbed_votes), level=self.options.level)
+
+    @cached_property
+    def agreement(self) -> AgreementMatrix:
+        """Agreement of all pairs of judges."""
+        return agreement_matrix(self.votes, level=self.options.level)
+
+    def of(self, judge: str) -> Evidence:
+        """All that is known of one judge."""
+        if judge not in self._evidence:
+            self._evidence[judge] = Evidence(self, judge)
+        return self._evidence[judge]
+
+    def settle(self) -> None:
+        """Make every judge's results that have counts of their own, and let go of these counts.
+
+        Results are small, counts are as many as votes: of ten million few fit in memory at once.
+        """
+        for counts, results in OWN_COUNTS.items():
+            for judge, result in product(self.about, results):
+                getattr(self.of(judge), result)
+            self.release(counts)
+
+    def release(self, counts: str) -> None:
+        """Let go of counts, which are asked for again if they are needed again."""
+        self.__dict__.pop(counts, None)
+
+    def at_level(self, level: float) -> Counted:
+        """The same counts, for results with intervals of another level."""
+        if level not in self._levels:
+            options = replace(self.options, level=level, splits=0)
+            self._levels[level] = Counted(
+                self._ask, self.summary, options, gold=self.gold, anchors=self._anchors
+            )
+        return self._levels[level]
+
+
+class Evidence:
+    """Results on one judge, each made when it is first asked for; None where votes cannot tell."""
+
+    metric = None
+
+    def __init__(self, counted: Counted, judge: str) -> None:
+        self.counted, self.judge = counted, judge
+        self.options, self.level = counted.options, counted.options.level
+        self.limits: Mapping[str, Limits] = counted.options.rules.limits
+
+    @property
+    def about(self) -> JudgeSummary:
+        """How many votes of which kind it has."""
+        return self.counted.about[self.judge]
+
+    @property
+    def votes(self) -> VoteCounts | None:
+        """Its votes per comparison."""
+        return self.counted.votes.get(self.judge)
+
+    @property
+    def outcomes(self) -> OutcomeCounts | None:
+        """Its right and wrong verdicts."""
+        return self.counted.outcomes.get(self.judge)
+
+    @cached_property
+    def stated(self) -> OutcomeCounts | None:
+        """Its verdicts on gold that have a confidence; None without one. By share of votes the
+        verdict is the majority of a repeated comparison.
+        """
+        if self.options.confidence_by == "share":
+            return None if self.votes is None else outcomes_by_share(self.votes)
+        stated = None if self.outcomes is None else self.outcomes.with_confidence()
+        return stated if stated is not None and stated.n.sum() else None
+
+    @property
+    def positions(self) -> PositionCounts | None:
+        """Its votes by the slot shown first."""
+        return self.counted.positions.get(self.judge)
+
+    @property
+    def outputs(self) -> OutputCounts | None:
+        """Its outputs, where some have no vote."""
+        return self.counted.outputs.get(self.judge)
+
+    @property
+    def is_person(self) -> bool:
+        """Whether the votes are a human rater's."""
+        return self.judge in self.counted.people
+
+    @cached_property
+    def between_files(self) -> FileDifference | None:
+        """The files between which it differs most."""
+        judged = self.counted.by_file.get((self.judge, None))
+        return None if judged is None else between_files(judged)
+
+    @cached_property
+    def own_gold(self) -> str | None:
+        """Whose votes gold is made of, where its own are among them."""
+        if makes_gold(self.judge, self.counted.people, self.counted.gold):
+            by_people = self.counted.gold == "humans"
+            return "human votes, its own among them" if by_people else "its own votes"
+        if self.counted.gold != "given" or not self.has_gold:
+            return None
+        theirs = self.counted.gold_of_people
+        if self.is_person and theirs is not None and theirs.is_theirs:
+            return (
+                "the people's votes, its own among them: it equals their majority even where one "
+                "vote decides"
+            )
+        first = self.counted.first_votes.get(self.judge)
+        own = (
+            None
+            if first is None or self.votes is None
+            else gold_is_its_first_vote(self.votes, first)
+        )
+        if own is None or not own.is_its_own:
+            return None
+        return "its own first votes, which it equals more often than later ones"
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether any comparison that it judged has a gold label."""
+        return self.votes is not None and bool((self.votes.gold != NO_GOLD).any())
+
+    @cached_property
+    def exact(self) -> Estimate | None:
+        """Share of verdicts with gold's very label, by item; its n is the number of verdicts."""
+        outcomes = self.outcomes
+        if outcomes is None:
+            return None
+        share = wilson_by_item(outcomes.item, outcomes.n, outcomes.correct, level=self.level)
+        return replace(share, n=int(outcomes.n.sum()))
+
+    @cached_property
+    def direction(self) -> Direction | None:
+        """Half credit on decided gold; many outputs without a verdict count half, as ties do."""
+        credited = with_missing_as_ties(self.outputs) or self.votes
+        return None if credited is None else direction(credited, level=self.level)
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """The half credit of `direction`."""
+        return self.direction.credit if self.direction else None
+
+    @cached_property
+    def blind_rule(self) -> BlindRule | None:
+        """The rule without reading that it is least shown to beat."""
+        if self.votes is None or self.direction is None:
+            return None
+        return blind_rule(
+            self.votes,
+            orders=self.orders,
+            order_known=self.position is not None,
+            lengths=self.counted.lengths.get(self.judge),
+            models=self.counted.models,
+            level=self.level,
+        )
+
+    @property
+    def orders(self) -> OrderCounts | None:
+        """Its votes by order, where that is known and of use."""
+        return self.counted.orders.get(self.judge)
+
+    @cached_property
+    def categories(self) -> dict[str, Estimate]:
+        """Half credit in each category with enough items, the weakest first."""
+        own = {
+            category: of_judge[self.judge]
+            for category, of_judge in self.counted.by_category.items()
+            if category and self.judge in of_judge
+        }
+        return by_category(own, level=self.level)
+
+    @cached_property
+    def alternative(self) -> AltTest | None:
+        """The Alternative Annotator Test beside the people who voted, taken for experts."""
+        return self.alternative_of("experts")
+
+    def alternative_of(self, kind: str) -> AltTest | None:
+        """The same for people of a kind of `EPSILON`; None without two, or for one of them."""
+        people = {
+            name: self.counted.votes[name]
+            for name in sorted(self.counted.people)
+            if name in self.counted.votes
+        }
+        if self.votes is None or self.is_person or len(people) < 2:
+            return None
+        return alttest_of_votes(self.votes, people, epsilon=EPSILON[kind])
+
+    @cached_property
+    def tie_gap(self) -> Estimate | None:
+        """Share of ties minus gold's."""
+        return None if self.votes is None else tie_gap(self.votes, level=self.level)
+
+    @cached_property
+    def missing(self) -> Estimate | None:
+        """Share of outputs without a verdict."""
+        return missing_outputs(self.votes, self.outputs, level=self.level)
+
+    @cached_property
+    def position(self) -> PositionBias | None:
+        """What order does, where it is known."""
+        return None if self.positions is None else position_bias(self.positions, level=self.level)
+
+    @cached_property
+    def slot_gain(self) -> Estimate | None:
+        """What being shown first gains, where one order was shown."""
+        orders = self.orders
+        return None if orders is None else first_slot_gain(orders, level=self.level)
+
+    @cached_property
+    def slots_differ(self) -> bool:
+        """Whether some model was mostly shown first, or nobody knows: slots then differ in more
+        than their place.
+        """
+        orders = self.orders
+        return orders is None or mostly_first(orders, self.counted.models)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Every measure of calibration."""
+        if self.stated is None:
+            return None
+        return calibration(self.stated, bins=self.options.bins, level=self.level)
+
+    @cached_property
+    def noise_floor(self) -> NoiseFloor | None:
+        """ECE of a perfectly calibrated judge with the same confidences."""
+        if self.stated is None:
+            return None
+        return noise_floor(
+            self.stated,
+            bins=self.options.bins,
+            level=self.level,
+            rng=np.random.default_rng(self.options.seed),
+        )
+
+    @cached_property
+    def ece(self) -> Estimate | None:
+        """Expected calibration error, its interval by item."""
+        if self.stated is None or self.calibration is None:
+            return None
+        interval = ece_interval(
+            self.stated,
+            bins=self.options.bins,
+            level=self.level,
+            rng=np.random.default_rng(self.options.seed),
+        )
+        return replace(interval, value=self.calibration.ece, n=self.calibration.items)
+
+    @cached_property
+    def gap(self) -> ConfidenceGap | None:
+        """Confidence beyond the share right."""
+        return None if self.stated is None else confidence_gap(self.stated, level=self.level)
+
+    @cached_property
+    def th(self) -> tuple[ThScore, ...]:
+        """TH-Scores of its confidence, by ε."""
+        return () if self.stated is None else tuple(th_scores(self.stated, self.options.epsilons))
+
+    @cached_property
+    def confidences(self) -> tuple[KindOfConfidence, ...]:
+        """Every kind of its confidence side by side, and the share of its votes; never pooled."""
+        outcomes, votes, graded = self.outcomes, self.votes, self.options.confidence_by
+        kinds = () if outcomes is None else outcomes.other_kinds
+        others = (self.counted.outcomes_of_kind(kind).get(self.judge) for kind in kinds if kind)
+
+        def measured(by: str, verdicts: OutcomeCounts | None) -> KindOfConfidence | None:
+            return kind_of_confidence(
+                by,
+                verdicts,
+                epsilons=self.options.epsilons,
+                bins=self.options.bins,
+                level=self.level,
+            )
+
+        rows = (
+            self._graded_confidence if graded == "stated" else measured("stated", outcomes),
+            *(measured("stated", each) for each in others),
+            self._graded_confidence
+            if graded == "share"
+            else measured("share", None if votes is None else outcomes_by_share(votes)),
+        )
+        return tuple(row for row in rows if row is not None)
+
+    @property
+    def _graded_confidence(self) -> KindOfConfidence | None:
+        """The kind that the checks grade."""
+        if self.stated is None or self.calibration is None:
+            return None
+        return KindOfConfidence(
+            kind=self.stated.kind,
+            by=self.options.confidence_by,
+            calibration=self.calibration,
+            auroc=self.discrimination,
+            th=self.th,
+        )
+
+    @cached_property
+    def discrimination(self) -> Estimate | None:
+        """AUROC of confidence for right against wrong verdicts; a tie where gold decides is
+        neither.
+        """
+        if self.stated is None or not any(self.stated.right_and_wrong()):
+            return None
+        return auroc(self.stated.sided(), level=self.level)
+
+    @property
+    def constant_confidence(self) -> bool:
+        """Whether every verdict has the same confidence."""
+        stated = self.stated
+        return stated is not None and float(stated.confidence.min()) == float(
+            stated.confidence.max()
+        )
+
+    @cached_property
+    def repeatability(self) -> Repeatability | None:
+        """Reliability of repeated votes."""
+        ratings = self.counted.ratings.get(self.judge)
+        return None if ratings is None else icc(ratings, level=self.level)
+
+    @cached_property
+    def coin_share(self) -> Estimate | None:
+        """On which share of comparisons it is as unsteady as a coin."""
+        if self.votes is None:
+            return None
+        return coin_share(self.votes, self.counted.orders.get(self.judge), level=self.level)
+
+    @cached_property
+    def effective_votes(self) -> EffectiveVotes | None:
+        """How many independent votes its repeated votes are worth."""
+        return None if self.votes is None else effective_votes(self.votes, level=self.level)
+
+    @cached_property
+    def length(self) -> Verbosity | None:
+        """Preference for the longer response."""
+        lengths = self.counted.lengths.get(self.judge)
+        return None if lengths is None else verbosity(lengths, level=self.level)
+
+    @cached_property
+    def own_family(self) -> OwnFamily | None:
+        """Preference for models of its own family, where it has one."""
+        options, names = self.options, self.counted.names
+        named = options.family(self.judge) is not None or self.judge in self.counted.namesakes
+        if names is None or self.votes is None or not named:
+            return None
+        models = [names[column].to_pylist() for column in ("model_a", "model_b")]
+        own = {m for m in {*models[0], *models[1]} if options.same_family(self.judge, m)}
+        of_family = [np.array([model in own for model in side], dtype=np.int64) for side in models]
+        others = [
+            votes
+            for judge, votes in self.counted.votes.items()
+            if not options.same_family(self.judge, judge)
+        ]
+        side = (of_family[0] - of_family[1])[self.votes.comparison]
+        return own_family(self.votes, side, others, level=self.level)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What changes of the items did to its verdicts."""
+        return self.counted.changes.get(self.judge, ())
+
+    @cached_property
+    def other_people(self) -> dict[str, VoteCounts]:
+        """Votes of the people beside it."""
+        return {
+            name: self.counted.votes[name]
+            for name in sorted(self.counted.people)
+            if name != self.judge and name in self.counted.votes
+        }
+
+    @cached_property
+    def beside_people(self) -> Estimate | None:
+        """How much more often it says what the other people say than a left-out person does."""
+        if self.votes is None or len(self.other_people) < 2:
+            return None
+        return judge_against_people(self.votes, self.other_people, level=self.level)
+
+    @cached_property
+    def people_rate(self) -> Estimate | None:
+        """How often a left-out person says what the others say."""
+        if len(self.other_people) < 2:
+            return None
+        return people_agreement(self.other_people, level=self.level)
+
+    @cached_property
+    def credit_by_people(self) -> Estimate | None:
+        """Half credit against what the majority of the people decides."""
+        if self.votes is None or len(self.other_people) < 2:
+            return None
+        return judge_credit_against_people(self.votes, self.other_people, level=self.level)
+
+    @cached_property
+    def partner(self) -> JudgePair | None:
+        """Its agreement with the person, or judge, that shares most comparisons with it."""
+        return closest_partner(self.judge, self.counted.agreement, self.counted.people)
+
+    @cached_property
+    def reference(self) -> Literal["gold", "people", "none"]:
+        """What says how often it is right."""
+        if self.direction is not None and self.own_gold is None:
+            return "gold"
+        return "people" if self.credit_by_people is not None else "none"
+
+
+def makes_gold(judge: str, people: Collection[str], gold: str) -> bool:
+    """Whether gold, as a selection forms it, holds the judge's own votes."""
+    return gold == judge or (gold == "humans" and judge in people)
+
+
+def closest_partner(
+    judge: str, agreed: AgreementMatrix, people: Collection[str]
+) -> JudgePair | None:
+    """The pair with the human that shares most comparisons with it; without humans, with the judge
+    that does.
+
+    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater
+    decides.
+    """
+
+    def closeness(pair: JudgePair) -> tuple[bool, int]:
+        return (pair.judge_2 if pair.judge_1 == judge else pair.judge_1) in people, pair.n
+
+    shared = [pair for pair in agreed.of(judge) if pair.n] if judge in agreed.judges else []
+    closest = max(map(closeness, shared), default=None)
+    nearest = [pair for pair in shared if closeness(pair) == closest]
+    by_kappa = sorted(
+        (pair.kappa.value, place) for place, pair in enumerate(nearest) if pair.kappa is not None
+    )
+    return nearest[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(nearest), None)

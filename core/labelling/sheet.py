@@ -1,0 +1,287 @@
+"""The same cards for a spreadsheet or for Label Studio: written blind, filled by people, and joined
+again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InvalidOption, UnreadableFile
+from ..finding.wording import count, one_line
+from ..importers import ReadOptions, read
+from ..importers.declared import get
+from ..importers.join import join_labels
+from ..importers.source import open_source
+from ..importers.tables import Record, read_delimited, read_records
+from ..schema import Kind, Selection
+from ..store import Store
+from .desk import Card, Desk, open_desk
+from .session import card_code, places_of
+
+CARD, DRAW, LABEL, NOTE, TAGS, PERSON = "card", "draw", "label", "note", "tags", "person"
+MARKS = frozenset({CARD, DRAW, LABEL})
+"""Columns by which a sheet of this program is known."""
+WORDS: Mapping[str, str] = {
+    "left": "1",
+    "l": "1",
+    "right": "2",
+    "r": "2",
+    "tie": "0",
+    "same": "0",
+    "equal": "0",
+    "both bad": "b",
+    "bad": "b",
+    "cannot tell": "x",
+    "?": "x",
+    "pass": "p",
+    "passed": "p",
+    "yes": "p",
+    "fail": "f",
+    "failed": "f",
+    "no": "f",
+}
+"""Words for keys; keys stand for themselves."""
+SHEET_PERSON = "sheet"
+"""Who labelled, where a sheet names nobody: the rows of its labels need a name."""
+NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetReport:
+    """What became of a sheet.
+
+    labels : filled rows.  joined : those that are labels now.  missed : (row of the file, why).
+    first : of the labelled, how many are the first of the order by design, without a gap.
+    """
+
+    labels: int
+    joined: int
+    missed: tuple[tuple[int, str], ...]
+    first: int
+
+    @property
+    def sentence(self) -> str:
+        said = (
+            f"{self.joined:,} of {count(self.labels, 'label')} joined, the order by design is "
+            f"known (the first {self.first:,} of it without a gap)."
+        )
+        if not self.missed:
+            return said
+        named = "; ".join(f"row {row}: {why}" for row, why in self.missed[:NAMED])
+        more = len(self.missed) - NAMED
+        return f"{said} Not joined: {named}{f'; and {more:,} more' if more > 0 else ''}."
+
+
+def write_sheet(desk: Desk, labels: int) -> str:
+    """The first items of the order as a CSV to be filled in: texts, sides drawn anew, and nothing
+    of judges, models, order or results. Of fewer items than wanted, all.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow([*_heads(desk), LABEL, TAGS, NOTE, PERSON])
+    for draw, card, *texts in _cards(desk, labels):
+        writer.writerow([draw, card, *map(_cell, texts), *[""] * 4])
+    return out.getvalue()
+
+
+def write_tasks(desk: Desk, labels: int) -> str:
+    """The cards of `write_sheet` as tasks for Label Studio, a JSON to import there.
+
+    docs/labelling.md has the labelling interface that shows them.
+    """
+    heads = _heads(desk)
+    cards = _cards(desk, labels)
+    tasks = [{"data": dict(zip(heads, (x or "" for x in card), strict=True))} for card in cards]
+    return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
+
+
+def _heads(desk: Desk) -> tuple[str, ...]:
+    texts = ("left", "right") if desk.plan.kind == "votes" else ("response",)
+    return (DRAW, CARD, "prompt", *texts)
+
+
+def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
+    for place in range(min(labels, desk.size)):
+        card = desk.card(SHEET_PERSON, place)
+        code = card_code(desk.plan.seed, place)
+        yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
+
+
+def _cell(text: str | None) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text and text[0] in "=+-@\t\r" else text or ""
+
+
+def is_sheet(name: str, data: bytes | Path) -> bool:
+    """Whether a file is a sheet that this program wrote, or its tasks out of Label Studio."""
+    source = open_source(name, data, ReadOptions().max_bytes)
+    if source.kind == "delimited":
+        return set(read_delimited(source).columns) >= MARKS
+    if source.kind != "json":
+        return False
+    records = read_records(source, _is_task).records
+    return bool(records) and _is_task(records[0])
+
+
+def _is_task(record: Record) -> bool:
+    return {CARD, DRAW} <= (get({"root": record}, "root.data") or {}).keys()
+
+
+def _filled(name: str, data: bytes | Path) -> tuple[dict[str, list[str]], list[int]]:
+    """Cells of a filled sheet by column, and the numbers of its rows."""
+    source = open_source(name, data, ReadOptions().max_bytes)
+    if source.kind == "json":
+        rows = [
+            (number, row)
+            for number, record in enumerate(read_records(source, _is_task).records, start=1)
+            for row in _annotated(record)
+        ]
+        heads = (DRAW, CARD, LABEL, NOTE, TAGS, PERSON)
+        return {head: [row[head] for _, row in rows] for head in heads}, [n for n, _ in rows]
+    table = read_delimited(source)
+    cells = {
+        column: [(value or "").strip() for value in values.to_pylist()]
+        for column, values in table.columns.items()
+    }
+    return cells, [int(row) for row in table.row]
+
+
+def _annotated(task: Record) -> Iterator[dict[str, str]]:
+    """What each person said of a task in Label Studio: the side of a pairwise result, else a choice
+    or a rating; cancelled ones are left out.
+    """
+    annotations = get({"root": task}, "root.annotations")
+    for one in annotations if isinstance(annotations, list) else []:
+        if not isinstance(one, dict) or one.get("was_cancelled"):
+            continue
+        by = get({"one": one}, "one.completed_by.email | one.completed_by.id | one.completed_by")
+        row = {head: str(get({"root": task}, f"root.data.{head}") or "") for head in (DRAW, CARD)}
+        row |= {LABEL: "", NOTE: "", TAGS: "", PERSON: f"annotator {by}" if by else ""}
+        results = one.get("result")
+        for result in results if isinstance(results, list) else []:
+            scopes = {"value": result.get("value") if isinstance(result, dict) else None}
+            said = get(scopes, "value.selected | value.choices.0 | value.rating")
+            row[LABEL] = row[LABEL] or str("" if said is None else said).strip()
+            row[NOTE] = row[NOTE] or str(get(scopes, "value.text.0") or "").strip()
+        yield row
+
+
+def _seed(name: str, cells: Sequence[str]) -> int:
+    """The seed that most rows name; one that was damaged does not hide it."""
+    for text, _ in Counter(cell for cell in cells if cell).most_common():
+        with suppress(ValueError):
+            return int(text, 16)
+    raise UnreadableFile(f"{name}: column {DRAW}: no row names the draw of its items")
+
+
+def join_sheet(
+    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
+) -> SheetReport:
+    """Write the labels of a sheet as if they had been given on the page; all of them, or none.
+
+    A row whose card or label cannot be read is named and left out. A data set that is not labelled
+    yet takes the order of the sheet.
+
+    Raises UnreadableFile: no row has a label, or no card is of this data set's order.
+    """
+    columns, numbers = _filled(name, data)
+    seed = _seed(name, columns[DRAW])
+    desk = open_desk(store, dataset, kind=kind, seed=seed)
+    places = places_of(columns[CARD], seed, desk.size)
+    if desk.plan.seed != seed:
+        places = [None] * len(places)
+    missed: list[tuple[int, str]] = []
+    joined: list[int] = []
+    filled = [k for k, label in enumerate(columns[LABEL]) if label]
+    if not filled:
+        raise UnreadableFile(f"{name}: column {LABEL}: no row has a label yet. Fill some.")
+    blank = [""] * len(columns[LABEL])
+    with store.together():
+        for k in filled:
+            row, said = numbers[k], columns[LABEL][k]
+            key = WORDS.get(said.casefold(), said.casefold())
+            place = places[k]
+            if place is None:
+                card = one_line(columns[CARD][k])[:40]
+                missed.append((row, f"no card {card!r} in the order of {dataset}"))
+                continue
+            if key not in desk.keys:
+                missed.append((row, f"label {one_line(said)[:40]!r}; use {', '.join(desk.keys)}"))
+                continue
+            person = columns.get(PERSON, blank)[k] or SHEET_PERSON
+            tags = [tag.strip() for tag in columns.get(TAGS, blank)[k].split(",") if tag.strip()]
+            swapped = desk.plan.kind == "votes" and desk.session.swapped(SHEET_PERSON, place)
+            shown = Card(place=place, again=False, swapped=swapped, prompt=None, texts=())
+            desk.answer(person, shown, key, tags=tags, note=columns.get(NOTE, blank)[k])
+            joined.append(place)
+    if not joined:
+        raise UnreadableFile(
+            f"{name}: none of its {len(filled)} labels is of {dataset}: row {missed[0][0]}: "
+            f"{missed[0][1]}"
+        )
+    return SheetReport(
+        labels=len(filled), joined=len(joined), missed=tuple(missed), first=_without_gap(joined)
+    )
+
+
+def add_labels(
+    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
+) -> str:
+    """Add people's labels in a file to a data set that is stored; what became of them.
+
+    The file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
+    names the answers by ids or texts (`core.importers.join.join_labels`).
+
+    Raises UnreadableFile: no label finds its answer, and what those two refuse.
+    """
+    if is_sheet(name, data):
+        return join_sheet(store, dataset, name, data, kind=kind).sentence
+    import pyarrow.parquet as pq
+
+    log = io.BytesIO()
+    pq.write_table(store.export(Selection(datasets=(dataset,)), kind=kind), log)
+    readings = read([("log.parquet", log.getvalue())])
+    joined = join_labels(readings, (name, data))
+    with store.together():
+        for reading in joined.readings:
+            store.load(reading, dataset=dataset)
+    return joined.sentence
+
+
+def only_dataset(store: Store, named: str | None = None) -> tuple[str, Kind]:
+    """The data set that is labelled, and of what: the one named, or the only one.
+
+    Raises InvalidOption: there are several and none is named, or it does not exist.
+    """
+    found = {one.name: one for one in store.datasets()}
+    if named is None and len(found) != 1:
+        raise InvalidOption(
+            f"--dataset: there are {len(found)} data sets ({', '.join(map(one_line, found))}); "
+            "name the one that is labelled"
+        )
+    chosen = named if named is not None else next(iter(found))
+    if chosen not in found:
+        raise InvalidOption(f"--dataset: no data set named {chosen!r}")
+    return chosen, "votes" if found[chosen].votes else "scores"
+
+
+def join_if_sheet(store: Store, name: str, data: bytes | Path) -> SheetReport | None:
+    """Join a file of labels to the only data set, if it is a sheet that this program wrote."""
+    if not is_sheet(name, data):
+        return None
+    dataset, kind = only_dataset(store)
+    return join_sheet(store, dataset, name, data, kind=kind)
+
+
+def _without_gap(places: Sequence[int]) -> int:
+    there, first = set(places), 0
+    while first in there:
+        first += 1
+    return first

@@ -1,0 +1,188 @@
+"""Is it right: half credit on decided gold, beyond what a judge reaches that does not read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...finding.check import Check, CheckResult, Limits, Unknown, share_span
+from ...finding.evidence import Evidence
+from ...finding.wording import percent, percent_span
+from ...stats.estimate import Estimate
+from .method import BlindRule, exact_by_chance, with_missing_as_ties
+
+LEAST_ACCURACY = 0.60
+"""A judge whose share right may be below this is not known to be better than a guess that costs 25
+times.
+"""
+LEAST_OF_PEOPLE = 0.60
+"""People who say what the other people say less often than this are no reference."""
+
+
+def _estimate(evidence: Evidence) -> Estimate | Unknown:
+    return evidence.accuracy or Unknown("no comparison that it judged has decided gold")
+
+
+def _sentence(evidence: Evidence, right: Estimate) -> str:
+    return (
+        f"Right on {percent(right.value)} of decided gold, a tie counting half "
+        f"({share_span(right)})"
+    )
+
+
+def people_are_reference(rate: Estimate | None) -> bool:
+    """Whether people agree with each other often enough to measure a judge by them."""
+    return rate is not None and rate.value >= LEAST_OF_PEOPLE and rate.low > 0.5
+
+
+def _limits(evidence: Evidence, limits: Limits) -> Limits:
+    """Where gold is made of people's votes, a judge that reaches people's rate is not failed.
+
+    Caution never falls below .60 and failure never below .50; of two people gold exists only where
+    both agree, so their rate says nothing of it.
+    """
+    rate = evidence.people_rate
+    if evidence.counted.gold != "humans" or rate is None or len(evidence.other_people) < 3:
+        return limits
+    caution = max(min(limits.caution, rate.value), min(limits.caution, LEAST_OF_PEOPLE))
+    failure = None if limits.failure is None else max(min(limits.failure, caution - 0.10), 0.50)
+    return replace(limits, caution=caution, failure=failure)
+
+
+def _compose(check: Check, evidence: Evidence) -> CheckResult:
+    """At most unclear where no blind rule is shown to be beaten, or people are no reference."""
+    right = check.estimate(evidence)
+    if isinstance(right, Unknown):
+        return check.unknown(evidence, right)
+    result = check.graded(evidence, right)
+    said = [result.sentence, _exact(evidence)]
+    if with_missing_as_ties(evidence.outputs) is not None:
+        said.append("Outputs without a verdict count half.")
+    rate = evidence.people_rate
+    if evidence.counted.gold == "humans" and rate is not None:
+        said.append(f"A left-out person says what the others say in {percent(rate.value)}.")
+        if not people_are_reference(rate):
+            said.append(f"The people agree on {percent(rate.value)}: they are no reference.")
+            remedy = "Add gold labels: the people agree too seldom to measure a judge by them."
+            result = _at_most_unclear(result, remedy)
+    theirs = evidence.counted.gold_of_people if evidence.is_person else None
+    if theirs is not None and theirs.equals:
+        said.append(
+            "Gold equals the people's majority; if it was made of their votes this says nothing."
+        )
+    if right.has_interval and right.high < 0.5 and result.grade != "unknown":
+        said.append("That is worse than guessing.")
+    rule = evidence.blind_rule
+    if rule is not None and not rule.beaten:
+        if rule.shown_blind and result.grade in ("ok", "unclear", "warn"):
+            said.append(_blind(rule))
+            result = replace(result, grade="warn")
+        elif result.grade == "ok":
+            said.append(_blind(rule))
+            remedy = f"Label more items where gold does not prefer {rule.rule}."
+            result = _at_most_unclear(result, remedy)
+    return replace(result, sentence=" ".join(filter(None, said)))
+
+
+def _at_most_unclear(result: CheckResult, remedy: str) -> CheckResult:
+    return replace(result, grade="unclear", remedy=remedy) if result.grade == "ok" else result
+
+
+def _exact(evidence: Evidence) -> str:
+    if evidence.exact is None or evidence.votes is None:
+        return ""
+    chance = exact_by_chance(evidence.votes)
+    exactly = percent(evidence.exact.value)
+    return f"With ties: {exactly} exactly (without looking: {percent(chance)})."
+
+
+def _blind(rule: BlindRule) -> str:
+    """That it is not shown to read the answers, with the rule that would do as well."""
+    if rule.too_few:
+        more = 10 - rule.fewest
+        return (
+            f"Gold prefers {rule.rule} in {percent(rule.share)}, and it does in "
+            f"{percent(rule.follows)}: whether it reads the answers cannot be told; label about "
+            f"{more} more items where gold does not."
+        )
+    ends = f" ({percent_span(rule.right)})" if rule.right.has_interval else ""
+    if rule.shown_blind:
+        return (
+            f"It is shown to do no better than preferring {rule.rule}: counting items where that "
+            f"is right and where it is wrong alike, it is right on {percent(rule.right.value)}"
+            f"{ends}."
+        )
+    return (
+        f"It is not shown to do better than preferring {rule.rule}: counting items where that is "
+        f"right and where it is wrong alike, it is right on {percent(rule.right.value)}{ends}."
+    )
+
+
+ACCURACY = Check(
+    name="accuracy",
+    title="right",
+    subject="Accuracy",
+    question="Is it right where gold decides?",
+    page="errors",
+    limits=Limits(
+        "at_least",
+        0.70,
+        0.60,
+        "The cost in items is 1/(2p − 1)²: 6 times at .70, 25 times at .60. On MT-Bench without "
+        "ties people agree on 81 % and GPT-4 with them on 85 %.",
+    ),
+    needs="gold labels",
+    more_of="with gold labels",
+    advice="Do not decide by its verdicts alone: compare it with another judge, or change its "
+    "prompt.",
+    estimate=_estimate,
+    sentence=_sentence,
+    limits_for=_limits,
+    compose=_compose,
+    against_gold=True,
+    decisive=True,
+)
+
+
+def _weakest(evidence: Evidence) -> Estimate | Unknown:
+    if not evidence.categories:
+        return Unknown("it needs two categories with 30 items of decided gold each", False)
+    return next(iter(evidence.categories.values()))
+
+
+def _category_sentence(evidence: Evidence, weakest: Estimate) -> str:
+    name = next(iter(evidence.categories))
+    rights = evidence.categories.values()
+    shown = sum(right.low >= LEAST_ACCURACY for right in rights)
+    swapped = " (are its labels swapped there?)" if weakest.high < 0.5 else ""
+    return (
+        f"Weakest of {len(rights)} categories: {name}, right on {percent(weakest.value)} "
+        f"({share_span(weakest)}, widened for {len(rights)}){swapped}; at least "
+        f"{percent(LEAST_ACCURACY)} is shown in {shown} of them"
+    )
+
+
+CATEGORY = Check(
+    name="category",
+    title="weakest",
+    subject="The weakest category",
+    question="Is it right in every category?",
+    page="overview",
+    limits=Limits(
+        "at_least",
+        0.60,
+        0.50,
+        "Accuracy's failure limit, and guessing; its interval is Bonferroni's for the number of "
+        "categories.",
+        items=30,
+    ),
+    needs="a column category, and gold labels",
+    more_of="with gold labels in its weakest category",
+    advice="Do not use it on its weakest category: look at the errors there, or give that to "
+    "another judge.",
+    estimate=_weakest,
+    sentence=_category_sentence,
+    against_gold=True,
+)
+
+
+CHECKS: tuple[Check, ...] = (ACCURACY, CATEGORY)

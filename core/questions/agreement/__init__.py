@@ -1,0 +1,1 @@
+"""Does it repeat itself, and say what people say?"""

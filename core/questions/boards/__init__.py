@@ -1,0 +1,1 @@
+"""Which model is better, and would another anchor say so?"""

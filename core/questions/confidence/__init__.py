@@ -1,0 +1,1 @@
+"""Is its confidence worth anything?"""

@@ -1,0 +1,48 @@
+"""Confidence that no prompt has to ask for: the share of a judge's repeated votes behind its
+majority.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
+from .selective import share_behind
+
+SHARE_KIND = "multi"
+"""What [TH] calls confidence from several outputs of one prompt."""
+LEAST_VOTES = 2
+
+
+def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
+    """The majority label of each repeated comparison as one verdict, as sure as its share of votes.
+
+    confidence = votes for the modal label / n over comparisons with gold and n ≥ 2 votes; without a
+    unique mode the label is a tie, as sure as the share of votes for a tie. Comparisons of one item
+    with the same confidence share a row. None if no comparison with gold has two votes.
+
+    >>> counts = VoteCounts(
+    ...     comparison=np.arange(2), item=np.arange(2), plus=np.array([3, 1]),
+    ...     tie=np.array([0, 0]), minus=np.array([1, 7]), gold=np.array([1, 1]),
+    ... )
+    >>> found = outcomes_by_share(counts)
+    >>> found.confidence.tolist(), found.correct.tolist()
+    ([0.75, 0.875], [1, 0])
+
+    Source: [TH] §3, multiple prompting from repeats of one prompt.
+    """
+    known = counts.rows((counts.gold != NO_GOLD) & (counts.n >= LEAST_VOTES))
+    if not len(known):
+        return None
+    right = known.label == known.gold
+    tied = ~right & (known.label == 0)
+    (code,), shares = value_codes([share_behind(known)])
+    about, row, n = distinct(known.item * len(shares) + code)
+    return OutcomeCounts(
+        item=about // len(shares),
+        confidence=shares[about % len(shares)],
+        n=n,
+        correct=np.bincount(row[right], minlength=len(about)),
+        ties=np.bincount(row[tied], minlength=len(about)),
+        kind=SHARE_KIND,
+    )

@@ -1,0 +1,545 @@
+"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a
+guarantee.
+
+`threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole
+comparisons by how sure their label is. docs/methods.md §5 and §9.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ...errors import InvalidOption, NoUsableVotes
+from ...extras import require
+from ...records import (
+    NO_GOLD,
+    BoolArray,
+    ConfidenceCounts,
+    FloatArray,
+    IntArray,
+    OutcomeCounts,
+    VoteCounts,
+)
+from ...stats import intervals
+from ...stats.binning import EDGE_TOLERANCE, rank_values, usable
+from ...stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
+from ..labels.btd import CHANCES, apply, fit
+
+GRID_CUTS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RiskCoverage:
+    """Error rate among the verdicts kept if those below a confidence are dropped, (cuts,),
+    strictest first.
+
+    threshold : least confidence kept.  n, errors : verdicts kept and the wrong ones.  coverage : n
+        over all.
+    risk : errors / n, with a Wilson interval at n/deff.  aurc : mean risk over all coverages.
+    error_rate : risk at full coverage, the curve of a confidence that says nothing.
+    """
+
+    threshold: FloatArray
+    n: IntArray
+    errors: IntArray
+    coverage: FloatArray
+    risk: Estimates
+    aurc: float
+    error_rate: float
+    deff: float
+
+    def to_frame(self) -> DataFrame:
+        """One row per cut."""
+        return data_frame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RiskThreshold:
+    """The lowest confidence at which the error rate is at most `alpha`, right with probability 1 −
+    `delta`.
+
+    threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.
+        coverage :
+    fraction of the verdicts at or above it.  bound : upper bound of their error rate.
+    bound_all : the same bound of all verdicts, which holds by itself whether a cut passes or not:
+        where the surest verdicts are worse than the others, the first cut fails though all are
+        fine. None with too few verdicts to test.
+    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is
+        the last passed.
+    """
+
+    threshold: float | None
+    coverage: float | None
+    error_rate: float | None
+    bound: float | None
+    bound_all: float | None
+    n: int
+    alpha: float
+    delta: float
+    note: str
+    cut: FloatArray
+    cut_n: IntArray
+    cut_errors: IntArray
+    cut_bound: FloatArray
+    passed: BoolArray
+
+    def to_frame(self) -> DataFrame:
+        """One row per cut of the grid."""
+        return data_frame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
+
+
+def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
+    """Error rate of the most confident verdicts against the share of verdicts kept.
+
+    Verdicts of equal confidence enter together; within such a tie errors enter pro rata, so
+    AURC = 1/N·Σ_{j=1..N} (expected error rate of the first j) does not depend on the order of rows.
+
+    Source: El-Yaniv & Wiener (2010), Geifman & El-Yaniv (2017); ties ours.
+    """
+    from scipy.special import digamma
+
+    known = usable(outcomes)
+    cut, n, errors = _cuts(known)
+    total, wrong = n.cumsum(), errors.cumsum()
+    before, rate = total - n, errors / n
+    # Σ_{j=1..m} (E + j·r)/(A + j) = m·r + (E − A·r)·(H(A + m) − H(A)), with H the harmonic numbers.
+    harmonic = digamma(total + 1.0) - digamma(before + 1.0)
+    area = n * rate + (wrong - errors - before * rate) * harmonic
+    deff = intervals.design_effect(known.item, known.n, known.n - known.correct)
+    low, high = intervals.wilson(wrong, total, level=level, deff=deff)
+    return RiskCoverage(
+        threshold=cut,
+        n=total,
+        errors=wrong,
+        coverage=total / total[-1],
+        risk=Estimates(wrong / total, low, high, n=total, level=level),
+        aurc=float(area.sum() / total[-1]),
+        error_rate=float(wrong[-1] / total[-1]),
+        deff=deff,
+    )
+
+
+def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
+    """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 −
+    `delta`.
+
+    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest
+    first: from the first that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in
+    equal steps of verdicts kept to the last, which keeps all. Continue while the one-sided level-δ
+    Clopper–Pearson bound is ≤ α; the last cut that passes is the answer, and none is a valid one.
+    Picking the best-looking cut and then bounding it fails far more often than δ.
+
+    Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has
+    its own item) rounded down, with the errors scaled to it and rounded up. That is an
+    approximation, good while items have about as many verdicts each; where a few items hold most
+    verdicts it can promise too much, and `guarantee`, which draws one comparison per item, does
+    not.
+
+    Raises InvalidOption for alpha or delta outside (0, 1), NoUsableVotes if no verdict has a
+    confidence.
+    Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
+    """
+    for name, value in (("alpha", alpha), ("delta", delta)):
+        if not 0 < value < 1:
+            raise InvalidOption(f"{name}: {value} is not between 0 and 1")
+    known = usable(outcomes)
+    cut, n, errors = _cuts(known)
+    n, errors = n.cumsum(), errors.cumsum()
+    effective = np.floor(n**2 / _squared_item_totals(known) + EDGE_TOLERANCE)
+    needed = math.ceil(math.log(delta) / math.log(1 - alpha) - EDGE_TOLERANCE)
+    enough = np.flatnonzero(effective >= needed)
+    grid = np.zeros(0, dtype=np.int64)
+    if len(enough):
+        first = int(enough[0])
+        steps = np.linspace(n[first], n[-1], GRID_CUTS)
+        few = len(cut) - first <= GRID_CUTS
+        grid = (
+            np.arange(first, len(cut))
+            if few
+            else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
+        )
+    scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
+    bound = intervals.clopper_pearson(scaled, effective[grid], level=1 - delta)
+    passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
+    last = int(passed.sum()) - 1
+    if not len(grid):
+        note = f"needs at least {needed:,} independent verdicts; there are {int(effective.max()):,}"
+    elif last < 0:
+        share = 100 * n[grid[0]] / n[-1]
+        note = (
+            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence "
+            f"{cut[grid[0]]:.4g} and "
+            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are "
+            f"{100 * alpha:.3g} %"
+        )
+    else:
+        note = f"{last + 1} of {len(grid)} cuts pass"
+    chosen = grid[last] if last >= 0 else None
+    return RiskThreshold(
+        threshold=None if chosen is None else float(cut[chosen]),
+        coverage=None if chosen is None else float(n[chosen] / n[-1]),
+        error_rate=None if chosen is None else float(errors[chosen] / n[chosen]),
+        bound=None if chosen is None else float(bound[last]),
+        bound_all=float(bound[-1]) if len(grid) else None,
+        n=int(n[-1]),
+        alpha=alpha,
+        delta=delta,
+        note=note,
+        cut=cut[grid],
+        cut_n=n[grid],
+        cut_errors=errors[grid],
+        cut_bound=bound,
+        passed=passed,
+    )
+
+
+def _cuts(known: OutcomeCounts) -> tuple[FloatArray, IntArray, IntArray]:
+    """Distinct confidences from high to low, with the verdicts and the wrong ones at each."""
+    code = rank_values(known.confidence)
+    n = np.bincount(code, weights=known.n).astype(np.int64)
+    errors = np.bincount(code, weights=known.n - known.correct).astype(np.int64)
+    value = np.full(len(n), np.inf)
+    np.minimum.at(value, code, known.confidence)
+    seen = np.flatnonzero(n)[::-1]
+    return value[seen], n[seen], errors[seen]
+
+
+def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
+    """Σnᵢ² over items, of the verdicts kept at each cut of `_cuts`."""
+    code = rank_values(known.confidence)
+    order = np.lexsort((-code, known.item))
+    item, n = known.item[order], known.n[order]
+    running = n.cumsum()
+    starts = np.flatnonzero(np.concatenate([[True], item[1:] != item[:-1]]))
+    offset = np.repeat(running[starts] - n[starts], np.diff(np.append(starts, len(item))))
+    before = running - n - offset
+    growth = np.bincount(code[order], weights=(2 * before + n) * n)
+    seen = np.flatnonzero(np.bincount(code, weights=known.n))[::-1]
+    return np.asarray(growth[seen].cumsum())
+
+
+Sureness = Literal["share", "stated", "btd"]
+"""How sure a label is: the share of votes for it, their mean stated confidence, or BTD's
+probability.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Decisions:
+    """One label per comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN),
+    and gold.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    label: IntArray
+    confidence: FloatArray
+    gold: IntArray
+    sureness: Sureness
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def to_frame(self) -> DataFrame:
+        """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
+        require("pandas", purpose="A data frame")
+        import pandas as pd
+
+        gold = pd.array(self.gold, dtype="Int64")
+        gold[self.gold == NO_GOLD] = pd.NA
+        return pd.DataFrame(flat(self) | {"gold": gold})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Guarantee:
+    """The lowest sureness from which on labels are wrong at most in `alpha`, with probability 1 −
+    `delta`.
+
+    threshold : None if no cut passes, which `note` then explains.
+    kept : share of all comparisons at or above it, labelled or not.  wrong : share of wrong labels
+        among the
+    labelled ones kept.  everything : the same with all kept.  Intervals are clustered by item.
+    n_items : labelled items, of which one comparison each was tested; `test` has the cuts and their
+        bounds.
+    n_labelled, n : comparisons with gold, and all.
+    """
+
+    threshold: float | None
+    kept: Estimate | None
+    wrong: Estimate | None
+    everything: Estimate
+    alpha: float
+    delta: float
+    sureness: Sureness
+    n: int
+    n_labelled: int
+    n_items: int
+    note: str
+    test: RiskThreshold
+
+    def to_frame(self) -> DataFrame:
+        """One row; shares with their intervals."""
+        row: dict[str, object] = {"sureness": self.sureness, "threshold": self.threshold}
+        shares = {
+            "kept": self.kept,
+            "wrong": self.wrong,
+            "wrong without threshold": self.everything,
+        }
+        for name, share in shares.items():
+            for end, field in (("", "value"), (" low", "low"), (" high", "high")):
+                row[name + end] = getattr(share, field, None)
+        names = ("alpha", "delta", "n", "n_labelled", "n_items")
+        return data_frame([row | {name: getattr(self, name) for name in names}])
+
+
+def share_behind(counts: VoteCounts) -> FloatArray:
+    """Share of the votes of each comparison that say what their majority says."""
+    label = counts.label
+    behind = np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
+    return np.asarray(behind / counts.n)
+
+
+def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
+    """Mean stated confidence of the votes behind each majority, NaN where none states any."""
+    rows = len(counts)
+    if not rows:
+        return np.zeros(0)
+    order = np.argsort(counts.comparison, kind="stable")
+    row = order[
+        np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)
+    ]
+    behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
+    stating = behind & ~np.isnan(votes.confidence)
+    row, sums = row[stating], votes.n[stating] * votes.confidence[stating]
+    n = np.bincount(row, votes.n[stating], minlength=rows)
+    total = np.bincount(row, sums, minlength=rows)
+    return np.asarray(np.divide(total, n, out=np.full(rows, np.nan), where=n > 0))
+
+
+def by_share(counts: VoteCounts) -> Decisions:
+    """Majority label of each comparison, as sure as the share of votes for it.
+
+    Without a unique mode the label is 0, and its share is that of the votes for 0, which may be
+    none.
+    """
+    return _decisions(counts, counts.label, share_behind(counts), "share")
+
+
+def by_stated_confidence(counts: VoteCounts, votes: ConfidenceCounts) -> Decisions:
+    """Majority label of each comparison, as sure as the votes for it state on average.
+
+    NaN where no vote for the label states a confidence; such a comparison can be neither kept nor
+    tested.
+    votes : of the same judge and selection; votes on other comparisons are left out.
+    """
+    return _decisions(counts, counts.label, stated_behind(counts, votes), "stated")
+
+
+def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
+    """BTD label of each comparison, as sure as the fitted probability of that label.
+
+    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing
+    in the result, so that a threshold is tested on items that the fit has not seen, for the very
+    fit that will be used (ours).
+
+    Raises TooFewLabels for fewer than 20 labelled comparisons in that half. Source: [BTD] §4 for
+    the fit.
+    """
+    known = counts.gold != NO_GOLD
+    items = np.unique(counts.item[known])
+    fitted_on = rng.permutation(items)[: len(items) // 2]
+    used = known & np.isin(counts.item, fitted_on)
+    found = fit(counts.rows(used).cells()[0])
+    label = apply(found, counts)
+    p = found.probabilities(counts)
+    sure = p[np.arange(len(label)), label + len(CHANCES) // 2]
+    decided = _decisions(counts, label, sure, "btd")
+    return replace(decided, gold=np.where(used, NO_GOLD, counts.gold))
+
+
+def guarantee(
+    decisions: Decisions,
+    *,
+    alpha: float,
+    delta: float,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Guarantee:
+    """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 −
+    `delta`.
+
+    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one
+    labelled comparison of each item is drawn at random, without looking at labels or sureness, and
+    the cuts are tested on those alone, as `threshold_for_risk` does: independent draws, exact
+    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept;
+    where all items have as many comparisons that is the share of wrong labels among all that are
+    kept. To take the comparisons for independent would break it, and weighing by an effective
+    number breaks it where few items have many.
+
+    decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
+    alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
+    rng : draws the comparison of each item; with one comparison per item nothing is left to chance.
+    level : of the intervals of the shares, which are over all comparisons.
+
+    Raises NoUsableVotes if no comparison has both gold and a sureness, InvalidOption for alpha,
+    delta outside (0, 1).
+    Source: docs/methods.md §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
+    """
+    sure = ~np.isnan(decisions.confidence)
+    tested = sure & (decisions.gold != NO_GOLD)
+    if not tested.any():
+        raise NoUsableVotes(
+            "A threshold needs comparisons that have gold and a label with a sureness; this judge "
+            "has none."
+        )
+    missed = decisions.label != decisions.gold
+    drawn = _one_of_each_item(decisions, tested, rng)
+    test = threshold_for_risk(_outcomes(decisions, drawn), alpha=alpha, delta=delta)
+
+    def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
+        return intervals.clustered_share(decisions.item[rows], hit[rows], level=level)
+
+    kept = wrong = None
+    if test.threshold is not None:
+        above = sure & (decisions.confidence >= test.threshold - 1e-9)
+        kept = share(np.ones(len(decisions), dtype=bool), above)
+        wrong = share(above & tested, missed)
+    return Guarantee(
+        threshold=test.threshold,
+        kept=kept,
+        wrong=wrong,
+        everything=share(tested, missed),
+        alpha=alpha,
+        delta=delta,
+        sureness=decisions.sureness,
+        n=len(decisions),
+        n_labelled=int(tested.sum()),
+        n_items=len(drawn),
+        note=test.note,
+        test=test,
+    )
+
+
+def label_outcomes(decisions: Decisions) -> OutcomeCounts:
+    """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the
+    threshold.
+    """
+    return _outcomes(decisions, np.flatnonzero(decisions.gold != NO_GOLD))
+
+
+def _outcomes(decisions: Decisions, rows: IntArray) -> OutcomeCounts:
+    return OutcomeCounts(
+        item=decisions.item[rows],
+        confidence=decisions.confidence[rows],
+        n=np.ones(len(rows), dtype=np.int64),
+        correct=(decisions.label == decisions.gold)[rows].astype(np.int64),
+    )
+
+
+def kept_comparisons(decisions: Decisions, found: Guarantee) -> IntArray:
+    """Codes of the comparisons at or above the threshold, the surest first; none without a
+    threshold.
+    """
+    if found.threshold is None:
+        return np.zeros(0, dtype=np.int64)
+    order = np.argsort(-decisions.confidence, kind="stable")
+    return decisions.comparison[order][decisions.confidence[order] >= found.threshold - 1e-9]
+
+
+def _one_of_each_item(
+    decisions: Decisions, tested: np.ndarray, rng: np.random.Generator
+) -> IntArray:
+    """A random row of each item among those to test; the order of rows does not matter."""
+    rows = np.flatnonzero(tested)
+    rows = rows[np.lexsort((decisions.comparison[rows], decisions.item[rows]))]
+    each = np.bincount(intervals.dense_codes(decisions.item[rows]))
+    first = each.cumsum() - each
+    return rows[first + np.floor(rng.random(len(each)) * each).astype(np.int64)]
+
+
+def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, rule: Sureness) -> Decisions:
+    return Decisions(
+        comparison=counts.comparison,
+        item=counts.item,
+        label=label,
+        confidence=sure,
+        gold=counts.gold,
+        sureness=rule,
+    )
+
+
+LEAST = 5
+"""Items with a right verdict, and items with a wrong one, below which there is no interval."""
+
+
+def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
+    """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by
+    item.
+
+    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right
+    verdict r (equal: ½) and V(w) the share of right ones surer than wrong verdict w: AUROC θ =
+    ΣV(r)/M = ΣV(w)/W. With aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong
+    verdicts, var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where
+    I_M items have a right verdict, I_W a wrong one and I are all of them. The interval is logit θ ±
+    t·√var/(θ(1 − θ)), t with one degree of freedom less than `effective_items` of right, or of
+    wrong, verdicts, whichever are fewer: I_M − 1 or I_W − 1 where items have one of each.
+
+    Verdicts without a confidence are left out; the n of θ is the number of items. NaN without a
+    right or without a wrong verdict; ends are NaN with fewer than 5 items of either. A constant
+    confidence has θ = ½ exactly. At θ = 0 or 1, where the variance is 0, the ends are Wilson's at
+    min(I_M, I_W) (ours).
+
+    Raises NoUsableVotes if no verdict has a confidence, InvalidOption for a level outside (0, 1).
+    Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe
+    (2003) §5.2.
+    """
+    intervals.check_level(level)
+    known = usable(outcomes)
+    item = intervals.dense_codes(known.item)
+    items = int(item.max()) + 1
+    right, wrong = known.correct.astype(np.float64), (known.n - known.correct).astype(np.float64)
+    rights, wrongs = float(right.sum()), float(wrong.sum())
+    if not rights or not wrongs:
+        return Estimate(math.nan, n=items, level=level)
+    of_right, of_wrong = _placements(known.confidence, right, wrong)
+    theta = float(right @ of_right) / rights
+    with_right, with_wrong = (intervals.n_distinct(item[column > 0]) for column in (right, wrong))
+    fewest = min(with_right, with_wrong)
+    if fewest < LEAST:
+        return Estimate(theta, n=items, level=level)
+    if theta in (0.0, 1.0):
+        ends = intervals.wilson(theta * fewest, fewest, level=level)
+        return Estimate(theta, float(ends[0]), float(ends[1]), n=items, level=level)
+    a = np.bincount(item, right * (of_right - theta)) / rights
+    b = np.bincount(item, wrong * (of_wrong - theta)) / wrongs
+    variance = _spread(a, a, with_right) + _spread(b, b, with_wrong) + 2 * _spread(a, b, items)
+    from scipy.special import expit, logit
+
+    error = math.sqrt(max(variance, 0.0)) / (theta * (1 - theta))
+    effective = min(
+        intervals.effective_items(np.bincount(item, column)) for column in (right, wrong)
+    )
+    half = float(intervals.t_quantiles(max(effective - 1, 1.0), level)) * error
+    low, high = (float(expit(logit(theta) + sign * half)) for sign in (-1, 1))
+    return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
+
+
+def _placements(
+    confidence: FloatArray, right: FloatArray, wrong: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of each row, the share of wrong verdicts that are less sure and of right ones that
+    are surer.
+    """
+    value = rank_values(confidence)
+    wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)
+    below = (np.cumsum(wrong_at) - wrong_at / 2) / wrong_at.sum()
+    above = 1 - (np.cumsum(right_at) - right_at / 2) / right_at.sum()
+    return below[value], above[value]
+
+
+def _spread(a: FloatArray, b: FloatArray, items: int) -> float:
+    return items / (items - 1) * float(a @ b)

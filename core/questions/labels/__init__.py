@@ -1,0 +1,1 @@
+"""Which label do the votes give?"""

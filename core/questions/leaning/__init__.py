@@ -1,0 +1,1 @@
+"""Does it favour length, its own family, or a change that should not matter?"""

@@ -1,0 +1,1 @@
+"""What are rankings of lists worth?"""

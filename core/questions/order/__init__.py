@@ -1,0 +1,1 @@
+"""Does order decide?"""

@@ -1,0 +1,1 @@
+"""How many votes and labels are needed?"""

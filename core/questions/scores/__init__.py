@@ -1,0 +1,1 @@
+"""What are scores of single answers worth?"""

@@ -1,0 +1,197 @@
+"""What the page Scores says: the cut, two versions, the map, and who may stand in for a person."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...finding.answer import Answer, difference, line, measured, share
+from ...finding.check import Unknown, differs
+from ...finding.tables import TEXT, Column
+from ...finding.wording import count, interval, number, percent, signed
+from .cut import Cut
+from .pass_rate import PassRate
+from .people import AltTest, LeftOut
+from .raters import RaterPair
+from .recalibration import ScoreRecalibration
+from .versions import VersionDifference
+
+if TYPE_CHECKING:
+    from .evidence import ScoreEvidence
+
+
+def cut_answer(found: Cut) -> Answer:
+    """The cut and what it costs, beside passing and failing everything."""
+    trivial = {"passing": found.pass_all.value, "failing": found.fail_all.value}
+    best = min(trivial, key=trivial.__getitem__)
+    if not found.better:
+        said = f"No cut is shown to beat {best} everything."
+    elif math.isfinite(found.cut):
+        said = f"Pass from {found.cut:g} on: that beats passing or failing everything."
+    else:
+        said = "Fail every answer: no cut is cheaper."
+    figures = (
+        f"cut {found.cut:g}" if not found.better and math.isfinite(found.cut) else "",
+        f"costs {measured(found.cost)} per answer on answers that did not choose it, passing "
+        f"everything {number(found.pass_all.value, '.2f')}, failing everything "
+        f"{number(found.fail_all.value, '.2f')}",
+        f"passes {share(found.tpr)} of what people passed",
+        f"fails {share(found.tnr)} of what they failed",
+    )
+    return Answer(headline=said, figures=line(figures), good=found.better)
+
+
+def true_rate_answer(found: PassRate) -> Answer:
+    """The true pass rate beside the judge's, and what more labels would give."""
+    if found.corrected is None:
+        alone = found.labels
+        said = (
+            "How many answers pass by people's standard cannot be said."
+            if alone is None
+            else f"By people's labels alone {percent(alone.value)} of the answers pass."
+        )
+        why = f"not corrected by the judge: {found.reason}"
+        return Answer(headline=said, figures=line((alone and share(alone), why)), good=False)
+    judge = "" if found.judge is None else f"; the judge says {percent(found.judge.value)}"
+    more = max(found.to_halve - found.n_labelled, 0)
+    figures = (
+        share(found.corrected),
+        f"{count(more, 'more label')} would halve the interval",
+        "" if found.saves else "the judge saves no labels here",
+    )
+    passing = percent(found.corrected.value)
+    return Answer(
+        headline=f"{passing} of the answers pass by people's standard{judge}.",
+        figures=line(figures),
+    )
+
+
+AS_RANDOM = (
+    "The labels count as if they were drawn at random within the judge's passes and fails; where "
+    "you chose them otherwise, the interval claims no more than that."
+)
+
+
+def versions_answer(a: str, b: str, found: VersionDifference) -> Answer:
+    """Version B beside version A, by people, and what the judge adds between them."""
+    of_scale = " points" if found.of == "pass" else " points of the scale"
+    best = found.difference or found.labels
+    taste = found.bias is not None and found.bias.excludes(0)
+    if best is None:
+        said = f"No pair of answers of {a} and {b} has people's labels"
+    else:
+        what, more, less = (
+            ("passes", "more often", "less often")
+            if found.of == "pass"
+            else ("scores", "higher", "lower")
+        )
+        said = f"{b} {what} {more if best.value >= 0 else less} than {a}"
+        said += "" if best.excludes(0) else "; that may be chance"
+    if taste and found.bias is not None:
+        said += f"; the judge favours {b if found.bias.value >= 0 else a}"
+    figures = (
+        best and f"{b} less {a} {difference(best, unit=of_scale)}",
+        found.judge and f"as the judge sees it {difference(found.judge, unit=' points')}",
+        found.bias and f"judge beside people {difference(found.bias, unit=' points')}",
+        count(found.n, "pair"),
+        found.reason and f"judge and labels are not joined: {found.reason}",
+    )
+    good = best is not None and best.excludes(0) and not taste
+    return Answer(headline=f"{said}.", figures=line(figures), good=good)
+
+
+def map_answer(found: ScoreRecalibration) -> Answer:
+    """Whether a map brings the scores nearer to people's, on answers that did not make it."""
+    after = percent(found.error_after, 1)
+    if found.change is None or found.error_before is None:
+        return Answer(
+            headline="A map gives, for each score, the share of such answers that people pass.",
+            figures=f"off by {after} (root mean square, held out)",
+        )
+    brings = "brings" if found.helps else "is not shown to bring"
+    leaning = ""
+    if found.bias_before is not None:
+        before, left = (signed(100 * bias, 1) for bias in (found.bias_before, found.bias_after))
+        leaning = f"higher than people by {before} points before, {left} after"
+    figures = (
+        f"{percent(found.error_before, 1)} of the scale off before, {after} after (root mean "
+        "square)",
+        leaning,
+        f"{count(found.n, 'answer')} that did not make the map",
+    )
+    return Answer(
+        headline=f"A map {brings} its scores nearer to people's.",
+        figures=line(figures),
+        good=found.helps,
+    )
+
+
+def alternative_answer(found: AltTest) -> Answer:
+    """The Alternative Annotator Test in words."""
+    test = "the Alternative Annotator Test"
+    if found.omega is None or found.rho is None:
+        return Answer(headline=f"T{test[1:]} is not made.", figures=str(found.reason))
+    won = sum(person.won for person in found.people)
+    figures = (
+        f"ω {found.omega:.2f}: it wins against {won} of {len(found.people)} people given ε "
+        f"{found.epsilon:g}",
+        f"ρ {found.rho:.2f}: as near to the others as a left-out person in "
+        f"{percent(found.rho)} of answers",
+        "with fewer than three people the test says little" if found.few else "",
+    )
+    may = "may" if found.passes else "may not"
+    return Answer(
+        headline=f"By {test} it {may} take a person's place.",
+        figures=line(figures),
+        good=bool(found.passes) and not found.few,
+    )
+
+
+def further(evidence: ScoreEvidence) -> list[str]:
+    """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
+    said = []
+    cut, recalibration = evidence.cut, evidence.recalibration
+    # A judge that says pass or fail itself has no other cut, and no scale to repair.
+    if not evidence.table.says_pass:
+        said += [] if isinstance(cut, Unknown) else [cut_answer(cut)]
+        if not isinstance(recalibration, Unknown) and recalibration.helps:
+            said.append(map_answer(recalibration))
+    said += [versions_answer(a, b, one) for (a, b), one in evidence.versions.items()]
+    if evidence.alternative.omega is not None:
+        said.append(alternative_answer(evidence.alternative))
+    return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+
+
+LEFT_OUT = (
+    Column("person left out", "person", TEXT),
+    Column("n", "n", ",d", "answers that the person, the judge and another person judged"),
+    Column(
+        "judge as near", "judge_wins", ".3f", "share of answers: the judge is as near or nearer"
+    ),
+    Column("person as near", "person_wins", ".3f", "share of answers: the person is"),
+    Column("p", "p_value", ".4f", "of the person being better by ε or more"),
+    Column("won", lambda one: _won(one), TEXT, "by Benjamini and Yekutieli's rule at .05"),
+)
+
+
+def _won(person: LeftOut) -> str:
+    return "yes" if person.won else "no"
+
+
+RATER_PAIRS = (
+    Column("rater", "first", TEXT),
+    Column("beside", "second", TEXT),
+    Column(
+        "agreement", "agreement", ".3f", "κ weighted, r without one scale, share equal of labels"
+    ),
+    Column("bias", "bias", "+.3f", "first less second, share of the scale"),
+    Column("answers", "n", ",d"),
+)
+
+
+def pair_sentence(pair: RaterPair) -> str:
+    """Two raters in words, for a cell of the matrix."""
+    if pair.agreement is None:
+        return f"{count(pair.n, 'answer')}; agreement undefined"
+    leaning = "" if pair.bias is None else f"; {differs(pair.bias, 'higher', 'lower')}"
+    return f"{interval(pair.agreement)} on {count(pair.n, 'answer')}{leaning}"

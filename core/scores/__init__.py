@@ -1,1 +1,0 @@
-"""Judges of single answers: do their scores, or their pass and fail, say what people say?"""

@@ -1,0 +1,461 @@
+"""What the commands do that have no module of their own: audit, report, import, export, label,
+simulate, app and collect.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidOption, NoUsableVotes
+from ..extras import APP, COLLECT, require
+from ..files import Progress, file_to_read, part_of, shown_progress, written_whole
+from ..finding.wording import one_line
+from ..installation import PROGRAM, serve
+from ..options import from_flags, pair
+from ..schema import FORMS, Selection
+
+if TYPE_CHECKING:
+    from ..auditing.results import Audit, AuditOptions
+    from ..importers import ReadOptions
+    from ..schema import ImportResult
+    from ..store import Store
+    from ..store.export import StoredDataset
+    from ..store.load import LoadReport
+
+DONE, GATE_FAILED = 0, 1
+"""Exit codes."""
+
+
+def complain(message: str) -> None:
+    try:
+        print(f"appellate: {one_line(message)}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        stop_output()
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    from ..reporting.build import to_junit, to_markdown
+    from ..reporting.document import to_json
+    from ..reporting.gates import ShiftGate, failures, parse_gate, strict_gates, with_gates
+    from ..reporting.text import shortened, to_text
+
+    gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
+    for gate in gates:
+        if isinstance(gate, ShiftGate) and not options.against:
+            raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
+    if options.strict and not gates:
+        gates = [*strict_gates()]
+    result = with_gates(_audited(options), gates)
+
+    json_to_stdout = options.json == "-"
+    summary_to = sys.stderr if json_to_stdout else sys.stdout
+    try:
+        print(to_text(result) if options.all else shortened(result), file=summary_to)
+        if json_to_stdout:
+            print(to_json(result), flush=True)
+    except BrokenPipeError:
+        # A reader that has seen enough (`| head`) does not open the gates.
+        stop_output()
+    if options.json is not None and not json_to_stdout:
+        _write(Path(options.json), to_json(result) + "\n")
+    if options.junit is not None:
+        _write(Path(options.junit), to_junit(result, strict=options.strict))
+    if options.markdown is not None:
+        _write(Path(options.markdown), to_markdown(result, made=date.today()))
+    failed = failures(result)
+    with suppress(BrokenPipeError):
+        for failure in failed:
+            print(f"appellate: gate failed: {one_line(failure)}", file=sys.stderr)
+    return GATE_FAILED if failed else DONE
+
+
+def run_report(options: argparse.Namespace) -> int:
+    require("plotly", purpose="The HTML report")
+    if options.brief:
+        from ..reporting.brief import brief
+        from ..store.vote_queries import telling_errors
+
+        errors: dict[Any, Any] = {}
+
+        def look_up(store: Store, result: Audit) -> None:
+            if result.without_people:
+                best = result.without_people[0].judge
+                errors.update(telling_errors(store, result.selection, best))
+
+        result = _audited(options, then=look_up)
+        _write(Path(options.html), brief(result, errors=errors, made=date.today()))
+    else:
+        from ..reporting.html import report
+
+        _write(Path(options.html), report(_audited(options)))
+    print(one_line(options.html))
+    return DONE
+
+
+def _audited(
+    options: argparse.Namespace, then: Callable[[Store, Audit], None] | None = None
+) -> Audit:
+    """Audit the files, or the table of another engine, that are named, as the options say.
+
+    then : what is still to be asked of the files' votes.
+    """
+    from ..auditing.results import AuditOptions
+    from ..auditing.run import audit
+    from ..store import Store
+    from .one_call import refuse_unusable
+
+    settings = from_flags(AuditOptions, options)
+    selection = Selection(
+        judges=tuple(options.judge) if options.judge else None,
+        where=tuple(pair(text, "--where") for text in options.where or ()),
+        gold=options.gold,
+    )
+    if options.warehouse is not None:
+        return _audited_there(options, selection, settings)
+    with shown_progress() as progress:
+        readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+        refuse_unusable(readings)
+        if not any(reading.kind == "votes" for reading in readings):
+            # Nothing can be audited, and why may be how the file was read.
+            for reading in readings:
+                for note in reading.notes:
+                    complain(f"{reading.name}: {note}")
+    with ExitStack() as stack:
+        with shown_progress() as progress:
+            store = stack.enter_context(Store.holding(readings, part_of(progress, 0.4, 1)))
+        how = _read_options(options)
+        if options.labels_from is not None:
+            from ..labelling.sheet import join_if_sheet
+
+            (sheet,) = _files([options.labels_from])
+            if (joined := join_if_sheet(store, *sheet)) is not None:
+                complain(f"{sheet[0]}: {joined.sentence}")
+        result = audit(store, selection, settings, readings=readings, reading_options=how)
+        if then is not None:
+            then(store, result)
+        if options.against:
+            from ..questions.change.files import with_files
+
+            result = with_files(result, _files(options.against), store, how)
+        if options.series:
+            from ..questions.change.series import with_series
+
+            audited = {Path(name).resolve() for name in options.files}
+            older = [name for name in options.series if Path(name).resolve() not in audited]
+            result = with_series(result, _files(older), store, how)
+        return result
+
+
+def _audited_there(
+    options: argparse.Namespace, selection: Selection, settings: AuditOptions
+) -> Audit:
+    """Audit a table where it lies; what could not be read, and what crossed the network,
+    is said.
+    """
+    from ..auditing.run import audit
+    from ..warehouse import Warehouse
+    from ..warehouse.answers import making_sense
+
+    for flag in ("against", "series"):
+        if getattr(options, flag):
+            raise InvalidOption(
+                f"--{flag}: compares files. Export the table's votes, and audit the file."
+            )
+    if options.files or not options.table or options.format not in ("auto", "canonical"):
+        raise InvalidOption(
+            f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table "
+            "NAME, "
+            "with --map, --labels and the like, and without files or --format."
+        )
+    reading = _read_options(options)
+    with Warehouse.open(
+        options.warehouse, options.table, reading, selection=selection
+    ) as warehouse:
+        table = warehouse.table
+        complain(table.sentence)
+        for column, reason, n in table.rejected:
+            complain(f"{n:,} rows rejected: column {column}: {reason}")
+        for note in table.notes:
+            complain(note)
+        with making_sense(warehouse.place):
+            found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
+        complain(warehouse.sentence)
+        return found
+
+
+def run_import(options: argparse.Namespace) -> int:
+    from ..store.export import is_database
+
+    target = _store(options)
+    new = not target.exists()
+    stores = [name for name in options.files if is_database(Path(name))]
+    # Everything is read before anything is loaded, and an error leaves the store as it was.
+    held = [found for name in stores for found in _held(name, target, options)]
+    options.files = [name for name in options.files if name not in stores]
+    with shown_progress() as progress:
+        half = part_of(progress, 0, 0.5)
+        readings = _readings(options, half) if options.files or not stores else []
+        readings = _with_labels(readings, options)
+        _refuse_mostly_rejected(readings)
+    told: list[str] = []
+    with _open(target) as store:
+        if not new:
+            # A load into a damaged store would seem to succeed.
+            store.check()
+        dataset, conflict = options.dataset, options.on_conflict
+        readings = _beside_stored(store, readings, options)
+        with shown_progress() as progress, store.together():
+            for found in held:
+                report = store.load(
+                    found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
+                )
+                name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
+                told.append(f"{name}: {one_line(report.sentence)}")
+            for k, reading in enumerate(readings):
+                start, end = (0.5 + 0.5 * (k + done) / len(readings) for done in (0, 1))
+                part = part_of(progress, start, end)
+                report = store.load(reading, dataset=dataset, on_conflict=conflict, progress=part)
+                told += _told(report, reading)
+    try:
+        print("\n".join(told), flush=True)
+    except OSError as error:
+        stop_output()
+        if not isinstance(error, BrokenPipeError):
+            complain(
+                f"the load is done, only its lines cannot be written ({error.strerror}): {told[0]}"
+            )
+    for reading in readings:
+        _complain_of_rejects(reading)
+    return DONE
+
+
+def _beside_stored(
+    store: Store, readings: list[ImportResult], options: argparse.Namespace
+) -> list[ImportResult]:
+    """The readings, beside what the store holds in other data sets; a data set that is named by
+    hand is one of its own.
+    """
+    from .stored_items import beside_stored
+
+    if options.dataset is not None:
+        return readings
+    return beside_stored(store, readings, options.items)
+
+
+def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDataset]:
+    """What another store holds."""
+    from ..importers import ReadOptions
+    from ..store.export import read_store
+
+    if target.exists() and target.samefile(name):
+        raise InvalidOption(f"{name}: is the store itself; name another with --store")
+    if _read_options(options) != ReadOptions():
+        raise InvalidOption(
+            f"{name}: is a store, whose columns are known; --format, --map and the like are for "
+            "other files"
+        )
+    return read_store(Path(name))
+
+
+def _told(report: LoadReport, reading: ImportResult) -> list[str]:
+    """What a load did, line by line."""
+    judge = reading.mapping.get("judge", "")
+    named = f", judge {judge[1:]} (in no column)" if judge.startswith("=") else ""
+    first = f"{one_line(reading.name)}: {one_line(report.sentence + named)}"
+    return [first, *(f"  {one_line(note)}" for note in reading.notes)]
+
+
+def _complain_of_rejects(reading: ImportResult) -> None:
+    rejected = reading.rejected
+    with suppress(BrokenPipeError):
+        for reject in rejected.slice(0, 10).to_pylist():
+            print(
+                f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}",
+                file=sys.stderr,
+            )
+        if rejected.num_rows > 10:
+            print(f"  … and {rejected.num_rows - 10} more rejected rows", file=sys.stderr)
+
+
+def _open(path: Path, *, read_only: bool = False) -> Store:
+    """The store of a command; says what was found at opening."""
+    from ..store import Store
+
+    store = Store.open(path, read_only=read_only)
+    for note in store.notes:
+        complain(note)
+    return store
+
+
+def run_export(options: argparse.Namespace) -> int:
+    from ..store.export import write_file
+
+    path, out = _store(options), Path(options.out)
+    if not path.exists():
+        raise NoUsableVotes(
+            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
+            f"{path}"
+        )
+    if out.exists() and path.samefile(out):
+        raise InvalidOption(f"{out}: is the store itself; name another file to write to")
+    selection = Selection(datasets=(options.dataset,) if options.dataset else None)
+    with _open(path, read_only=True) as store:
+        store.check(options.what)
+        table = store.export(selection, kind=options.what)
+    write_file(table, out)
+    rows = " rows of rankings" if options.what == "rankings" else f" {FORMS[options.what].units}"
+    print(f"{options.out}: {table.num_rows:,}{rows}")
+    return DONE
+
+
+def run_app(options: argparse.Namespace) -> int:
+    require(*APP, purpose="The dashboard")
+    arguments = list(options.settings)
+    for name, value in (("server.port", options.port), ("server.address", options.address)):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    return serve(arguments, store=_store(options))
+
+
+def run_collect(options: argparse.Namespace) -> int:
+    require(*COLLECT, purpose="Collecting votes")
+    from ..collect.cli import collect
+
+    return collect(options)
+
+
+def _store(options: argparse.Namespace) -> Path:
+    """The store that a command is about; says where it is unless that was given."""
+    if options.store:
+        return Path(options.store)
+    from ..store import default_path
+
+    path = default_path()
+    complain(f"the store is {path}")
+    return path
+
+
+def run_simulate(options: argparse.Namespace) -> int:
+    from ..simulate.answers import write_demo_answers
+    from ..simulate.tables import write_demo_rankings, write_demo_scores
+    from ..simulate.votes import write_demo
+
+    write = {
+        "votes": write_demo,
+        "answers": write_demo_answers,
+        "scores": write_demo_scores,
+        "rankings": write_demo_rankings,
+    }[options.what]
+    rows = write(
+        Path(options.out),
+        seed=options.seed,
+        **({} if options.items is None else {"items": options.items}),
+    )
+    print(f"{options.out}: {rows:,} rows of simulated {options.what} (seed {options.seed})")
+    return DONE
+
+
+def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportResult]:
+    from ..importers import read
+
+    if not options.files:
+        # An option that takes several values takes a file after it for one of them.
+        raise NoUsableVotes(
+            f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …"
+        )
+    return read(_files(options.files), _read_options(options), progress=progress)
+
+
+def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> list[ImportResult]:
+    """The readings, with people's labels out of another file beside."""
+    if options.labels_from is None:
+        if options.key is not None:
+            raise InvalidOption("--key: names a column of the sheet; name it with --labels-from.")
+        return readings
+    from ..importers.join import join_labels
+
+    (sheet,) = _files([options.labels_from])
+    from ..labelling.sheet import is_sheet
+
+    if is_sheet(*sheet):
+        # It is joined when its items are in a store (`join_if_sheet`).
+        return readings
+    joined = join_labels(readings, sheet, _read_options(options), key=options.key)
+    complain(f"{sheet[0]}: {joined.sentence}")
+    return [*readings, *joined.readings]
+
+
+def run_label(options: argparse.Namespace) -> int:
+    """Write the items to label as a sheet, or join one that was filled in to a store."""
+    from ..labelling.desk import open_desk
+    from ..labelling.sheet import add_labels, only_dataset, write_sheet, write_tasks
+    from ..store import Store
+
+    if bool(options.files) == bool(options.store):
+        raise InvalidOption("label takes files, or a store with --store; one of the two")
+    if options.files:
+        readings = _readings(options, lambda *_: None)
+        _refuse_mostly_rejected(readings)
+    with _open(_store(options)) if options.store else Store.open() as store:
+        for reading in readings if options.files else ():
+            store.load(reading)
+        dataset, kind = only_dataset(store, options.dataset)
+        if options.labels_from is not None:
+            if not options.store:
+                raise InvalidOption(
+                    "--labels-from: labels are kept in a store; name it with --store"
+                )
+            (sheet,) = _files([options.labels_from])
+            print(f"{one_line(sheet[0])}: {add_labels(store, dataset, *sheet, kind=kind)}")
+            return DONE
+        desk = open_desk(store, dataset, kind=kind, seed=options.seed)
+        write = write_tasks if options.sheet.casefold().endswith(".json") else write_sheet
+        text = write(desk, options.count)
+    _write(Path(options.sheet), text)
+    print(
+        f"{one_line(options.sheet)}: {min(options.count, desk.size):,} of {desk.size:,} items of "
+        f"{one_line(dataset)}, to be labelled with {', '.join(desk.keys)}"
+    )
+    return DONE
+
+
+def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:
+    return [file_to_read(name) for name in names]
+
+
+def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:
+    """Raise UnreadableFile for the first file of which more than half was rejected."""
+    from ..importers import mostly_rejected
+
+    for reading in readings:
+        if problem := mostly_rejected(reading):
+            raise problem
+
+
+def _read_options(options: argparse.Namespace) -> ReadOptions:
+    from ..importers import ReadOptions
+
+    return from_flags(ReadOptions, options)
+
+
+def stop_output() -> None:
+    """Nobody reads an output any more: what is still buffered must not fail at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _write(path: Path, text: str) -> None:
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")

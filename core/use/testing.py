@@ -1,0 +1,46 @@
+"""Gates in a test suite: `assert_judges("votes.csv", "ece>0.1")` fails when a judge does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..auditing.results import Audit, AuditOptions
+    from ..importers import ReadOptions
+    from ..schema import Selection
+
+
+def assert_judges(
+    votes: str | Path | Sequence[str | Path],
+    *gates: str,
+    strict: bool = False,
+    selection: Selection | None = None,
+    options: AuditOptions | None = None,
+    reading: ReadOptions | None = None,
+) -> Audit:
+    """Audit files and return the audit; gates are those of `--fail-if`, none is that of `--strict`.
+
+    Raises AssertionError with a line for each gate that fails, AppellateError for unusable input.
+    """
+    # The test that called is where pytest points to.
+    __tracebackhide__ = True
+    from ..auditing.results import AuditOptions
+    from ..auditing.run import audit
+    from ..importers import ReadOptions, read
+    from ..reporting.gates import failures, parse_gate, strict_gates, with_gates
+    from ..schema import Selection
+    from ..store import Store
+
+    parsed = [parse_gate(gate, strict=strict) for gate in gates] or strict_gates()
+    paths = [Path(path) for path in ([votes] if isinstance(votes, str | Path) else votes)]
+    readings = read([(path.name, path) for path in paths], reading or ReadOptions())
+    with Store.holding(readings) as store:
+        audited = audit(
+            store, selection or Selection(), options or AuditOptions(), readings=readings
+        )
+    audited = with_gates(audited, parsed)
+    if failed := failures(audited):
+        raise AssertionError("\n".join(failed))
+    return audited
