@@ -196,6 +196,8 @@ def read_arrow(
 
 
 def _read_table(file: _TableFile) -> ImportResult:
+    if file.result is not None:
+        return file.result
     if file.shape:
         reader = _READERS[file.shape.format]
         return reader(file.table, file.source, file.shape, file.options)
@@ -305,6 +307,7 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
+    result : what was read of it, if it was.
     """
 
     source: Source
@@ -312,6 +315,7 @@ class _TableFile:
     shape: Shape | None
     options: ReadOptions
     metrics: tuple[tuple[str, bool], ...] = ()
+    result: ImportResult | None = None
 
 
 def _open(
@@ -339,46 +343,44 @@ def _planned_file(
 ) -> _TableFile:
     """What of a reading by names and a plan is taken, see `by_plan`."""
     table = found.table if found else None
-    result: ImportResult | None = None
+    if found is not None and by_plan.is_large(found.table):
+        return found
     if found is not None:
         try:
-            result = _read_table(found)
+            found = replace(found, result=_read_table(found))
         except (UnreadableFile, AmbiguousLabels) as refused:
             error = refused
+    result = found.result if found else None
     canonical = table is not None and by_plan.is_canonical(table.columns)
-    if canonical and result is not None and not result.rejects.num_rows:
-        assert found is not None
+    if found is not None and canonical and result is not None and not result.rejects.num_rows:
         return found
     plan = by_plan.plan_of(given.name, given.data, table, options)
-    # A few rows are too little evidence to say otherwise than names, or than a refusal.
-    few = plan is None or plan.table is None or len(plan.table.rows) < by_plan.FEWEST
-    if plan is None or few or (plan.form is None and error is None):
-        if found is None:
-            assert error is not None
-            raise error
-        return found
-    if plan.admitted:
+    taken = None
+    if plan is not None and plan.admitted:
         planned = by_plan.as_table(plan, options)
-        source = found.source if found else by_plan.source_of(given)
         taken = _TableFile(
-            source=source,
+            source=found.source if found else by_plan.source_of(given),
             table=planned.table,
             shape=DIRECT if planned.scores else None,
             options=planned.options,
         )
-        if found is None or result is None:
-            return taken
-        if canonical and _read_table(taken).rejects.num_rows >= result.rejects.num_rows:
-            return found
-        return found if by_plan.same(result, lambda: _read_table(taken)) else taken
-    if canonical and found is not None:
-        return found
-    if plan.questions:
+        taken = replace(taken, result=_read_table(taken))
+    elif plan is not None and plan.questions and not canonical:
         raise by_plan.refusal(plan, given.name)
-    if found is not None:
+    if found is None or result is None:
+        if taken is None:
+            assert error is not None
+            if found is not None:
+                return found
+            raise error
+        return taken
+    if taken is None or taken.result is None or by_plan.same(result, taken.result):
         return found
-    assert error is not None
-    raise error
+    if plan is not None and plan.names_nobody and by_plan.of_people(result):
+        return found
+    if canonical and taken.result.rejects.num_rows >= result.rejects.num_rows:
+        return found
+    return taken
 
 
 def _open_by_names(

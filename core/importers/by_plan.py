@@ -7,7 +7,6 @@ both say the same. Where they differ the plan decides, and where it asks, nothin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,8 @@ from .tables import TextTable
 
 MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
+FEWEST = 20
+"""Rows from which a plan decides."""
 _ONLY_BY_NAMES = (
     "labels",
     "gold_labels",
@@ -39,8 +40,8 @@ _ONLY_BY_NAMES = (
     "metrics",
     "votes_of",
     "cluster",
-    "judges",
     "tie_margin",
+    "confidence_scale",
 )
 _CANONICAL = ({"item_id", "judge", "vote"}, {"item_id", "judge", "score"})
 
@@ -70,15 +71,13 @@ def said_by(options: ReadOptions) -> Said:
         unit=options.unit,
         unused=options.unused,
         metrics=options.metrics,
-        table=options.table,
+        table=options.file_table,
     )
 
 
 def tables_of(name: str, data: bytes | Path, table: TextTable | None) -> list[Table]:
     """Tables of a file: the one that was read, or all that a walk through it finds."""
     if table is not None and table.delimited and not table.rejects:
-        if len(table.row) * max(len(table.columns), 1) > MOST_CELLS:
-            return []
         cells = [column.to_pylist() for column in table.columns.values()]
         return [
             Table(
@@ -111,7 +110,15 @@ def plan_of(
 ) -> Evidence | None:
     """The plan by evidence of a file; None where none is made."""
     tables = tables_of(name, data, table)
-    return make_plan(tables, stem_of(name), said_by(options)) if tables else None
+    # A few rows are too little evidence to say otherwise than names, or than a refusal.
+    if max((len(each.rows) for each in tables), default=0) < FEWEST:
+        return None
+    return make_plan(tables, stem_of(name), said_by(options))
+
+
+def is_large(table: TextTable) -> bool:
+    """Whether a table has too many cells for a plan."""
+    return len(table.row) * max(len(table.columns), 1) > MOST_CELLS
 
 
 def is_canonical(columns: Any) -> bool:
@@ -222,9 +229,14 @@ def facts(result: ImportResult) -> tuple[object, ...]:
     )
 
 
-def same(one: ImportResult, read: Callable[[], ImportResult]) -> bool:
+def of_people(result: ImportResult) -> bool:
+    """Whether all judgements of a reading are people's."""
+    votes = result.votes
+    return "rater_type" in votes.column_names and votes["rater_type"].unique().to_pylist() == [
+        "human"
+    ]
+
+
+def same(one: ImportResult, other: ImportResult) -> bool:
     """Whether two readings say the same of who judged what, and how."""
-    try:
-        return facts(one) == facts(read())
-    except (UnreadableFile, AmbiguousLabels):
-        return False
+    return facts(one) == facts(other)

@@ -13,7 +13,8 @@ from .words import GRADES, LEVELS, MISSING, NOUNS, SIDES, TIES, clean, fold, ste
 MOST = 0.75
 """Share of the filled cells that make a column one of a kind."""
 _NUMBER = re.compile(
-    r"(?:[a-z ]*(?:score|rating|grade|note)\s*[:=]\s*)?[$€£]?\s*([+-]?[0-9]+(?:[.,][0-9]+)*(?:e[+-]?[0-9]+)?|[+-]?\.[0-9]+)"
+    r"(?:[a-z ]*(?:score|rating|grade|note)\s*[:=]\s*)?[$€£]?\s*"
+    r"([+-]?[0-9]+(?:[.,][0-9]+)*(?:e[+-]?[0-9]+)?|[+-]?\.[0-9]+)"
     r"\s*(?:%|[$€£]|(?:/|\bof\b|\bout of\b)\s*[0-9]+(?:\.[0-9]+)?)?",
     re.IGNORECASE,
 )

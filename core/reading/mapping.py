@@ -70,7 +70,7 @@ _FIELDS = {
     "--unit": "unit",
     "--unused": "unused",
     "--metrics": "metrics",
-    "--table": "table",
+    "--file-table": "table",
 }
 
 
@@ -78,7 +78,7 @@ def _read(flag: str, values: list[str], before: object) -> object:
     if flag in ("--map", "--label-map", "--position"):
         assert isinstance(before, Mapping)
         return {**before, **dict(value.split("=", 1) for value in values)}
-    if flag in ("--label-refers", "--unit", "--table"):
+    if flag in ("--label-refers", "--unit", "--file-table"):
         return values[0]
     assert isinstance(before, tuple)
     return (*before, *values)

@@ -30,8 +30,7 @@ from .mapping import Said
 from .questions import Asked, listed
 from .roles import Roles, by_header, clear_order, find_roles, is_few, may_judge, order_of, two_sides
 from .walk import Table
-from .words import clean
-from .words import HARM, TIES, WHO, tokens
+from .words import HARM, TIES, WHO, clean, tokens
 
 Form = Literal["votes", "scores"]
 UNREAD = 0.05
@@ -96,6 +95,11 @@ class Plan:
     questions: list[Asked] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def names_nobody(self) -> bool:
+        """Whether nothing but the name of the file says who judged."""
+        return all(each.rater == self.source for each in self.judgements)
 
     @property
     def admitted(self) -> bool:
@@ -190,8 +194,7 @@ class _Planner:
         candidates = [
             each
             for each in open_
-            if each.name in asked
-            and each.name not in out.roles.taken
+            if (each.name in asked and each.name not in out.roles.taken)
             or (each.name not in out.roles.taken and may_judge(each) and each.kind != "empty")
         ]
         self._results(open_)
@@ -222,7 +225,7 @@ class _Planner:
         return self.out
 
     def _results(self, columns: Sequence[Column]) -> None:
-        """A7: a table whose numbers are statistics, or whose columns are its keys, holds results."""
+        """A table whose numbers are statistics, or whose columns are its keys, holds results."""
         numbers = [c for c in columns if c.kind == "number" and "item" not in c.what]
         statistics = [c for c in numbers if "aggregate" in c.what]
         if len(numbers) >= 3 and 2 * len(statistics) >= len(numbers):
@@ -442,7 +445,7 @@ class _Planner:
                     )
                     out.roles.take(
                         column,
-                        f"verdicts of one judge; the names differ in {listed(apart)} only, two orders",
+                        f"verdicts of one judge in two orders: the names differ in {listed(apart)}",
                     )
                 return
             if not judged_by_name and apart and two_sides(*main):
@@ -600,7 +603,7 @@ class _Planner:
             rest = [*rest, *(c for c in named if "verdict" in c.what or "score" in c.what)]
         beside = out.roles.has("response", "prompt") or "judge" in of
         if main and not judges and not mates and beside and not exact:
-            main += [c for c in rest if _on_a_scale(c) and c.kind == "number"]
+            main += [c for c in rest if c.kind == "number" and _is_rating(c)]
             rest = [c for c in rest if c not in main]
         if not main and not people:
             if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
@@ -610,7 +613,7 @@ class _Planner:
             else:
                 if gold:
                     self._refuse(
-                        f"{listed(c.name for c in gold)} holds gold, and no column a judge's scores."
+                        f"{listed(c.name for c in gold)} holds gold, and no column scores."
                     )
                 return False
         if (
@@ -749,19 +752,21 @@ class _Planner:
         out = self.out
         for each in out.judgements:
             if each.column.kind == "number":
-                if odd := _outliers(each.column):
+                odd = _outliers(each.column)
+                if odd:
                     out.outliers[each.column.name] = frozenset(odd)
-                    for value in sorted(odd):
-                        rows = [
-                            i + 1
-                            for i, cell in enumerate(each.column.cells)
-                            if cell and number(cell) == value
-                        ]
-                        others = [v for v in each.column.numbers if v not in odd]
-                        out.notes.append(
-                            f"Row {rows[0]}: {value:g} in '{each.column.name}', others {min(others):g} to "
-                            f"{max(others):g}: left out."
-                        )
+                for value in sorted(odd):
+                    rows = [
+                        i + 1
+                        for i, cell in enumerate(each.column.cells)
+                        if cell and number(cell) == value
+                    ]
+                    others = [v for v in each.column.numbers if v not in odd]
+                    out.notes.append(
+                        f"Row {rows[0]}: {value:g} in '{each.column.name}', others "
+                        f"{min(others):g} to "
+                        f"{max(others):g}: left out."
+                    )
         out.lower_is_better = tuple(
             dict.fromkeys(
                 j.metric for j in out.judgements if j.metric and set(tokens(j.metric)) & HARM
@@ -771,7 +776,7 @@ class _Planner:
     # -- items, orders -------------------------------------------------------------------------
 
     def _items(self) -> None:
-        """What an item is: the fewest values that tell every row apart beside what explains them (A4)."""
+        """What an item is: the fewest values that tell rows apart beside what explains them."""
         out, said = self.out, self.said
         of = out.roles.of
         judged = {each.column.name for each in out.judgements}
@@ -845,7 +850,7 @@ class _Planner:
             self._given_once(out.item)
 
     def _explain_keys(self, ids: list[Column], explained: list[Column]) -> list[Column]:
-        """Keys of objects that complete the key of a row: a judge each, where nothing else is one."""
+        """Keys of objects that complete the key of a row: a judge each, if none is named."""
         out = self.out
         found = []
         for column in self.columns:
@@ -935,7 +940,8 @@ class _Planner:
                 out.questions.append(
                     ask.Asked(
                         about="items",
-                        text=f"'{column.name}' has {column.distinct:,} values that return {times.pop()} times each: are they the items?",
+                        text=f"'{column.name}' has {column.distinct:,} values that return "
+                        f"{times.pop()} times each: are they the items?",
                         choices=(
                             (f"--map item_id={column.name}", "yes"),
                             ("--unit rows", "no, each row is an item"),
@@ -1008,7 +1014,8 @@ class _Planner:
             out.slots = 2 * own < len(pairs)
             by = "place shown" if out.slots else "own name"
             out.notes.append(
-                f"Labels of answers shown turned are by {by}: so read, {max(own, len(pairs) - own)} of "
+                f"Labels of answers shown turned are by {by}: so read, "
+                f"{max(own, len(pairs) - own)} of "
                 f"{len(pairs)} agree with gold, the other way {min(own, len(pairs) - own)}."
             )
             return
@@ -1076,7 +1083,18 @@ def _most_harmful(questions: list[Asked]) -> list[Asked]:
 
 
 _GENERIC = frozenset().union(*WHO.values()) - frozenset(
-    "gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral".split()
+    [
+        "gpt",
+        "chatgpt",
+        "claude",
+        "gemini",
+        "llama",
+        "mistral",
+        "qwen",
+        "deepseek",
+        "gemma",
+        "mixtral",
+    ]
 )
 
 
@@ -1105,11 +1123,20 @@ def _own_name(column: Column) -> str:
     return " ".join(words) or column.name
 
 
-_SAYS = frozenset("verdict vote score scores rating winner label urteil note passed".split())
+_SAYS = frozenset(
+    ["verdict", "vote", "score", "scores", "rating", "winner", "label", "urteil", "note", "passed"]
+)
 
 
 def _names_harm(column: Column) -> bool:
     return bool(set(column.stem) & HARM)
+
+
+def _is_rating(column: Column) -> bool:
+    """Whether numbers are those of a usual scale: 0 or 1 up to 1 to 5, 7 or 10, or shares."""
+    low, high = min(column.numbers), max(column.numbers)
+    whole = low in (0, 1) and high in (1, 2, 3, 4, 5, 7, 10) and column.distinct <= 11
+    return whole or (0 <= low and high <= 1)
 
 
 def _on_a_scale(column: Column) -> bool:
@@ -1117,8 +1144,7 @@ def _on_a_scale(column: Column) -> bool:
     if column.kind != "number":
         return column.kind in ("pass", "level")
     low, high = min(column.numbers), max(column.numbers)
-    whole = low in (0, 1) and high in (1, 2, 3, 4, 5, 7, 10) and column.distinct <= 11
-    return whole or (0 <= low and high <= 1) or (0 <= low and high <= 100 and high > 5)
+    return _is_rating(column) or (low >= 0 and 5 < high <= 100)
 
 
 def _within(column: Column, other: Column) -> bool:

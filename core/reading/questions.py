@@ -30,7 +30,8 @@ def refers(shown: str, plain: str) -> Asked:
     return Asked(
         about="refers",
         text=f"{listed([shown])}: where the answers are shown turned, does it name the answer by "
-        f"its place in that order, or by its own name{f' as {listed([plain])} does' if plain else ''}?",
+        "its place in that order, or by its own name"
+        f"{f' as {listed([plain])} does' if plain else ''}?",
         choices=(
             ("--label-refers slot", "by its place: A is the one shown first"),
             ("--label-refers model", "by its own name: A is the same answer in both orders"),
@@ -101,7 +102,8 @@ def who(names: Sequence[str], like: str, *, metrics: bool) -> Asked:
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"
-        f"{f' as {listed([like])} does' if like else ''}: people's, a judge's, or nothing that counts?",
+        f"{f' as {listed([like])} does' if like else ''}: people's, a judge's, or nothing that "
+        "counts?",
         choices=(
             (typed("--people", *names), "a person's each"),
             (typed("--judges", *names), "a judge's each" if len(names) > 1 else "a judge's"),
@@ -180,7 +182,8 @@ def unread(name: str, words: Sequence[tuple[str, int]]) -> Asked:
     each = [word for word, _ in words[:SHOWN]]
     return Asked(
         about="words",
-        text=f"{listed([name])}: {shown} {'are' if len(words) > 1 else 'is'} no verdict that is known; what is meant?",
+        text=f"{listed([name])}: {shown} {'are' if len(words) > 1 else 'is'} "
+        "no verdict that is known; what is meant?",
         choices=(
             (typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),
             (typed("--label-map", *(f"{word}=failed" for word in each)), "no verdict was given"),
@@ -192,7 +195,7 @@ def tables(names: Sequence[str]) -> Asked:
     return Asked(
         about="tables",
         text=f"The file holds judgements in several tables: {listed(names)}. Which is meant?",
-        choices=tuple((typed("--table", name), f"only '{name}'") for name in names[:SHOWN]),
+        choices=tuple((typed("--file-table", name), f"only '{name}'") for name in names[:SHOWN]),
     )
 
 
@@ -211,7 +214,8 @@ def given_once(name: str, item: str) -> Asked:
 def beside(name: str, judge: str) -> Asked:
     return Asked(
         about="claim",
-        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is right, another "
+        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is "
+        "right, another "
         "judge's, or nothing that counts?",
         choices=(
             (typed("--map", f"gold={name}"), "what is right: gold"),

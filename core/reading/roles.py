@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .facts import Column, differ_in_one, side
-from .words import clean
-from .words import CLEAR_ORDERS, HUMANS, MACHINES, ORDERS, SIDES, TIES, VERSIONS, tokens
+from .words import CLEAR_ORDERS, HUMANS, MACHINES, ORDERS, SIDES, TIES, VERSIONS, clean, tokens
 
 FEW = 40
 """Most different names of raters, models or metrics that a column of names has."""
@@ -187,11 +186,10 @@ def _raters(
     """Columns of names of raters, and of what kind they are."""
     for column in columns:
         words = {word for cell in column.counts for word in tokens(cell)}
-        if column.kind in ("short", "choice") and words and words <= HUMANS | MACHINES:
-            if {"type", "kind"} & set(column.tokens) or (words & HUMANS and words & MACHINES):
-                roles.give(
-                    "rater_type", column, "says of each row whether a person or a model judged"
-                )
+        both = words & HUMANS and words & MACHINES
+        kinds = column.kind in ("short", "choice") and words and words <= HUMANS | MACHINES
+        if kinds and (both or {"type", "kind"} & set(column.tokens)):
+            roles.give("rater_type", column, "says of each row whether a person or a model judged")
     for column in (*columns, *constants):
         if column.name in roles.taken or not column.who & {"judge", "person"}:
             continue

@@ -12,8 +12,7 @@ from typing import Any
 
 from .facts import Column, grade, level, number
 from .plan import Judgement, Plan
-from .words import clean
-from .words import FAILURE, HUMANS, MACHINES, REFUSED, SUCCESS, UNPARSED, tokens
+from .words import FAILURE, HUMANS, MACHINES, REFUSED, SUCCESS, UNPARSED, clean, tokens
 
 _VOTES = {1: "A", 0: "tie", -1: "B"}
 _TEXTS = (
@@ -35,7 +34,10 @@ UNREADABLE = 0.2
 
 @dataclass(eq=False)
 class Rows:
-    """Rows in canonical columns. row : of the file, from 1.  rejected : (row, column, cell, why)."""
+    """Rows in canonical columns.
+
+    row : of the file, from 1.  rejected : (row, column, cell, why).
+    """
 
     columns: dict[str, list[str | None]]
     row: list[int]
@@ -48,12 +50,13 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
 
     people_as_gold : a lone column of one person, without gold beside it, is gold of the judge.
     """
-    assert plan.table is not None and plan.form is not None
+    assert plan.table is not None
+    assert plan.form is not None
     of = plan.roles.of
     out = Rows({}, [])
     optional = {name: of[name] for name in _TEXTS if name in of}
-    numbers = {name: _numbers(of[name], out) for name in _NUMBERS if name in of}
-    numbers = {name: cells for name, cells in numbers.items() if cells is not None}
+    read_numbers = {name: _numbers(of[name], out) for name in _NUMBERS if name in of}
+    numbers = {name: cells for name, cells in read_numbers.items() if cells is not None}
     status = _statuses(of["status"]) if "status" in of else None
     types = _types(of["rater_type"]) if "rater_type" in of else None
     run = _codes(of["run"]) if "run" in of else None
@@ -61,10 +64,10 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     seen: dict[tuple[object, ...], int] = {}
     judgements, gold_column = plan.judgements, plan.gold
     theirs = [each for each in judgements if each.whose == "person" and each.rater]
-    if people_as_gold and gold_column is None and len(theirs) == 1 < len(judgements):
-        if len({each.metric for each in judgements}) == 1:
-            gold_column = theirs[0].column
-            judgements = [each for each in judgements if each is not theirs[0]]
+    lone = gold_column is None and len(theirs) == 1 < len(judgements)
+    if people_as_gold and lone and len({each.metric for each in judgements}) == 1:
+        gold_column = theirs[0].column
+        judgements = [each for each in judgements if each is not theirs[0]]
     judged = "vote" if plan.form == "votes" else "score"
     read = _vote if plan.form == "votes" else _score
     n = len(plan.table.rows)
@@ -91,10 +94,12 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
             value = read(plan, each.column, cell, i) if cell is not None else None
             if cell is None and (
                 is_person
-                or len(plan.judgements) > 1
-                and each.order == ""
-                and each.run is None
-                and each.whose == "person"
+                or (
+                    len(plan.judgements) > 1
+                    and each.order == ""
+                    and each.run is None
+                    and each.whose == "person"
+                )
             ):
                 continue
             if cell is not None and value is None and not _is_failed(plan, cell):
@@ -160,8 +165,6 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                 row["status"] = "ok" if value is not None else status[i]
             made.append(row)
             out.row.append(i + 1)
-    if plan.runs and plan.form == "scores":
-        _people_once(made, out)
     names = list(dict.fromkeys(name for row in made for name in row))
     out.columns = {name: [row.get(name) for row in made] for name in names}
     out.columns = {
@@ -170,10 +173,6 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
         if name in ("item_id", "judge", judged) or any(cells)
     }
     return out
-
-
-def _people_once(made: list[dict[str, str | None]], out: Rows) -> None:
-    """Nothing is left out: what people said beside each run stands beside each."""
 
 
 def _cell(column: Column | None, i: int) -> str | None:
@@ -224,7 +223,7 @@ def _vote(plan: Plan, column: Column, cell: str, i: int) -> str | None:
 
 def _score(plan: Plan, column: Column, cell: str, i: int) -> str | None:
     word = clean(cell)
-    value = plan.grades[word] if word in plan.grades else None
+    value = plan.grades.get(word, None)
     if value is None and word not in plan.grades:
         readers: tuple[Callable[[str], float | None], ...] = {
             "pass": (grade,),

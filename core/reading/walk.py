@@ -1,13 +1,19 @@
-"""Spike: any JSON or delimited text -> tables of text cells, by one walk that knows nothing of judges.
+"""Any JSON or delimited text as tables of text cells, by one walk that knows nothing of judges.
 
-`python walk.py FILE…` prints the tables. Rough (not the house style); see design/reading.md §2.
+Keys that differ from record to record are data, keys that all records share are names of columns.
 """
 
 from __future__ import annotations
-import csv, gzip, io, json, re, sys
+
+import csv
+import gzip
+import io
+import json
+import re
 from collections import Counter as Counter_
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 SCALAR = (str, int, float, bool, type(None))
 
@@ -16,18 +22,20 @@ SCALAR = (str, int, float, bool, type(None))
 class Table:
     name: str
     columns: list[str]
-    rows: list[list]  # text, or None where the input has none
-    constants: dict[str, str] = field(default_factory=dict)  # what the objects around the rows say
-    keys: set = field(default_factory=set)  # columns that arose from keys of objects
+    rows: list[list[str | None]]  # text, or None where the input has none
+    constants: dict[str, str | None] = field(
+        default_factory=dict
+    )  # what the objects around the rows say
+    keys: set[str] = field(default_factory=set)  # columns that arose from keys of objects
     notes: list[str] = field(default_factory=list)
-    inherited: set = field(default_factory=set)  # cells of the object that holds these rows
+    inherited: set[str] = field(default_factory=set)  # cells of the object that holds these rows
 
 
 class Unreadable(Exception):
     pass
 
 
-def text(v):
+def text(v: Any) -> str | None:
     if v is None:
         return None
     if isinstance(v, bool):
@@ -80,9 +88,8 @@ def delimited(raw: str, name: str) -> list[Table]:
         else:
             break
     if start:
-        notes.append(
-            f"line {start + 1} is the header; left out above it: {' / '.join(' '.join(c for c in r if c)[:60] for r in rows[:start])}"
-        )
+        above = " / ".join(" ".join(c for c in r if c)[:60] for r in rows[:start])
+        notes.append(f"line {start + 1} is the header; left out above it: {above}")
     head, body = rows[start], rows[start + 1 :]
     while (
         head
@@ -98,7 +105,9 @@ def delimited(raw: str, name: str) -> list[Table]:
     ]
 
 
-def flat_scalars(x, prefix="", depth=0, out=None):
+def flat_scalars(
+    x: Any, prefix: str = "", depth: int = 0, out: dict[str, Any] | None = None
+) -> dict[str, Any]:
     out = {} if out is None else out
     for k, v in x.items():
         if isinstance(v, SCALAR):
@@ -108,33 +117,34 @@ def flat_scalars(x, prefix="", depth=0, out=None):
     return out
 
 
-def similar(dicts):
-    """Share of the keys of all that one has, on average: 1 = one shape, near 0 = the keys are data."""
+def similar(dicts: Any) -> float:
+    """Mean share of all keys that a record has: 1 is one shape, near 0 the keys are data."""
     sets = [frozenset(d) for d in dicts[:300]]
     return sum(map(len, sets)) / (len(sets) * max(1, len(frozenset().union(*sets))))
 
 
-def isrange(keys):
+def isrange(keys: Any) -> bool:
     return len(keys) > 1 and all(re.fullmatch(r"\d+", str(k)) for k in keys)
 
 
-def record(d, prefix="", depth1=False):
-    out, lists = {}, {}
+def record(d: Any, prefix: Any = "", depth1: Any = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    out: dict[str, Any] = {}
+    lists: dict[str, Any] = {}
     for k, v in d.items():
         p = f"{prefix}{k}"
         if isinstance(v, SCALAR):
             out[p] = v
         elif isinstance(v, dict):
-            o, l = record(
+            o, nested = record(
                 v,
                 "" if k in ("row", "fields", "record") and not prefix and len(d) <= 3 else p + ".",
             )
             out |= o
-            lists |= l
+            lists |= nested
         elif len(v) == 1 and isinstance(v[0], dict) and depth1:
-            o, l = record(v[0], p + ".", depth1)
+            o, nested = record(v[0], p + ".", depth1)
             out |= o
-            lists |= l
+            lists |= nested
         elif v and all(isinstance(e, dict) for e in v):
             lists[p] = v
         elif (
@@ -149,10 +159,12 @@ def record(d, prefix="", depth1=False):
     return out, lists
 
 
-def rows_of(records, name, consts=None, keys=()):
-    """Objects of one shape -> a table; their lists of objects -> tables with the parent's cells beside."""
+def rows_of(records: Any, name: Any, consts: Any = None, keys: Any = ()) -> list[Table]:
+    """A table of objects of one shape, and tables of their lists with the parent's cells."""
     consts = consts or {}
-    flat, lists, varying = [], {}, set()
+    flat: list[Any] = []
+    lists: dict[str, Any] = {}
+    varying: set[str] = set()
     for k in {k for r in records[:300] for k, v in r.items() if isinstance(v, dict) and v}:
         ds = [r[k] for r in records[:300] if isinstance(r.get(k), dict) and r[k]]
         if (
@@ -162,12 +174,12 @@ def rows_of(records, name, consts=None, keys=()):
         ):
             varying.add(k)
     for r in records:
-        o, l = record({k: v for k, v in r.items() if k not in varying})
+        o, nested = record({k: v for k, v in r.items() if k not in varying})
         for k in varying:
             if isinstance(r.get(k), dict):
-                l[k] = [{f"{k} key": kk, **vv} for kk, vv in r[k].items()]
+                nested[k] = [{f"{k} key": kk, **vv} for kk, vv in r[k].items()]
         flat.append(o)
-        for k, v in l.items():
+        for k, v in nested.items():
             lists.setdefault(k, []).append((o, v))
     cols = list(dict.fromkeys(k for o in flat for k in o))
     out = (
@@ -197,10 +209,10 @@ def rows_of(records, name, consts=None, keys=()):
     return out
 
 
-def arrays(x, name):
-    found = {}
+def arrays(x: Any, name: Any) -> list[Table] | None:
+    found: dict[Any, Any] = {}
 
-    def go(d, prefix, depth):
+    def go(d: Any, prefix: Any, depth: Any) -> None:
         for k, v in d.items():
             if isinstance(v, list) and len(v) >= 3 and not any(isinstance(e, dict) for e in v):
                 found[(*prefix, str(k))] = v
@@ -216,7 +228,7 @@ def arrays(x, name):
     n = max(set(lengths), key=lambda m: lengths.count(m) * m)
     if n < 5:
         return None
-    same = {}
+    same: dict[Any, Any] = {}
     for k, v in found.items():
         if len(v) == n and all(
             isinstance(e, SCALAR) or (isinstance(e, list) and len(e) <= 4) for e in v
@@ -226,7 +238,7 @@ def arrays(x, name):
             for i, e in enumerate(v, 1):
                 same[k, str(i)] = e
     plain = {k[-1]: v for (k, r), v in same.items() if len(k) == 1 and r is None}
-    deep = {}
+    deep: dict[Any, Any] = {}
     for (k, r), v in same.items():
         if len(k) >= 2:
             deep.setdefault((k[0], k[2:]), []).append((k[1], r, v))
@@ -234,7 +246,7 @@ def arrays(x, name):
     sc = {k: text(v) for k, v in flat_scalars(x).items()}
     note = ["columns as arrays of equal length, turned into rows"]
     if deep:
-        (top, tail), g = max(deep.items(), key=lambda kv: len(kv[1]))
+        (top, _tail), g = max(deep.items(), key=lambda kv: len(kv[1]))
         runs = any(r for _, r, _ in g)
         head = [*plain, f"{top} key", f"{top} value"] + ([f"{top} run"] if runs else [])
         rows = [
@@ -248,7 +260,7 @@ def arrays(x, name):
             Table(
                 name,
                 list(plain),
-                [[text(c) for c in r] for r in zip(*plain.values())],
+                [[text(c) for c in r] for r in zip(*plain.values(), strict=True)],
                 sc,
                 set(),
                 note,
@@ -257,7 +269,7 @@ def arrays(x, name):
     return None
 
 
-def walk(x, name="", consts=None, keys=(), depth=0):
+def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any = 0) -> list[Table]:
     consts = dict(consts or {})
     if depth > 8:
         return []
@@ -304,21 +316,24 @@ def walk(x, name="", consts=None, keys=(), depth=0):
                 notes=["columns and data apart"],
             )
         ]
-    if all(isinstance(v, dict) for v in vals) and len(vals) >= 2:
-        if (
+    if (
+        all(isinstance(v, dict) for v in vals)
+        and len(vals) >= 2
+        and (
             isrange(list(vals[0]))
             and similar(vals) > 0.99
             and not isrange(list(x))
             and all(isinstance(e, SCALAR) for v in vals for e in v.values())
-        ):
-            return [
-                Table(
-                    name,
-                    list(x),
-                    [[text(x[c].get(i)) for c in x] for i in vals[0]],
-                    notes=["columns of {number: value}"],
-                )
-            ]
+        )
+    ):
+        return [
+            Table(
+                name,
+                list(x),
+                [[text(x[c].get(i)) for c in x] for i in vals[0]],
+                notes=["columns of {number: value}"],
+            )
+        ]
     if (
         len(x) >= 2
         and isinstance(vals[0], list)
@@ -330,7 +345,7 @@ def walk(x, name="", consts=None, keys=(), depth=0):
             Table(
                 name,
                 list(x),
-                [[text(c) for c in r] for r in zip(*vals)],
+                [[text(c) for c in r] for r in zip(*vals, strict=True)],
                 notes=["columns as arrays"],
             )
         ]
@@ -407,12 +422,12 @@ def walk(x, name="", consts=None, keys=(), depth=0):
         for k, v in x.items()
         if isinstance(v, list) and v and all(isinstance(e, dict) for e in v)
     }
-    if len(lists) >= 2 and len(lists) == len(vals):
-        if similar([e for v in lists.values() for e in v[:20]]) >= 0.5:  # {judge: [records]}
-            kname = f"{name.split('.')[-1]} key" if name else "key"
-            return rows_of(
-                [{kname: k, **e} for k, v in lists.items() for e in v], name, consts, [*keys, kname]
-            )
+    alike = len(lists) >= 2 and len(lists) == len(vals)
+    if alike and similar([e for v in lists.values() for e in v[:20]]) >= 0.5:  # {judge: [records]}
+        kname = f"{name.split('.')[-1]} key" if name else "key"
+        return rows_of(
+            [{kname: k, **e} for k, v in lists.items() for e in v], name, consts, [*keys, kname]
+        )
     sc = consts | (flat_scalars(x) if len(x) <= 40 else {})
     out = []
     for k, v in x.items():
@@ -421,12 +436,13 @@ def walk(x, name="", consts=None, keys=(), depth=0):
     return out
 
 
-def union(tables, keys=()):
+def union(tables: Any, keys: Any = ()) -> list[Table]:
     tables = list(tables)
-    groups, out = {}, []
+    groups: dict[Any, list[Table]] = {}
+    out: list[Table] = []
     for t in tables:
         groups.setdefault((t.name,), []).append(t)
-    shapes = {}
+    shapes: dict[Any, list[Table]] = {}
     for t in tables:
         shapes.setdefault(tuple(t.columns), []).append(t)
     for cols, ts in shapes.items():
@@ -439,7 +455,7 @@ def union(tables, keys=()):
                 p = t.name.split(".")
                 p = [""] * (L - len(p)) + p
                 t.columns = t.columns + [f"path {i + 1}" for i in range(L - 1)]
-                t.rows = [r + p[:-1] for r in t.rows]
+                t.rows = [[*r, *p[:-1]] for r in t.rows]
                 t.keys = set(t.keys) | {f"path {i + 1}" for i in range(L - 1)}
                 t.name = p[-1]
                 groups.setdefault((p[-1],), []).append(t)
@@ -480,7 +496,7 @@ def union(tables, keys=()):
     return out
 
 
-def from_json(raw: str, name: str):
+def from_json(raw: str, name: str) -> list[Table]:
     raw = raw.lstrip("\ufeff")
     try:
         x = json.loads(raw)
@@ -523,7 +539,7 @@ def from_json(raw: str, name: str):
     return out
 
 
-def read(data, name="") -> list[Table]:
+def read(data: Any, name: Any = "") -> list[Table]:
     """JSON, JSON Lines and delimited text."""
     name = Path(str(name or data)).stem
     b = data if isinstance(data, bytes) else Path(data).read_bytes()
@@ -551,17 +567,3 @@ def read(data, name="") -> list[Table]:
         except ValueError:
             pass
     return delimited(raw, name)
-
-
-if __name__ == "__main__":
-    for f in sys.argv[1:]:
-        for t in read(f):
-            print(
-                Path(f).name,
-                t.name or "(top)",
-                len(t.rows),
-                t.columns[:12],
-                "keys",
-                sorted(t.keys),
-                *t.notes,
-            )

@@ -122,7 +122,8 @@ ORDERS = {
     for place, words in enumerate(
         (
             "ab original normal forward first 1 orig unswapped direct order1 noswap false 0 left",
-            "ba swapped reversed reverse flipped backward second 2 swap inverted inverse true right",
+            "ba swapped reversed reverse flipped backward second 2 swap inverted inverse true "
+            "right",
         )
     )
     for word in words.split()
@@ -149,10 +150,6 @@ MISSING = _set(
     "#div/0!"
 ) | {"", "k. a.", "n. a."}
 """Cells that stand for none."""
-TIES = _set(
-    "tie ties tied same draw equal both neither bothbad both_bad both_good bothgood unentschieden "
-    "gleich gleichstand egal egalite empate pareggio nul gelijkspel beide c a=b b=a even remis"
-) | {"tie (bothbad)", "tie(bothbad)", "both bad", "both good", "gleich gut", "no preference"}
 GRADES = {
     word: value
     for value, words in (
@@ -256,3 +253,12 @@ def stem(name: str) -> tuple[str, ...]:
 def clean(cell: str) -> str:
     """A word of a cell without case, accents, and the brackets, stars and quotes around it."""
     return fold(cell).strip().strip("[](){}*\"'`.:!_ ").casefold()
+
+
+_TIES = _set(
+    "tie ties tied same draw equal both neither bothbad both_bad both_good bothgood unentschieden "
+    "gleich gleichstand egal egalite empate pareggio nul gelijkspel beide c a=b b=a even remis"
+)
+_TIES_OF_TWO = {"tie (bothbad)", "tie(bothbad)", "both bad", "both good", "gleich gut"}
+TIES = frozenset(map(clean, _TIES | _TIES_OF_TWO | {"no preference"}))
+"""Words of a tie, as `clean` leaves them."""
