@@ -25,12 +25,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.random_votes import as_reading, random_votes
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.options import AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.reporting.document import to_json
 from core.schema import Selection
 from core.store import Store
-from core.warehouse import Warehouse
+from core.warehouse import fetch
 
 ENGINES = ("parquet", "postgresql", "clickhouse", "spark")
 JUDGES = 4
@@ -50,8 +51,6 @@ SPARK = {
 class There:
     """One audit: seconds of waiting, of the engine's processors and of ours, and what crossed the
     network.
-
-    most : rows of the largest answer for each judge and comparison.
     """
 
     engine: str
@@ -62,7 +61,6 @@ class There:
     statements: int
     rows: int
     bytes: int
-    most: float
     equal: bool
 
     @property
@@ -95,48 +93,37 @@ def run(votes: int, names: tuple[str, ...] = ENGINES) -> Iterator[There]:
             statements=0,
             rows=0,
             bytes=0,
-            most=0.0,
             equal=True,
         )
-        pairs = votes / 12
         for name in names:
             if reason := absent(name):
                 print(f"{name}: {reason}", file=sys.stderr)
                 continue
             more = {"settings": SPARK} if name == "spark" else {}
             with running(name, folder, **more) as engine:
-                yield _timed(name, engine, votes, pairs, wanted)
+                yield _timed(name, engine, votes, wanted)
 
 
-def _timed(name: str, engine: object, votes: int, pairs: float, wanted: str) -> There:
+def _timed(name: str, engine: object, votes: int, wanted: str) -> There:
     process = engine.process  # type: ignore[attr-defined]
     with _processors(process.pid if process else None) as spent:
         began, own = time.perf_counter(), time.process_time()
         url, table = engine.url, engine.table.format("votes")  # type: ignore[attr-defined]
-        with Warehouse.open(url, table) as warehouse:
-            counted, sizes = warehouse._engine, [0]
-            run = counted.run
-
-            def noted(sql: str, params: dict[str, str] | None = None) -> pa.Table:
-                answer = run(sql, params)
-                sizes.append(answer.num_rows)
-                return answer
-
-            counted.run = noted  # type: ignore[method-assign]
-            found = audit(warehouse, Selection(), AuditOptions(), readings=[warehouse.table])
-            spent.append(_cpu(process.pid) if process else 0.0)
-            return There(
-                engine=name,
-                votes=votes,
-                wall_s=time.perf_counter() - began,
-                engine_s=spent[-1] - spent[0],
-                own_s=time.process_time() - own,
-                statements=counted.statements,
-                rows=counted.rows_fetched,
-                bytes=counted.bytes_fetched,
-                most=max(sizes) / pairs,
-                equal=_plain(found) == wanted,
-            )
+        fetched = fetch(url, table)
+        with Store.holding(fetched.readings) as store:
+            found = audit(store, Selection(), AuditOptions(), readings=fetched.readings)
+        spent.append(_cpu(process.pid) if process else 0.0)
+        return There(
+            engine=name,
+            votes=votes,
+            wall_s=time.perf_counter() - began,
+            engine_s=spent[-1] - spent[0],
+            own_s=time.process_time() - own,
+            statements=fetched.statements,
+            rows=fetched.rows,
+            bytes=fetched.bytes,
+            equal=_plain(found) == wanted,
+        )
 
 
 def recorded(rows: list[There]) -> Iterator[dict[str, object]]:
@@ -156,7 +143,6 @@ def recorded(rows: list[There]) -> Iterator[dict[str, object]]:
             "votes_per_second_and_core": row.rate,
             "rows_fetched": row.rows,
             "bytes_fetched": row.bytes,
-            "largest_answer_rows_per_judge_and_comparison": row.most,
         }
 
 
@@ -205,14 +191,13 @@ def table(rows: list[There]) -> str:
     """The rows in Markdown."""
     lines = [
         "| where | votes | waiting | engine | Appellate | votes per second and core | statements "
-        "| fetched "
-        "| largest answer, rows per judge and comparison | equal |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+        "| fetched | equal |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     lines += [
         f"| {r.engine} | {r.votes:,} | {r.wall_s:,.1f} s | {r.engine_s:,.1f} s | {r.own_s:,.1f} s "
         f"| {r.rate:,.0f} | {r.statements} | {r.rows:,} rows, {r.bytes / 1e6:,.1f} MB "
-        f"| {r.most:.1f} | {'yes' if r.equal else 'no'} |"
+        f"| {'yes' if r.equal else 'no'} |"
         for r in rows
     ]
     return "\n".join(lines)

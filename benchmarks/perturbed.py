@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.check import CheckResult
 from core.finding.evidence import Counted
 from core.questions.leaning.check import ROBUSTNESS

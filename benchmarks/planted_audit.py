@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.random_votes import as_reading
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.evidence import Counted
 from core.schema import RowsRead, Selection
 from core.simulate.votes import vote_table

@@ -1,6 +1,6 @@
 """The public API by the page that shows it; `__init__.py` reads it to know where each name is."""
 
-from .auditing.results import AuditOptions
+from .auditing.options import AuditOptions
 from .collect.items import items_of, lists_of, read_items
 from .collect.job import Budget, Job, Judge
 from .collect.own_verdicts import OwnVerdicts

@@ -42,7 +42,6 @@ from .use.commands import (
 )
 from .use.demo import demo
 from .use.doctor import doctor
-from .use.validate import DRAWS, validate
 
 UNUSABLE, UNFORESEEN, INTERRUPTED = 2, 70, 130
 SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
@@ -225,7 +224,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _label_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files of votes or scores")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes or scores; or a store")
     parser.add_argument("--store", metavar="PATH", help="a store, in place of files")
     parser.add_argument("--dataset", help="the data set, where there are several")
     parser.add_argument(
@@ -268,25 +267,24 @@ def _collect_options(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser)
 
 
-def _validate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--draws", type=int, default=DRAWS, help=f"files that are simulated ({DRAWS})"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
-
-
 def _doctor_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="of votes, gold, scores or rankings")
+    parser.add_argument(
+        "file", metavar="FILE", help="of votes, gold, scores or rankings; or a store"
+    )
     _add_reading_options(parser)
 
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
-    from .auditing.results import AuditOptions
+    from .auditing.options import AuditOptions
 
-    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of votes, and of gold; or stores")
     where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
+    most = (
+        "of a table with more rows, whole items drawn at random (10,000,000; a file is read whole)"
+    )
+    parser.add_argument("--most-rows", type=int, metavar="N", help=most)
     _add_reading_options(parser)
     _add_labels(parser)
     parser.add_argument(
@@ -358,11 +356,6 @@ COMMANDS: dict[
     "app": ("serve the dashboard to this machine", run_app, _app_options),
     "collect": ("collect votes from models into a store", run_collect, _collect_options),
     "demo": ("audit simulated votes with planted biases", demo, _no_options),
-    "validate": (
-        "plant faults in simulated judges and show how many an audit finds",
-        validate,
-        _validate_options,
-    ),
     "doctor": (
         "say what is in a file, how it would be read and what checks would lack",
         doctor,
@@ -370,7 +363,7 @@ COMMANDS: dict[
     ),
 }
 """What each is for, what it does, and what adds its options."""
-ON_STORES = (run_audit, run_report, run_import, run_export, demo, doctor, validate)
+ON_STORES = (run_audit, run_report, run_import, run_export, demo, doctor)
 """Commands that need no more than what a store needs."""
 OF_FOLDER = ("audit", "report", "import", "doctor")
 """Commands whose options may be given for a folder."""

@@ -16,6 +16,8 @@ from .schema import Selection
 
 MOST_JUDGES = 500
 """Judges of one audit; 124,750 pairs of them."""
+MOST_METRICS = 300
+"""Metrics of one audit, each of a judge: one with two thousand scorers took minutes."""
 MOST_WAITED_FOR = 300
 """Judges and models that pages show while one waits."""
 MOST_COMPARED = 1_000

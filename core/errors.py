@@ -143,6 +143,10 @@ class StoreInUse(AppellateError):
     """Another process has the store file open."""
 
 
+class LabellingReplaced(AppellateError):
+    """A card is of a labelling that is no more: deleted, renamed or begun anew meanwhile."""
+
+
 class StoreReplaced(AppellateError):
     """The store file was deleted, replaced or overwritten while it was open here."""
 

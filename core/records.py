@@ -94,20 +94,17 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def counted_by_kind(
-    key: IntArray, kind: NDArray[np.uint8], kinds: int, rows: IntArray | None = None
+    key: IntArray, kind: NDArray[np.uint8], kinds: int
 ) -> tuple[IntArray, list[IntArray]]:
     """Distinct values of `key` (none below 0) in order, and how many of each there are of kind 0,
     1 …, an array per kind.
-
-    rows : how many each counts, 1 without.
     """
     sparse = not len(key) or int(key.max()) > 4 * len(key) + 1000
     value, place = np.unique(key, return_inverse=True) if sparse else (None, key)
     size = int(key.max()) + 1 if value is None else len(value)
 
     def counted(of_kind: BoolArray) -> NDArray[Any]:
-        weights = None if rows is None else rows[of_kind]
-        n = np.bincount(place[of_kind], weights, minlength=size).astype(np.int64, copy=False)
+        n = np.bincount(place[of_kind], minlength=size)
         # Most counts are small, and most keys of a sparse range have none.
         return n.astype(np.min_scalar_type(int(n.max(initial=0))))
 

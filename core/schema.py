@@ -5,6 +5,8 @@ wrong.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +36,8 @@ it.
 PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
 SIDES = {"a": 1, "b": -1}
 
+LabelsDrawn = Literal["seen", "random", "verdicts", "classes"]
+"""How labelled answers were drawn, as somebody says; `seen`: as the table shows it."""
 CorrectnessRule = Literal["single", "both_orders"]
 ConfidenceSource = Literal["stated", "share"]
 """Confidence as each vote states it, or the share of a judge's repeated votes behind its majority.
@@ -314,6 +318,31 @@ class RowsRead:
         return unread if self.unread else "were rejected"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """Whole items of each rater, drawn at random of more rows than are read.
+
+    rows : that there are.  fetched : that were drawn.  shares : rater → share of its rows.
+    """
+
+    rows: int
+    fetched: int
+    seed: int
+    shares: Mapping[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """What this means for what is said."""
+        least = min(self.shares.values())
+        drawn = sum(share < 1 for share in self.shares.values())
+        return (
+            f"{self.fetched:,} of {self.rows:,} rows were read: whole items of each rater, drawn "
+            f"at random ({drawn} of {len(self.shares)} raters in part, {least:.2%} of theirs or "
+            "more). "
+            "Intervals hold for all rows; small parts have few votes: select them with --where."
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
@@ -332,6 +361,8 @@ class ImportResult:
     mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
     reasons : the reasons of rejects that name options, see `errors.Message`.
     items_of : data set of another file, whose items these are by name; None: they are its own.
+    runs_by_order : whether repetitions were numbered by the order of the rows.
+    sampled : what was drawn of a larger table; None where all of it was read.
     """
 
     name: str
@@ -347,6 +378,8 @@ class ImportResult:
     gold_only: bool = False
     kind: Kind = "votes"
     items_of: str | None = None
+    runs_by_order: bool = False
+    sampled: Sampled | None = None
 
     @classmethod
     def without_rejects(
@@ -402,6 +435,15 @@ class ImportResult:
         import pyarrow.compute as pc
 
         return self.rejects.filter(pc.invert(self.rejects["kept"]))
+
+    @property
+    def counted_reasons(self) -> dict[tuple[str, str], int]:
+        """Column and reason of rejected rows → how many."""
+        worded = {str(message): message for message in self.reasons}
+        pairs = zip(
+            *(self.rejected[name].to_pylist() for name in ("column", "reason")), strict=True
+        )
+        return Counter((column, worded.get(reason, reason)) for column, reason in pairs)
 
     @property
     def n_rejected(self) -> int:

@@ -205,8 +205,7 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
     if blind:
         return Selection(datasets=(dataset,))
     if table := cached.connected().get(dataset):
-        what = "Texts" if table.info.scores else "Votes"
-        st.text(f"{what} stay where they are.\n{table.warehouse.sentence}")
+        st.text(f"Texts stay where they are.\n{table.warehouse.fetched.crossed}")
     raters = cached.raters(dataset)
     rater_type = None
     if len(set(raters.values())) > 1:

@@ -6,6 +6,7 @@ Report and Markdown say it, and a page that is opened without a judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..finding.answer import Answer, by_judge
@@ -15,10 +16,10 @@ from ..questions.boards.standings import Standings
 from ..questions.boards.words import board_answer
 from ..questions.confidence.words import CONFIDENCE, confidence_answer
 from ..questions.labels.words import labels_answer
-from ..questions.order.words import order_answer
 from ..questions.scores.card import said_of
 from .card import card_of
 from .overall import NAMED
+from .questions import findings_of
 
 if TYPE_CHECKING:
     from .results import Audit, JudgeAudit
@@ -47,13 +48,18 @@ def page_answers(audit: Audit) -> dict[str, Answer]:
     made: dict[str, Callable[[Audit], Answer | None]] = {
         "calibration": _calibration,
         "errors": _errors,
-        "position_bias": _position,
         "agreement": _agreement,
         "votes_to_labels": _labels,
         "leaderboard": _board,
     }
-    found = {page: make(audit) for page, make in made.items()}
-    return {page: said for page, said in found.items() if said is not None}
+    # Of a question whose room does not say it yet, the place among pages.
+    places = {"calibration": 10, "errors": 20, "agreement": 40, "votes_to_labels": 50}
+    found = [(places.get(page, 60), page, make(audit)) for page, make in made.items()]
+    found += [
+        (question.page_place, question.page or question.name, question.said(findings))
+        for question, findings in findings_of(audit.judges)
+    ]
+    return {page: said for _, page, said in sorted(found, key=itemgetter(0)) if said is not None}
 
 
 def _judges(audit: Audit) -> Sequence[JudgeAudit]:
@@ -86,22 +92,6 @@ def _errors(audit: Audit) -> Answer | None:
     accuracy = next(one for one in worst.checks if one.check == "accuracy")
     assert worst.confusion is not None
     return errors_answer(worst.judge, accuracy, worst.confusion, "votes")
-
-
-def _position(audit: Audit) -> Answer | None:
-    found = by_judge(one for judge in audit.judges for one in judge.checks)
-    known = [judge for judge in audit.judges if judge.position]
-    if not known:
-        return None
-
-    def badness(judge: JudgeAudit) -> tuple[int, float]:
-        of, flips = found[judge.judge], judge.position and judge.position.flip_rate
-        worse = max(GRADES.index(of[check].grade) for check in ("position", "stability"))
-        return worse, flips.value if flips else 0.0
-
-    worst = max([judge for judge in _judges(audit) if judge.position] or known, key=badness)
-    flips = worst.position.hard_flip_rate if worst.position else None
-    return order_answer({judge.judge: found[judge.judge] for judge in known}, worst.judge, flips)
 
 
 def _agreement(audit: Audit) -> Answer | None:

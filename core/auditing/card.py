@@ -33,16 +33,7 @@ from .checks import BY_NAME, Rules
 from .overall import Overall, OverallVerdict, checks_made, confidence_line, what_to_do
 
 if TYPE_CHECKING:
-    from ..questions.order.method import PositionBias
     from .results import JudgeAudit
-
-WORDS: dict[OverallVerdict, str] = {
-    "trust": "Trust",
-    "trust_with_limits": "Trust with limits",
-    "cannot_say": "Cannot say yet",
-    "do_not_trust": "Do not trust",
-}
-"""The verdict as one reads it on a card."""
 
 PEOPLE = "People's own votes: nobody else labelled what they judged."
 ADD_JUDGES = (
@@ -89,7 +80,7 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
         judge.judge,
         judge.overall,
         judge.checks,
-        judge.position,
+        [part for finding in judge.findings for part in finding.question.figures(finding)],
         exact=judge.exact if ties >= MANY_TIES else None,
         person=judge.rater_type == "human",
         refused=refused,
@@ -100,7 +91,7 @@ def card(
     judge: str,
     overall: Overall,
     results: Sequence[CheckResult],
-    position: PositionBias | None,
+    figures: Sequence[str | None] = (),
     *,
     exact: Estimate | None = None,
     person: bool = False,
@@ -108,7 +99,7 @@ def card(
 ) -> Card:
     """The card of one judge.
 
-    results : one per check.  position : what order does to it.
+    results : one per check.  figures : what questions add to the line of figures.
     exact : share of gold's very labels, ties included, where it is to stand beside half credit.
     person : the votes are people's, by whom judges are measured where there is no gold.
     refused : other judges not to be trusted, named where there is room.
@@ -119,12 +110,10 @@ def card(
     return Card(
         judge=judge,
         verdict=overall.verdict,
-        word=WORDS[overall.verdict],
+        word=overall.word,
         made=checks_made(results),
         said=Answer(
-            headline=headline,
-            figures=_figures(of, position, exact),
-            good=overall.verdict == "trust",
+            headline=headline, figures=_figures(of, figures, exact), good=overall.verdict == "trust"
         ),
         advice=(ADD_JUDGES,) if alone else tuple(dict.fromkeys(_advice(overall, of))),
     )
@@ -133,10 +122,11 @@ def card(
 def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequence[str]) -> str:
     """What to do with a judge and why, from grades alone; whom not to use where there is room."""
     fine = [part for part in (_merit(of, ties), _order(of), _honest(of)) if part]
-    graver = sorted(overall.because, key=lambda check: GRAVEST.index(check))
+    graver = sorted(overall.because, key=lambda check: BY_NAME[check].gravity)
     faults = list(dict.fromkeys(said for check in graver if (said := _fault(check, of))))
-    if bad(of["overconfidence"]) and FAULTS["calibration"] in faults:
-        faults.remove(FAULTS["calibration"])
+    off = str(BY_NAME["calibration"].fault)
+    if bad(of["overconfidence"]) and off in faults:
+        faults.remove(off)
     if overall.verdict == "do_not_trust":
         first = [f"Do not use {judge}: it {' and '.join(faults[:n])}." for n in (2, 1)]
     elif overall.verdict == "cannot_say":
@@ -165,14 +155,14 @@ def _nothing_said(judge: str, of: Found, faults: Sequence[str]) -> str:
     """Why no verdict can be given yet."""
     known = of["accuracy"].interval or of["agreement"].interval
     if known is None:
-        return f"Whether to use {judge} cannot be said yet: {UNKNOWN['accuracy']}."
+        return f"Whether to use {judge} cannot be said yet: {BY_NAME['accuracy'].not_known}."
     if BLIND in faults:
         return f"{judge} {BLIND}, so nothing supports its use yet."
     if of["accuracy"].interval is None:
-        return f"{judge} {UNCLEAR['agreement']}, so nothing supports its use yet."
+        return f"{judge} {BY_NAME['agreement'].not_shown}, so nothing supports its use yet."
     if good(of["accuracy"]):
         return f"Too little is known of {judge} to use it: only how often it is right."
-    return f"{judge} {UNCLEAR['accuracy']} to use it yet."
+    return f"{judge} {BY_NAME['accuracy'].not_shown} to use it yet."
 
 
 def _but(well: Sequence[str], ill: Sequence[str]) -> str:
@@ -201,72 +191,22 @@ def _honest(of: Found) -> str:
     return "honest about doubt" if all(good(of[check]) for check in checks) else ""
 
 
-GRAVEST = (
-    *("accuracy", "agreement", "position", "stability", "category", "ties", "length"),
-    *("one_judge", "own_family", "robustness", "coin_share", "repeatability", "data"),
-    *("overconfidence", "calibration", "discrimination"),
-)
-"""Checks in the order in which a headline has room for their faults."""
-UNKNOWN = {
-    "accuracy": "no gold label says how often it is right",
-    "agreement": "people are too few to say how it agrees with them",
-    "position": "was never asked in both orders",
-    "stability": "was never asked in both orders",
-}
-"""What is not known of a judge on which its verdict rests."""
-UNCLEAR = {
-    "accuracy": "is not shown to be right often enough",
-    "agreement": "is not shown to agree with people as people do",
-    "position": "may favour a place",
-    "stability": "may change verdicts when answers swap places",
-}
 BLIND = "is not shown to read the answers"
-SIGNED = {
-    "position": ("favours the answer it sees first", "favours the answer it sees second"),
-    "overconfidence": (
-        "claims more certainty than it earns",
-        "claims less certainty than it earns",
-    ),
-    "ties": ("calls ties where gold decides", "names winners where gold ties"),
-    "length": ("favours longer answers", "favours shorter answers"),
-}
-"""What it does where a difference is above 0, and where it is below."""
-FAULTS = {
-    "accuracy": "is wrong too often",
-    "category": "is weak in a category",
-    "stability": "changes verdicts when answers swap places",
-    "calibration": "states confidence that is off",
-    "discrimination": "is hardly surer where right",
-    "repeatability": "does not repeat itself",
-    "coin_share": "tosses coins on some comparisons",
-    "agreement": "agrees with people less than people do",
-    "own_family": "favours its own family",
-    "one_judge": "is two judges in these files",
-    "robustness": "is moved by changes that should not matter",
-    "data": "often gives no verdict",
-}
 
 
 def _fault(check: str, of: Found) -> str:
     """What a check holds against a judge, in a few words; empty where it is fine."""
     result = of[check]
-    if good(result):
-        return ""
-    if result.grade == "unknown":
-        return UNKNOWN.get(check, "")
-    if result.grade == "unclear":
-        return UNCLEAR.get(check, "")
     found = result.interval
     enough = result.limits.caution if result.limits is not None else math.inf
-    if check == "accuracy" and found is not None and found.low >= enough:
+    graver = not good(result) and result.grade not in ("unknown", "unclear")
+    if check == "accuracy" and graver and found is not None and found.low >= enough:
         # Right often enough, and no more often than a rule that reads nothing.
         return BLIND
-    if check in SIGNED and found is not None:
-        return SIGNED[check][0 if found.value >= 0 else 1]
-    return FAULTS.get(check, "")
+    return BY_NAME[check].said(result)
 
 
-def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -> str:
+def _figures(of: Found, figures: Sequence[str | None], exact: Estimate | None) -> str:
     right, people, off = (of[name].interval for name in ("accuracy", "agreement", "calibration"))
     parts: list[str | None] = []
     if exact is not None:
@@ -275,28 +215,11 @@ def _figures(of: Found, position: PositionBias | None, exact: Estimate | None) -
         parts.append(f"{'where gold decides' if exact else 'right'} {share(right)}")
     elif people is not None:
         parts.append(f"beside people {difference(people, unit=' points')}")
-    parts.append(_changes(position))
-    slot = of["position"]
-    if bad(slot) and slot.interval is not None:
-        parts.append(f"for the first {difference(slot.interval, unit=' points')}")
+    parts += figures
     if off is not None:
         parts.append(f"confidence off {measured(off, 1, 100).replace(' (', ' points (')}")
     n = next((found.n for found in (right, people, off) if found is not None), 0)
     return line([*parts, count(n, "item") if n else None])
-
-
-def _changes(position: PositionBias | None) -> str | None:
-    """Verdicts that change with the order, beside those that change when asked again alike."""
-    if position is None or position.flip_rate is None:
-        return None
-    changes = f"order changes {percent(position.flip_rate.value)}"
-    excess = position.excess
-    if excess is None or not excess.has_interval:
-        return changes
-    if not excess.excludes(0):
-        return f"{changes}, a repeat as much"
-    more = "more" if excess.value > 0 else "less"
-    return f"{changes}, {abs(100 * excess.value):.1f} points {more} than a repeat"
 
 
 def _advice(overall: Overall, of: Mapping[str, CheckResult]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The checks of a judge. To add one: its object, and its place, in the module of its family."""
+"""The checks of a judge, those of every question."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidOption
 from ..finding.check import Check, Limits
-from ..questions.accuracy import check as accuracy
-from ..questions.accuracy import data_check as data
-from ..questions.agreement import check as agreement
-from ..questions.confidence import check as confidence
-from ..questions.leaning import check as bias
-from ..questions.one_judge import check as change
-from ..questions.order import check as order
-from ..questions.scores import check as scores
+from .questions import all_questions
 
-FAMILIES = (accuracy, order, confidence, agreement, bias, data, change)
-CHECKS: tuple[Check, ...] = tuple(check for family in FAMILIES for check in family.CHECKS)
+CHECKS: tuple[Check, ...] = tuple(
+    check for question in all_questions() for check in question.checks
+)
 """All checks of votes, in the order in which they are shown."""
-SCORE_CHECKS = (*scores.CHECKS, *change.CHECKS)
+SCORE_CHECKS: tuple[Check, ...] = tuple(
+    check for question in all_questions() for check in question.score_checks
+)
 """All checks of scores of single answers."""
 BY_NAME: dict[str, Check] = {check.name: check for check in (*CHECKS, *SCORE_CHECKS)}
 LIMITS: dict[str, Limits] = {

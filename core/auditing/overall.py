@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -29,11 +29,16 @@ CONFIDENCE_CHECKS = ("calibration", "overconfidence", "discrimination")
 NAMED = 3
 """Judges that an answer names one by one; more are counted."""
 
+UseName = Literal["decide", "measure", "sort"]
+"""What a judge is used for: to pass or stop one answer by it alone; to measure a rate or compare
+versions, where errors average out and labels correct them; to choose what to read first."""
+Allowed = Literal["yes", "no", "not shown"]
+
 OVERALL_WORDS: dict[OverallVerdict, str] = {
-    "trust": "can be trusted on what was checked",
-    "trust_with_limits": "can be trusted with limits",
+    "trust": "may decide",
+    "trust_with_limits": "may be used with limits",
     "cannot_say": "cannot be judged on these votes",
-    "do_not_trust": "should not be trusted",
+    "do_not_trust": "is not for decisions",
 }
 
 GRADE_OF: dict[OverallVerdict, Grade] = {
@@ -57,12 +62,43 @@ GRADE_WORDS: dict[Grade, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Whether a judge may be used for something: yes, no, or not shown; and why."""
+
+    answer: Allowed
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """The verdict on one judge: the checks that led to it, and those that could not be made."""
+    """The verdict on one judge: the checks that led to it, and those that could not be made.
+
+    use : for what it may be used.
+    """
 
     verdict: OverallVerdict
     because: tuple[str, ...]
     unchecked: tuple[str, ...]
+    use: Mapping[UseName, Use] = field(default_factory=dict)
+
+    @property
+    def word(self) -> str:
+        """The verdict as one reads it on a card: what the judge may be used for."""
+        measures = self._answer("measure")
+        if self.verdict == "trust":
+            return "May decide"
+        if self.verdict == "trust_with_limits":
+            if not self.use or self._answer("decide") == "yes":
+                return "May decide, with care"
+            if measures == "yes":
+                return "May measure, not decide"
+        if self.verdict == "do_not_trust":
+            only_decisions = self._answer("decide") == "no" and measures == "not shown"
+            return "Not for decisions" if only_decisions else "Not to be used"
+        return "May sort, no more" if self._answer("sort") == "yes" else "Cannot say yet"
+
+    def _answer(self, use: UseName) -> Allowed:
+        return self.use[use].answer if use in self.use else "not shown"
 
 
 def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overall:
@@ -74,8 +110,8 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
       what it does; without gold: agreement is not ok, the people agree no more than chance, or the
       low end of its half credit against their majority is below .60; no check but data is ok, or
       accuracy is not and position is unknown;
-    - *trust*: accuracy (without gold agreement), position and stability are ok, and nothing warns
-      or fails;
+    - *trust*: accuracy (without gold agreement), position and stability are ok, nothing warns or
+      fails, and it may decide (`uses_of_votes`);
     - else *trust with limits*.
 
     The checks of confidence, category and coins never cause *do not trust*. `because` has the
@@ -86,9 +122,10 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
     unchecked = tuple(r.check for r in results if r.grade == "unknown" and r.applicable)
     by_gold = grades["accuracy"] != "unknown" or grades["agreement"] == "unknown"
     merit = "accuracy" if by_gold else "agreement"
+    use = uses_of_votes(evidence, of_check, by_gold)
 
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:
-        return Overall(verdict=name, because=tuple(because), unchecked=unchecked)
+        return Overall(verdict=name, because=tuple(because), unchecked=unchecked, use=use)
 
     comparable = by_gold or people_are_reference(evidence.people_rate)
     decisive = [check.name for check in CHECKS if check.decisive and check.name != "accuracy"]
@@ -105,7 +142,63 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
     needed = [merit, *NEEDED[1:]]
     doubts = [name for worst in ("fail", "warn") for name in grades if grades[name] == worst]
     doubts += [name for name in needed if grades[name] not in ("ok", "fail", "warn")]
-    return verdict("trust_with_limits", doubts) if doubts else verdict("trust", needed)
+    if doubts:
+        return verdict("trust_with_limits", doubts)
+    if use["decide"].answer != "yes":
+        return verdict("trust_with_limits", [merit])
+    return verdict("trust", needed)
+
+
+LEAST_RIGHT = 0.80
+"""Share right of a judge that decides alone."""
+LEAST_FOLLOWING = 0.60
+"""Share right, where a rule without reading has ½, of a judge whose errors average out."""
+
+
+def uses_of_votes(
+    evidence: Evidence, of_check: Mapping[str, CheckResult], by_gold: bool
+) -> dict[UseName, Use]:
+    """Whether a judge of pairs may decide, measure and sort.
+
+    With the share right, and b the least over rules without reading and that share itself:
+    measure *yes* if b's low end is above .60, *no* if it is shown to follow a rule or to be right
+    on less than .60; sort *yes* if b's low end is above .50; decide *yes* if the low end of the
+    share right is at least .80 (by people: the least of that and theirs), rules without reading are
+    beaten, and position and category do not fail; *no* if its high end is below, or position fails.
+    """
+    result = of_check["accuracy" if by_gold else "agreement"]
+    rule, rate = evidence.blind_rule if by_gold else None, evidence.people_rate
+    right = result.interval if by_gold else evidence.credit_by_people
+    if by_gold and result.grade == "unknown":
+        right = None
+    if not by_gold and not people_are_reference(rate):
+        right = None
+    if right is None or not right.has_interval:
+        none = Use(answer="not shown", because=result.sentence)
+        return {"decide": none, "measure": none, "sort": none}
+    least = LEAST_RIGHT if by_gold or rate is None else min(LEAST_RIGHT, rate.value)
+    told = rule is None or rule.right.has_interval
+    low = right.low if rule is None else min(right.low, rule.right.low if told else 0.0)
+    position = of_check["position"]
+
+    def use(answer: Allowed, because: CheckResult = result) -> Use:
+        return Use(answer=answer, because=because.sentence)
+
+    if right.high < LEAST_FOLLOWING or (rule is not None and rule.shown_blind):
+        return {"decide": use("no"), "measure": use("no"), "sort": use("no")}
+    if position.grade == "fail":
+        decide = use("no", position)
+    elif right.high < least:
+        decide = use("no")
+    else:
+        beaten = rule is None or rule.beaten
+        fine = right.low >= least and beaten and of_check["category"].grade != "fail"
+        decide = use("yes" if fine else "not shown")
+    return {
+        "decide": decide,
+        "measure": use("yes" if low > LEAST_FOLLOWING else "not shown"),
+        "sort": use("yes" if low > 0.5 else "not shown"),
+    }
 
 
 def _is_right(accuracy: CheckResult, evidence: Evidence) -> bool:
@@ -294,10 +387,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
             f"{BY_NAME[check].words} {GRADE_WORDS[grades.get(check, 'unknown')]}"
             for check in overall.because
         )
-        words = OVERALL_WORDS[overall.verdict]
-        if any(result.metric is not None for result in results):
-            words = words.replace("votes", "scores")
-        sentence = f"{judge} {words} ({checks_made(results)})"
+        sentence = f"{judge}: {overall.word[0].lower()}{overall.word[1:]} ({checks_made(results)})"
         sentence += f": {decided_by}." if decided_by else "."
     if overall.unchecked:
         named = ", ".join(BY_NAME[check].words for check in overall.unchecked)

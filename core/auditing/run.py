@@ -47,14 +47,15 @@ from ..store import vote_queries as queries
 from ..store.browse import Summary, default_gold, summary
 from ..store.cells import CELLS
 from .checks import CHECKS
+from .options import AuditOptions
 from .overall import overall_verdict, ranked
-from .results import Audit, AuditOptions, JudgeAudit, unknown_of_judges
+from .questions import all_questions
+from .results import Audit, JudgeAudit, unknown_of_judges
 
 if TYPE_CHECKING:
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store.connection import Database, Snapshot
-    from ..warehouse.relations import TableRead
 
 
 MOST_NAMED = 5
@@ -68,7 +69,7 @@ def audit(
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[ImportResult | TableRead] = (),
+    readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.
@@ -113,7 +114,7 @@ def audit(
             gold=gold,
             anchors=lambda: anchors,
         )
-        counted.settle()
+        counted.settle(all_questions())
         moment.release(*CELLS)
         if not anchors and any(counted.of(judge.name).repeatability for judge in about.judges):
             notes.append(
@@ -129,7 +130,9 @@ def audit(
             for judge in about.judges
         }
         agreed = counted.agreement
-        scores = audit_scores(moment, within, options, counted.rows_read) if about.scores else ()
+        scores = (
+            audit_scores(moment, within, options, counted.rows_read, notes) if about.scores else ()
+        )
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         forced = _forced(counted, notes) if options.forced_choice else None
         jury = _jury(counted, queries.costs(moment, within), notes) if options.jury else None
@@ -304,12 +307,15 @@ def _without_votes(
     selection: Selection,
     options: AuditOptions,
     about: Summary,
-    readings: Sequence[ImportResult | TableRead],
+    readings: Sequence[ImportResult],
     reading_options: ReadOptions | None,
 ) -> Audit:
     """The audit of a selection without votes."""
+    notes = _notes_on_readings(readings)
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
-    scores = audit_scores(moment, selection, options, counted.rows_read) if about.scores else ()
+    scores = (
+        audit_scores(moment, selection, options, counted.rows_read, notes) if about.scores else ()
+    )
     lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
         people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
@@ -329,7 +335,7 @@ def _without_votes(
         anchor_swap=None,
         checks=(),
         overall={},
-        notes=tuple(_notes_on_readings(readings)),
+        notes=tuple(notes),
         scores=scores,
         rankings=lists,
         board_checks=_board_checks(moment, selection, {}, {}, options)
@@ -375,6 +381,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         notes.append(f"{judge}: {kinds}")
     notes += aggregated.notes
     votes = evidence.votes
+    of_check = {result.check: result for result in results}
     return JudgeAudit(
         judge=judge,
         rater_type=evidence.about.rater_type,
@@ -385,7 +392,6 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         floor=evidence.noise_floor,
         gap=evidence.gap,
         th=evidence.th,
-        position=evidence.position,
         confusion=confusion(votes, level=options.level)
         if votes is not None and evidence.has_gold
         else None,
@@ -405,6 +411,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),
+        findings=tuple(question.finding(evidence, of_check) for question in all_questions()),
     )
 
 
@@ -457,9 +464,10 @@ def anchors_of(pooled: PairScores, options: AuditOptions) -> tuple[str, ...]:
     return tuple(sorted(most, key=anchors.index))
 
 
-def _notes_on_readings(readings: Sequence[ImportResult | TableRead]) -> list[str]:
-    """What was kept of files without a cell that could not be read."""
-    return [f"{reading.name}: {reading.unread}" for reading in readings if reading.unread]
+def _notes_on_readings(readings: Sequence[ImportResult]) -> list[str]:
+    """What was drawn of larger files, and kept of files without a cell that could not be read."""
+    drawn = [f"{each.name}: {each.sampled.sentence}" for each in readings if each.sampled]
+    return drawn + [f"{reading.name}: {reading.unread}" for reading in readings if reading.unread]
 
 
 def _notes_on_anchors(pooled: PairScores, options: AuditOptions) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption
 from ..finding.wording import count, one_line
+from ..installation import PROGRAM
 from ..options import add_flags, flags, help_of
 from .job import Budget, Job, Judge, Terms
 
@@ -306,6 +308,7 @@ def _end(last: Progress, store: str) -> int:
     _say(one_line(last.sentence))
     if not last.left:
         print(f"{last.answered:,} answers in {one_line(store)}")
+        print(f"Next: {PROGRAM} audit {shlex.quote(one_line(store))}")
         stopped = any(share.stopped for share in last.judges.values())
         return INCOMPLETE if stopped else DONE
     way = "raise the limit to go on" if last.over_budget else "the same command goes on with them"

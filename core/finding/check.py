@@ -84,6 +84,7 @@ class CheckResult:
     p_value : of a warning, from the 95 % interval whatever the level; NaN where there is none.
     metric : of scores, what was scored; None of votes.
     remedy : what would settle a grade that something else than its limits keeps `unclear`.
+    fault : what to say after "it" in place of the check's own words, where the cause is another.
     """
 
     judge: str
@@ -98,6 +99,7 @@ class CheckResult:
     p_value: float = math.nan
     metric: str | None = None
     remedy: str | None = None
+    fault: str | None = None
 
     @property
     def whose(self) -> str:
@@ -167,6 +169,10 @@ class Check:
     short : evidence, the number and a grade → what a headline says of it, after "it", without
         numbers.  figure : what its number is called in the line of figures below. Of scores alone:
         headlines of votes join what several checks say.
+    gravity : the graver a fault, the smaller: a headline has room for the gravest.
+    fault : what the judge does where it warns or fails, after "it"; where the number is signed,
+        what it does above 0 and below.
+    not_known, not_shown : where it is unknown, or unclear; empty where a headline leaves that out.
     """
 
     name: str
@@ -187,6 +193,10 @@ class Check:
     asked: Callable[[Any], bool] | None = None
     short: Callable[[Any, Estimate, Grade], str] | None = None
     figure: str = ""
+    gravity: int = 100
+    fault: str | tuple[str, str] = ""
+    not_known: str = ""
+    not_shown: str = ""
     more_limits: Mapping[str, Limits] = field(default_factory=dict)
     against_gold: bool = False
     decisive: bool = False
@@ -196,6 +206,21 @@ class Check:
     def words(self) -> str:
         """What it is about, within a sentence: "leniency over time"."""
         return self.subject[0].lower() + self.subject[1:]
+
+    def said(self, result: CheckResult) -> str:
+        """What a result holds against a judge, after "it"; empty where it is fine."""
+        if result.grade == "unknown":
+            return self.not_known
+        if result.grade == "unclear":
+            return self.not_shown
+        if result.grade not in ("warn", "fail"):
+            return ""
+        if result.fault is not None:
+            return result.fault
+        if isinstance(self.fault, tuple):
+            found = result.interval
+            return "" if found is None else self.fault[0 if found.value >= 0 else 1]
+        return self.fault or f"needs care: {self.words}"
 
     def result(self, evidence: AnyEvidence) -> CheckResult:
         """What it says of one judge."""

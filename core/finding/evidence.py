@@ -6,11 +6,11 @@ read that result: one number has one home.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -54,18 +54,18 @@ from ..questions.confidence.th_scores import ThScore, th_scores
 from ..questions.leaning.changes import Change, changes
 from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
 from ..questions.one_judge.method import FileDifference, between_files
-from ..questions.order.method import PositionBias, first_slot_gain, mostly_first, position_bias
 from ..questions.scores.people import EPSILON, AltTest, alttest_of_votes
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
 from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
+from .question import Question, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..records import (
         ByFile,
         ConfidenceCounts,
@@ -81,9 +81,9 @@ if TYPE_CHECKING:
     from .check import Limits
 
 
+T = TypeVar("T")
 OWN_COUNTS = {
     "ratings": ("repeatability",),
-    "positions": ("position", "orders"),
     "first_votes": ("own_gold",),
     "by_category": ("categories",),
 }
@@ -112,11 +112,24 @@ class Counted:
         self._anchors = anchors
         self._evidence: dict[str, Evidence] = {}
         self._levels: dict[float, Counted] = {}
+        self._answers: dict[tuple[Any, ...], Any] = {}
         self._of_kind: dict[str, dict[str, OutcomeCounts]] = {}
         self.about = {judge.name: judge for judge in summary.judges}
         self.people = frozenset(
             judge.name for judge in summary.judges if judge.rater_type == "human"
         )
+
+    def ask(self, query: Callable[..., T], **given: Any) -> T:
+        """The answer of a query, asked once."""
+        key = (query, *sorted(given.items()))
+        if key not in self._answers:
+            self._answers[key] = self._ask(query, **given)
+        answer: T = self._answers[key]
+        return answer
+
+    def forget(self, query: Callable[..., Any]) -> None:
+        """Let go of a query's answers, which are asked for again if they are needed again."""
+        self._answers = {key: answer for key, answer in self._answers.items() if key[0] != query}
 
     @cached_property
     def anchors(self) -> tuple[str, ...]:
@@ -257,11 +270,16 @@ class Counted:
             self._evidence[judge] = Evidence(self, judge)
         return self._evidence[judge]
 
-    def settle(self) -> None:
+    def settle(self, questions: Iterable[Question]) -> None:
         """Make every judge's results that have counts of their own, and let go of these counts.
 
         Results are small, counts are as many as votes: of ten million few fit in memory at once.
         """
+        for question in questions:
+            for judge, made in product(self.about, question.results if question.own_counts else ()):
+                self.of(judge)[made]
+            for counts in question.own_counts:
+                self.release(counts)
         for counts, results in OWN_COUNTS.items():
             for judge, result in product(self.about, results):
                 getattr(self.of(judge), result)
@@ -288,8 +306,20 @@ class Evidence:
 
     def __init__(self, counted: Counted, judge: str) -> None:
         self.counted, self.judge = counted, judge
+        self._results: dict[Result[Any], Any] = {}
         self.options, self.level = counted.options, counted.options.level
         self.limits: Mapping[str, Limits] = counted.options.rules.limits
+
+    def __getitem__(self, result: Result[T]) -> T:
+        """A result of a question, made once."""
+        if result not in self._results:
+            self._results[result] = result.made(self)
+        made: T = self._results[result]
+        return made
+
+    def counts(self, query: Callable[..., Mapping[str, T]], **given: Any) -> T | None:
+        """What a query counts of this judge; None where it has nothing of it."""
+        return self.counted.ask(query, **given).get(self.judge)
 
     @property
     def about(self) -> JudgeSummary:
@@ -394,7 +424,7 @@ class Evidence:
         return blind_rule(
             self.votes,
             orders=self.orders,
-            order_known=self.position is not None,
+            order_known=self.positions is not None,
             lengths=self.counted.lengths.get(self.judge),
             models=self.counted.models,
             level=self.level,
@@ -440,25 +470,6 @@ class Evidence:
     def missing(self) -> Estimate | None:
         """Share of outputs without a verdict."""
         return missing_outputs(self.votes, self.outputs, level=self.level)
-
-    @cached_property
-    def position(self) -> PositionBias | None:
-        """What order does, where it is known."""
-        return None if self.positions is None else position_bias(self.positions, level=self.level)
-
-    @cached_property
-    def slot_gain(self) -> Estimate | None:
-        """What being shown first gains, where one order was shown."""
-        orders = self.orders
-        return None if orders is None else first_slot_gain(orders, level=self.level)
-
-    @cached_property
-    def slots_differ(self) -> bool:
-        """Whether some model was mostly shown first, or nobody knows: slots then differ in more
-        than their place.
-        """
-        orders = self.orders
-        return orders is None or mostly_first(orders, self.counted.models)
 
     @cached_property
     def calibration(self) -> Calibration | None:

@@ -35,6 +35,7 @@ from .layouts import (
     plain,
     recognise,
 )
+from .mixed import MAY_SCORE, two_forms
 from .native import NativeFile, NativeFormat, read_native
 from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
 from .preview import TEMPLATE, read_back
@@ -58,6 +59,7 @@ from .tables import (
     table_of_arrow,
     table_of_records,
 )
+from .versions import name_versions
 from .vote_plan import plan
 from .votes import read_table
 from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, named_metrics, offered
@@ -149,13 +151,20 @@ def read(
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
             progress(min(len(opened) + len(results), steps) / steps, f"Checking {rows:,} rows")
         try:
-            results += read_native(file) if isinstance(file, NativeFile) else [_read_table(file)]
+            if isinstance(file, NativeFile):
+                results += read_native(file)
+            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+                results.append(_read_table(file))
+            else:
+                results += map(_read_table, _of_one_form(file))
         except UnreadableFile as error:
             if file.source.together is None:
                 raise
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    if options.version is not None:
+        results = name_versions(results, options.version)
     if len(results) > 1:
         together = {file.together for file in given if file.together}
         results = as_one(results, options.items, together={*together, options.dataset or ""})
@@ -189,10 +198,23 @@ def read_arrow(
         )
     cells = table_of_arrow(table, name)
     source = Source(name=name, data=b"", sha256=digest(cells), kind="parquet")
-    reading = _read_table(_recognised(cells, source, options))
+    file, *others = _of_one_form(_recognised(cells, source, options))
+    if others:
+        raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
+    reading = _read_table(file)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
+
+
+def _of_one_form(file: _TableFile) -> list[_TableFile]:
+    """The table, or its rows of votes and its rows of scores where it holds both."""
+    if file.shape or file.options.format != AUTO:
+        return [file]
+    parts = two_forms(file.table, file.source.name, file.options)
+    if parts is None:
+        return [file]
+    return [_recognised(part, file.source, file.options) for part in parts]
 
 
 def _read_table(file: _TableFile) -> ImportResult:

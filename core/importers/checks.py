@@ -71,6 +71,7 @@ class TypedRows:
     gold_only: bool = False
     form: Form = VOTES
     numbered: bool | None = None
+    runs_by_order: bool = False
 
     def take(self, keep: Mask | Codes) -> None:
         """Keep only these rows, by a mask or by their numbers in order."""
@@ -191,6 +192,7 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
         reasons=tuple(rows.rejects.messages.values()),
         gold_only=rows.gold_only,
         kind=rows.form.kind,
+        runs_by_order=rows.runs_by_order,
     )
     said = reading.unread if reading.n_unread else None
     return replace(reading, notes=(*reading.notes, said)) if said else reading
@@ -302,7 +304,7 @@ def _settle_keys(rows: TypedRows) -> int:
 def _number_runs(rows: TypedRows, key: Codes, again: Mask) -> None:
     """Number the rows of each key in file order."""
     run = _occurrences(key)
-    rows.numbers["run"] = np.ma.array(run)
+    rows.numbers["run"], rows.runs_by_order = np.ma.array(run), True
     rows.notes.append(
         f"There is no column run. Where a judge {_AGAIN[rows.form.kind]} "
         f"({len(np.unique(key[again])):,} times), its "

@@ -298,6 +298,8 @@ class Rejects:
         return len(self.found)
 
     def add(self, row: int, column: str, value: str, reason: str, *, kept: bool = False) -> None:
+        # A lone surrogate, legal in JSON, is shown as its escape: no file can hold it.
+        value = value.encode("utf-8", "backslashreplace").decode("utf-8")
         self.found.append((int(row), column, cut(value), reason, kept))
         if isinstance(reason, Message):
             self.messages[reason] = reason

@@ -135,8 +135,10 @@ def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
                 raise UnreadableFile(
                     f"{name}: {own} is an archive in an archive. Unpack the outer one."
                 )
-            log.left = min(log.left, archive.left)
+            # What logs in an archive unpack to counts as the archive's: all have one total.
+            before = log.left = min(log.left, archive.left)
             inner = inspect_log(log)
+            archive.left -= before - log.left
         given.append(Given(name=own, data=inner, together=together))
     return given
 

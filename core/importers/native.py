@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, UnreadableFile
 from ..labels import VOCABULARIES, Vocabulary
 from ..schema import RANKINGS, SCORES, VOTES, Form, ImportResult
 from .checks import TypedRows, finish
@@ -20,7 +20,7 @@ from .columns import DTYPES, Rejects, encode_cells, masked_numbers, unstorable
 from .options import ReadOptions
 from .rankings import finish_lists
 from .scores import fill_scales
-from .source import Source
+from .source import MAX_COLUMNS, Source
 from .tables import Record, Records
 
 Vote = Mapping[str, Any]
@@ -202,6 +202,11 @@ def _read_kind(file: NativeFile) -> ImportResult:
                     _reject(records, row, other)
             votes += [_with_status(vote) for vote in those]
             rows += [row] * len(those)
+    if len({vote.get("metric") for vote in votes}) > MAX_COLUMNS:
+        raise UnreadableFile(
+            f"{file.source.name}: more than {MAX_COLUMNS:,} names of scorers or metrics, which "
+            "count as columns do. Keep those that are asked about."
+        )
     file.notes += [
         f"Left out, as no judge's: {n:,} with {why}." for why, n in file.left_out.items()
     ]

@@ -57,6 +57,8 @@ class ReadOptions:
     rater_type : kind of rater where the file does not say.
     items : whether items of several files that have one id are the same; None decides for each
         pair of files (`same_items.as_one`).
+    version : column whose values are versions of a judge, each a judge of its own, or `file` where
+        each file has one.
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
@@ -107,6 +109,13 @@ class ReadOptions:
     items: Literal["same", "apart"] | None = field(
         default=None,
         metadata=flag("items of several files with one id are the same, or each file's own"),
+    )
+    version: str | None = field(
+        default=None,
+        metadata=flag(
+            "tell versions of a judge apart, each a judge of its own: by a column, or by file",
+            metavar="COLUMN|file",
+        ),
     )
     lower_is_better: tuple[str, ...] = field(
         default=(), metadata=flag("metrics of which less is better", metavar="METRIC")

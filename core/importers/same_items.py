@@ -166,6 +166,7 @@ class _Part:
     final : names of the items by row, as they are in the end.  space : number of the group.
     judgements : sorted keys of the judgements, which are those of the rows `order`.
     kept : rows that no earlier file holds.  low : number of the first run.
+    said : keys of what the rows say, once they were asked for.
     """
 
     result: ImportResult
@@ -178,6 +179,7 @@ class _Part:
     kept: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     space: int = 0
     low: int = 0
+    said: Keys | None = None
     unsure: str = ""
 
     @classmethod
@@ -253,10 +255,13 @@ class _Part:
 
     def cells(self, rows: Rows) -> Keys:
         """Key of all that rows say besides what tells them apart."""
-        table = self.result.votes.take(rows)
+        if self.said is not None:
+            return self.said[rows]
+        table = self.result.votes
         apart = {"dataset", "item_id", "run", "row", "extra"}
         said = [name for name in FORMS[self.result.kind].names if name not in apart]
-        return _mixed(_keys(table, said), _keys_of_maps(table["extra"]))
+        self.said = _mixed(_keys(table, said), _keys_of_maps(table["extra"]))
+        return self.said[rows]
 
 
 @dataclass(slots=True, eq=False)

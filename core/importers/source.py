@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
+from .plain import sqlite_as_csv, without_separator_line, without_titles
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
@@ -78,12 +79,19 @@ FOREIGN = {
     b"%PDF": ("a PDF document", "Save the votes as CSV (UTF-8)"),
     b"BZh": ("packed with bzip2", "Unpack it, or pack it with gzip"),
     b"\xfd7zXZ": ("packed with xz", "Unpack it, or pack it with gzip"),
-    b"SQLite format 3": ("an SQLite database", "Export the table as CSV"),
     b"\x93NUMPY": ("a NumPy array", "Save the votes as CSV or Parquet"),
 }
 """How a file begins that is none → what it is, and what to do."""
 
-Encoding = Literal["UTF-8", "Windows-1252"]
+Encoding = Literal["UTF-8", "Windows-1252", "UTF-16", "UTF-32"]
+_SQLITE = b"SQLite format 3\0"
+_WIDE: dict[bytes, tuple[Encoding, str]] = {
+    codecs.BOM_UTF32_LE: ("UTF-32", "utf-32"),
+    codecs.BOM_UTF32_BE: ("UTF-32", "utf-32"),
+    codecs.BOM_UTF16_LE: ("UTF-16", "utf-16"),
+    codecs.BOM_UTF16_BE: ("UTF-16", "utf-16"),
+}
+"""Byte order marks, the longer first: that of UTF-32 begins as that of UTF-16 does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -95,7 +103,8 @@ class Source:
         a path.  together : name of the folder or archive that it is one of several files of.
     path : of a delimited file that is too large to be held: `data` is its beginning.
     size : in bytes.  rows : lines of a delimited file, at least.
-    encoding : that the file had; `data` is UTF-8.
+    encoding : that the file had; `data` is UTF-8.  separator : that its first line names (`sep=;`).
+    notes : on lines left out above the header.
     """
 
     name: str
@@ -108,6 +117,8 @@ class Source:
     size: int = 0
     rows: int = 0
     encoding: Encoding = "UTF-8"
+    separator: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -165,6 +176,8 @@ def open_source(
         )
     sha256 = hashlib.sha256(raw).hexdigest()
     folders = data.resolve().parent.parts if isinstance(data, Path) else ()
+    if unpacked.startswith(_SQLITE):
+        unpacked = sqlite_as_csv(name, unpacked, max_bytes)
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
     text, encoding = _text(name, unpacked)
@@ -176,6 +189,8 @@ def open_source(
     if b"\n" not in text:
         # Old programs end a line with CR alone.
         text = text.replace(b"\r", b"\n")
+    text, separator = without_separator_line(text)
+    text, note = without_titles(text, separator)
     return Source(
         name=name,
         data=text,
@@ -185,6 +200,8 @@ def open_source(
         size=len(text),
         rows=max(text.count(b"\n"), text.count(b"\r")),
         encoding=encoding,
+        separator=separator,
+        notes=(note,) if note else (),
     )
 
 
@@ -229,10 +246,12 @@ def _where_it_is(name: str, path: Path, max_bytes: int, together: str | None) ->
 
 def _begins_delimited(name: str, head: bytes) -> bool:
     """Whether a file begins as text that is no JSON, with its header."""
-    packed = (GZIP, ZSTD, b"PK", b"PAR1", _BOM, b"\xff\xfe", b"\xfe\xff", *FOREIGN)
+    packed = (GZIP, ZSTD, b"PK", b"PAR1", _BOM, b"\xff\xfe", b"\xfe\xff", _SQLITE, *FOREIGN)
     known = head.startswith(packed) or name.casefold().endswith((".parquet", ".pq"))
     other = known or head[8:12] == b"DUCK" or head[:1] in b"\r\n" or head.isspace()
-    return not other and _JSON.match(head) is None
+    if other or _JSON.match(head) is not None or without_separator_line(head)[1]:
+        return False
+    return without_titles(head, None)[1] is None
 
 
 def refuse_size(name: str, rows: int, columns: int) -> None:
@@ -396,8 +415,15 @@ def _text(name: str, data: bytes) -> tuple[bytes, Encoding]:
         raise UnreadableFile(
             f"{name}: the file holds blanks only. Save it again with a header and at least one row."
         )
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UnreadableFile(f"{name}: byte 1: the file is UTF-16. Save it as UTF-8.")
+    for mark, (encoding, codec) in _WIDE.items():
+        if data.startswith(mark):
+            try:
+                return _text(name, data.decode(codec).encode("utf-8"))[0], encoding
+            except UnicodeError as error:
+                raise UnreadableFile(
+                    f"{name}: begins as {encoding} and cannot be read so ({error}). Save it as "
+                    "UTF-8."
+                ) from None
     nul = data.find(b"\0")
     if nul >= 0:
         raise UnreadableFile(

@@ -33,12 +33,12 @@ from .columns import (
     map_cells,
     wide_cells,
 )
+from .plain import DELIMITERS
 from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 1024**2
 _INDEX = re.compile(r"__index_level_\d+__")
@@ -145,9 +145,9 @@ def read_delimited(source: Source, progress: Progress | None = None) -> TextTabl
     row = np.delete(row, [bad.number - 2 for bad in ragged]) if ragged else row
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
-    notes: tuple[str, ...] = ()
+    notes = source.notes
     if source.encoding != "UTF-8":
-        notes = (f"The text is no UTF-8 and is read as {source.encoding}.",)
+        notes += (f"The text is no UTF-8 and is read as {source.encoding}.",)
     if unnamed:
         notes += (f"Column {unnamed[0]} has no name and was left out.",)
     if delimiter != "," and (with_commas := _read_decimal_commas(columns)):
@@ -279,7 +279,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
             f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
         )
     found: list[tuple[int, int, str, list[str]]] = []
-    for order, delimiter in enumerate(DELIMITERS):
+    for order, delimiter in enumerate([source.separator] if source.separator else DELIMITERS):
         try:
             cells = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), [])
         except csv.Error:

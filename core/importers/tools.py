@@ -30,6 +30,7 @@ RATERS = {"llm": "llm", "human": "human", "code": LEFT_OUT}
 UNGRADED = {"match", "includes", "pattern", "answer", "exact", "f1", "choice", "math", "perplexity"}
 """Scorers of Inspect that compare with the target, and ask no model."""
 SCORERS = "root.eval.scorers"
+DIGITS = "0123456789"
 
 
 def _marks(scopes: Scopes) -> list[dict[str, Any]]:
@@ -37,24 +38,44 @@ def _marks(scopes: Scopes) -> list[dict[str, Any]]:
 
     A sample whose run failed has none, and an empty one of each scorer stands for it.
     """
+    # What is asked of all scores of a sample is looked up once: a log may have thousands of them.
+    scorers = {
+        each["name"]: each
+        for each in listed(scopes, SCORERS)
+        if isinstance(each, dict) and isinstance(each.get("name"), str)
+    }
+    other = _other_model(scopes)
     found = get(scopes, "sample.scores")
     if not isinstance(found, dict):
         failed = get(scopes, "sample.error")
-        names = [get({"each": each}, "each.name") for each in listed(scopes, SCORERS)]
-        return [{"key": name, "scorer": name, "of": {}} for name in names if failed]
+        return [
+            {"key": name, "scorer": name, "of": {}, "own": own, "other": other}
+            for name, own in scorers.items()
+            if failed
+        ]
     marks: list[dict[str, Any]] = []
     for name, mark in found.items():
         of = mark if isinstance(mark, dict) else {"value": mark}
         value = of.get("value")
+        own = scorers.get(name) or scorers.get(name.rstrip(DIGITS)) or {}
+        about = {"scorer": name, "of": of, "own": own, "other": other}
         if isinstance(value, dict | list):
             pairs = value.items() if isinstance(value, dict) else enumerate(value, 1)
-            marks += [
-                {"key": f"{name}: {part}", "scorer": name, "value": each, "of": of}
-                for part, each in pairs
-            ]
+            marks += [about | {"key": f"{name}: {part}", "value": each} for part, each in pairs]
         else:
-            marks.append({"key": name, "scorer": name, "value": value, "of": of})
+            marks.append(about | {"key": name, "value": value})
     return marks
+
+
+def _other_model(scopes: Scopes) -> str | None:
+    """The last model of a sample that is not the one asked."""
+    asked = get(scopes, "root.eval.model")
+    for event in reversed(listed(scopes, "sample.events")):
+        if isinstance(event, dict) and event.get("event") == "model":
+            model = event.get("model")
+            if model and model != asked:
+                return str(model)
+    return None
 
 
 def _judge(scopes: Scopes) -> str | None:
@@ -62,24 +83,16 @@ def _judge(scopes: Scopes) -> str | None:
     sample than the one asked, or that one itself; a scorer that asks none is a judge of its name.
     """
     name = str(get(scopes, "mark.scorer"))
-    bare = name.rstrip("0123456789")
-    scorers = {get({"each": each}, "each.name"): each for each in listed(scopes, SCORERS)}
-    own = scorers.get(name) or scorers.get(bare) or {}
+    bare = name.rstrip(DIGITS)
     asked = get(scopes, "root.eval.model")
-    if model := get({"own": own}, "own.options.model.model | own.options.model"):
+    if model := get(scopes, "mark.own.options.model.model | mark.own.options.model"):
         return str(model) if isinstance(model, str) else None
     if bare in UNGRADED or name in UNGRADED:
         return f"scorer:{name}"
     if role := get(scopes, "root.eval.model_roles.grader.model | root.eval.model_roles.grader"):
         return str(role) if isinstance(role, str) else None
-    used = [
-        event.get("model")
-        for event in listed(scopes, "sample.events")
-        if isinstance(event, dict) and event.get("event") == "model"
-    ]
-    others = [model for model in used if model and model != asked]
-    if others:
-        return str(others[-1])
+    if other := get(scopes, "mark.other"):
+        return str(other)
     graded = bare.startswith("model_graded") or get(scopes, "mark.of.metadata.grading")
     return str(asked) if graded else f"scorer:{name}"
 

@@ -136,7 +136,11 @@ class Desk:
     def answer(
         self, person: str, card: Card, key: str, *, tags: Sequence[str] = (), note: str = ""
     ) -> None:
-        """Keep an answer; raises InvalidOption for a key that is none."""
+        """Keep an answer.
+
+        Raises InvalidOption: the key is none. LabellingReplaced: the card is of a labelling that is
+        no more.
+        """
         if key not in self.keys:
             raise InvalidOption(f"{key!r} is no answer; there are {', '.join(self.keys)}")
         said = self.keys[key]
@@ -144,6 +148,7 @@ class Desk:
         write_answer(
             self.store,
             self.plan.dataset,
+            labelling=self.plan.number,
             person=person,
             act="repeat" if card.again else "label",
             place=card.place,
@@ -158,7 +163,13 @@ class Desk:
     def skip(self, person: str, card: Card) -> None:
         """Put a unit at the end of the person's queue."""
         write_answer(
-            self.store, self.plan.dataset, person=person, act="skip", place=card.place, answer="s"
+            self.store,
+            self.plan.dataset,
+            labelling=self.plan.number,
+            person=person,
+            act="skip",
+            place=card.place,
+            answer="s",
         )
         self.refresh()
 
@@ -168,7 +179,13 @@ class Desk:
         if line is None:
             return None
         write_answer(
-            self.store, self.plan.dataset, person=person, act="undo", place=line.place, answer="u"
+            self.store,
+            self.plan.dataset,
+            labelling=self.plan.number,
+            person=person,
+            act="undo",
+            place=line.place,
+            answer="u",
         )
         self.refresh()
         return line.place

@@ -14,6 +14,10 @@ Sharing = Literal["part", "all"]
 """Whether several people share out the items but for 30 %, or all label all."""
 
 
+Unit = tuple[str | None, ...]
+"""Names of an item and its models, as `core.store.labelling.unit_names` gives them."""
+
+
 class Line(Protocol):
     """One answer of a log, as the store keeps it (`core.store.labelling.LogLine`)."""
 
@@ -187,12 +191,14 @@ def _drawn(*of: object) -> float:
     return int.from_bytes(digest, "big") / 2**64
 
 
-def card_code(seed: int, place: int) -> str:
-    """What a sheet calls a unit: nothing about item, judge or order can be read from it."""
-    return hashlib.blake2b(repr(("card", seed, place)).encode(), digest_size=5).hexdigest()
+def card_code(seed: int, place: int, unit: Unit) -> str:
+    """What a sheet calls a unit: nothing about item, judge or order can be read from it, and where
+    another unit has the place, its code is another.
+    """
+    return hashlib.blake2b(repr(("card", seed, place, *unit)).encode(), digest_size=5).hexdigest()
 
 
-def places_of(codes: Sequence[str], seed: int, n: int) -> list[int | None]:
-    """Places that codes of a sheet stand for; None for one that is none."""
-    known = {card_code(seed, place): place for place in range(n)}
+def places_of(codes: Sequence[str], seed: int, units: Sequence[Unit]) -> list[int | None]:
+    """Places that codes of a sheet stand for in an order; None for one that is none."""
+    known = {card_code(seed, place, unit): place for place, unit in enumerate(units)}
     return [known.get(code.strip().casefold()) for code in codes]

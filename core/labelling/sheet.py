@@ -20,8 +20,10 @@ from ..importers.declared import get
 from ..importers.join import join_labels
 from ..importers.source import open_source
 from ..importers.tables import Record, read_delimited, read_records
-from ..schema import Kind, Selection
+from ..schema import Kind
 from ..store import Store
+from ..store.export import without_labels
+from ..store.labelling import unit_names
 from .desk import Card, Desk, open_desk
 from .session import card_code, places_of
 
@@ -108,9 +110,9 @@ def _heads(desk: Desk) -> tuple[str, ...]:
 
 
 def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
-    for place in range(min(labels, desk.size)):
+    for place, unit in enumerate(unit_names(desk.store, desk.plan.dataset)[:labels]):
         card = desk.card(SHEET_PERSON, place)
-        code = card_code(desk.plan.seed, place)
+        code = card_code(desk.plan.seed, place, unit)
         yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 
 
@@ -194,7 +196,7 @@ def join_sheet(
     columns, numbers = _filled(name, data)
     seed = _seed(name, columns[DRAW])
     desk = open_desk(store, dataset, kind=kind, seed=seed)
-    places = places_of(columns[CARD], seed, desk.size)
+    places = places_of(columns[CARD], seed, unit_names(store, dataset))
     if desk.plan.seed != seed:
         places = [None] * len(places)
     missed: list[tuple[int, str]] = []
@@ -210,7 +212,7 @@ def join_sheet(
             place = places[k]
             if place is None:
                 card = one_line(columns[CARD][k])[:40]
-                missed.append((row, f"no card {card!r} in the order of {dataset}"))
+                missed.append((row, f"no card {card!r} in the order of {dataset} as it is now"))
                 continue
             if key not in desk.keys:
                 missed.append((row, f"label {one_line(said)[:40]!r}; use {', '.join(desk.keys)}"))
@@ -246,7 +248,7 @@ def add_labels(
     import pyarrow.parquet as pq
 
     log = io.BytesIO()
-    pq.write_table(store.export(Selection(datasets=(dataset,)), kind=kind), log)
+    pq.write_table(without_labels(store, dataset, kind), log)
     readings = read([("log.parquet", log.getvalue())])
     joined = join_labels(readings, (name, data))
     with store.together():

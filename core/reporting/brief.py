@@ -5,25 +5,26 @@ The same file in markup, figures and safety as the whole report (`html`), with l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..auditing.card import card_of
+from ..auditing.questions import all_questions
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
 from ..questions.agreement.figure import confusion_matrix
 from ..questions.confidence.figure import reliability_diagram
-from ..questions.order.figure import flips, slot_biases
 from ..store.marks import Telling
 from .html import CHECKED, Part, first_parts, made_file, one_figure
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..finding.figure import Figure
+    from ..finding.figure import Figure, Theme
+    from ..finding.question import Finding, Picture
 
 MOST_FIGURES = 4
 MOST_JUDGES = 12
@@ -80,8 +81,11 @@ def _answer(audit: Audit) -> Iterator[Part]:
 def _failed(audit: Audit) -> Iterator[Part]:
     """A figure for each check that fails of a judge, once for all judges that fail in it."""
     makers: dict[str, Callable[[list[JudgeAudit]], tuple[str, Callable[..., Figure]] | None]] = {
-        "position": _slots,
-        "stability": _swaps,
+        check: partial(_of_question, check, make)
+        for question in all_questions()
+        for check, make in question.failed.items()
+    }
+    makers |= {
         "calibration": _reliability,
         "overconfidence": _reliability,
         "discrimination": _reliability,
@@ -108,17 +112,17 @@ def _failed(audit: Audit) -> Iterator[Part]:
                 yield "words", "p", f"{judge.judge}: {one.sentence}"
 
 
-def _slots(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = {judge.judge: judge.position for judge in failing if judge.position}
-    return (
-        (f"Which place gains: {', '.join(known)}", partial(slot_biases, known)) if known else None
-    )
-
-
-def _swaps(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = {judge.judge: judge.position for judge in failing if judge.position}
-    said = f"How often the verdict changes with the order: {', '.join(known)}"
-    return (said, partial(flips, known)) if known else None
+def _of_question(
+    check: str, make: Callable[[Sequence[Finding]], Picture | None], failing: list[JudgeAudit]
+) -> tuple[str, Callable[..., Figure]] | None:
+    found = [
+        finding
+        for judge in failing
+        for finding in judge.findings
+        if check in finding.question.failed
+    ]
+    picture = make(found)
+    return None if picture is None else (picture.caption, picture.draw)
 
 
 def _reliability(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
@@ -134,7 +138,12 @@ def _confusion(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] |
     if not known:
         return None
     worst, table = known[-1]
-    return f"What gold says, and what {worst} says", partial(confusion_matrix, table)
+
+    def drawn(*, theme: Theme, styles: object) -> Figure:
+        """Of one judge, so that no style tells judges apart."""
+        return confusion_matrix(table, theme=theme)
+
+    return f"What gold says, and what {worst} says", drawn
 
 
 SAID = (

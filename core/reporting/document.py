@@ -40,10 +40,12 @@ from ..stats.estimate import Estimate, flat
 from . import asked
 
 SCHEMA = "appellate.audit/3"
-POSITION_FIELDS = (
-    *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
-    *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
+JUDGE_KEYS = (
+    *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
+    *("direction", "confidences", "effective_votes", "discrimination", "length", "own_family"),
+    *("robustness", "alternative"),
 )
+"""Keys of a judge in the order of the contract; those of other questions follow by name."""
 REPEATABILITY_FIELDS = (
     *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
 )
@@ -121,7 +123,9 @@ def to_document(audit: Audit) -> dict[str, Any]:
 
 def _input(audit: Audit) -> dict[str, Any]:
     found = audit.summary
+    sampled = next((reading.sampled for reading in audit.readings if reading.sampled), None)
     return {
+        **({"sampled": asdict(sampled)} if sampled else {}),
         "files": [
             {
                 "name": reading.name,
@@ -161,9 +165,10 @@ def options_of(audit: Audit) -> dict[str, Any]:
         "gold": selection.gold,
     }
     reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
-    if reading and reading["reading"]["items"] is None:
-        # Said of several files only.
-        del reading["reading"]["items"]
+    for name in ("items", "version"):
+        # Said of several files or versions only.
+        if reading and reading["reading"][name] is None:
+            del reading["reading"][name]
     own = asdict(audit.options)
     if audit.options.outside is not None:
         # Where a file lies is the machine's.
@@ -304,12 +309,11 @@ def _estimated(estimate: Estimate) -> dict[str, Any]:
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
     votes, exact = judge.votes, judge.exact
-    position, confusion = judge.position, judge.confusion
-    return {
+    confusion = judge.confusion
+    made = {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
         "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
-        "position": position and _fields(position, POSITION_FIELDS),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
@@ -326,7 +330,13 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
         "alternative": judge.alternative
         and _fields(judge.alternative, ("omega", "rho", "epsilon")),
+        **{
+            key: write(finding)
+            for finding in judge.findings
+            for key, write in finding.question.document.items()
+        },
     }
+    return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
 
 
 def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:

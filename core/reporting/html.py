@@ -29,18 +29,20 @@ from ..auditing.answers import headlines, page_answers
 from ..auditing.card import card_of, panels
 from ..auditing.figure import MOST_ROWS, evidence_strip
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line, missing
+from ..auditing.questions import findings_of
 from ..auditing.results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, drawing_library, rater_styles, to_json
+from ..finding.question import Picture
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, one_line, percent
 from ..finding.wording import number as written
 from ..questions.agreement.figure import accuracies, confusion_matrix, control_figure
 from ..questions.boards.figure import board_figure
 from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
-from ..questions.change.files import WORDS
+from ..questions.change.results import WORDS
 from ..questions.confidence.calibration_error import by_chance
 from ..questions.confidence.figure import reliability_diagram
 from ..questions.confidence.words import kind_columns
@@ -48,7 +50,6 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
-from ..questions.order.figure import flips, slot_biases
 from ..questions.scores.words import further
 from ..stats.estimate import Estimate
 from . import asked
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from ..finding.figure import Figure
+    from ..finding.question import Finding, Question
 
 Part = tuple[Any, ...]
 """A macro of the template and its arguments."""
@@ -74,7 +76,7 @@ def report(audit: Audit) -> str:
         audit.summary.datasets
     )
     said = page_answers(audit)
-    made = [
+    made: list[tuple[str, str, Callable[[Audit], Iterator[Part]]]] = [
         ("first", "The answer", first_parts),
         ("scores", "Judges of single answers", _scores),
         ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
@@ -83,7 +85,6 @@ def report(audit: Audit) -> str:
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
-        ("position_bias", "Position bias", _position),
         ("errors", "Errors", _confusion),
         ("votes_to_labels", "Votes to labels", _aggregation),
         ("grid", "Rules by task and judge", _grid),
@@ -94,9 +95,19 @@ def report(audit: Audit) -> str:
         ("notes", "Notes", _notes),
         ("options", "Options and input", _provenance),
     ]
+    placed = [(10 * place, *section) for place, section in enumerate(made)]
+    placed += [
+        (
+            question.section_place,
+            question.page or question.name,
+            question.title,
+            partial(_of_question, question, found),
+        )
+        for question, found in findings_of(audit.judges)
+    ]
     sections = [
         (key, title, [*_said(said.get(ANSWERED.get(key, key))), *parts])
-        for key, title, make in made
+        for _, key, title, make in sorted(placed, key=itemgetter(0))
         if (parts := list(make(audit)))
     ]
     return made_file(f"Audit of {names}", _top(audit), sections)
@@ -125,6 +136,15 @@ def made_file(
             for theme, problem in PROBLEM.items()
         },
     )
+
+
+def _of_question(question: Question, findings: Sequence[Finding], audit: Audit) -> Iterator[Part]:
+    """What a question shows of what it found."""
+    for part in question.section(findings):
+        if isinstance(part, Picture):
+            yield one_figure(part.draw, part.caption, audit)
+        else:
+            yield "table", part.caption, part.columns, part.rows
 
 
 ANSWERED = {"leaderboards": "leaderboard"}
@@ -166,6 +186,8 @@ def cell(column: Column, row: object) -> Markup:
     text.
     """
     found = column.of(row)
+    if column.form == "p" and not isinstance(found, str | Estimate):
+        return p_value(found)
     if isinstance(found, Estimate):
         value, low, high = (
             number(one, column.form) for one in (found.value, found.low, found.high)
@@ -408,35 +430,6 @@ def _grid(audit: Audit) -> Iterator[Part]:
     yield "words", "h3", said.headline
     yield "words", "p", said.figures
     yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
-
-
-LEANS = (
-    JUDGE,
-    *(Column(slot, f"position.{slot}", ",d") for slot in ("first", "second", "tie")),
-    Column("of decided votes", "position.bias_decided", "+.3f"),
-    Column("of all votes", "position.bias_all", "+.3f"),
-    Column("within pairs", "position.bias_pairs", "+.3f"),
-)
-FLIPS = (
-    JUDGE,
-    Column("pairs", "position.pairs", ",d"),
-    Column("flip rate", "position.flip_rate"),
-    Column("A to B or back", "position.hard_flip_rate"),
-    Column("repeats, same order", "position.same_order_disagreement"),
-    Column("p, paired orders", lambda judge: p_value(judge.position.p_value)),
-)
-
-
-def _position(audit: Audit) -> Iterator[Part]:
-    known = {judge.judge: judge.position for judge in audit.judges if judge.position}
-    if not known:
-        return
-    rows = [judge for judge in audit.judges if judge.position]
-    caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
-    yield "table", caption, LEANS, rows
-    yield one_figure(partial(slot_biases, known), "Position bias by judge", audit)
-    yield "table", "Verdicts that change with the order", FLIPS, rows
-    yield one_figure(partial(flips, known), "Flips by judge", audit)
 
 
 SHARES = (

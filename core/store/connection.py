@@ -9,7 +9,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,6 +22,7 @@ from ..installation import data_folder
 from ..schema import RowsRead
 from . import damage, upgrades
 from .schema import TABLES, VERSION, needed_by
+from .statements import Params
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Params = Sequence[Any] | Mapping[str, Any] | None
+
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless these are off."""
@@ -63,12 +64,7 @@ def default_path() -> Path:
 
 
 class Snapshot:
-    """The store as it is at one moment, for queries that take several statements.
-
-    others : columns outside the canonical form, where they are known without a look at the rows.
-    """
-
-    others: tuple[str, ...] | None = None
+    """The store as it is at one moment, for queries that take several statements."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor

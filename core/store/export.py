@@ -48,6 +48,18 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     return _perturbations_apart(rows)
 
 
+@at_one_moment
+def without_labels(store: Snapshot, dataset: str, kind: Kind) -> pa.Table:
+    """What files say of a data set: its export without the labels given here and their gold."""
+    selected = scope(store, Selection(datasets=(dataset,), gold="given"), kind, with_perturbed=True)
+    labels = f"""select r.judgement from label_rows r join labelling b on b.dataset = r.dataset
+                where not r.of_file and b.kind = '{kind}'"""
+    rows = listed(
+        store, selected, f"{selected.filter} and v.id not in ({labels})", gold_of_labels=False
+    )
+    return _perturbations_apart(rows)
+
+
 def with_texts(store: Snapshot, dataset: str) -> pa.Table:
     """The first vote of each comparison with a prompt and both responses; none on
     perturbed items.
@@ -78,9 +90,13 @@ def _perturbations_apart(table: pa.Table) -> pa.Table:
     )
 
 
-def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
+def listed(
+    store: Snapshot, selected: Scope, condition: str, *, gold_of_labels: bool = True
+) -> pa.Table:
     """Rows `v` that meet an SQL condition on the scope, in the order of loading: all columns, as
     text.
+
+    gold_of_labels : else only gold of files.
     """
     kind, form = selected.kind, FORMS[selected.kind]
     types = {"text": "varchar", "int": "bigint", "float": "double"}
@@ -92,6 +108,12 @@ def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
         value, needed = column_sql(column.name, kind)
         if column.name == "gold" and kind == "votes":
             value, needed = "go.gold", (f"join {selected.gold} go on go.comparison = w.comparison",)
+        if column.name == "gold" and not gold_of_labels:
+            of_labels = {
+                "votes": "w.comparison in (select g.comparison from label_gold g)",
+                "scores": "w.id in (select g.score from label_gold g)",
+            }
+            value = f"case when not coalesce({of_labels[kind]}, false) then {value} end"
         values.append(f"({value})::{types[column.kind]} as c{place}")
         joins |= dict.fromkeys(needed)
     for place in range(len(extras)):

@@ -45,8 +45,6 @@ def by_file(
     A vote is right by decided gold, a tie counting half; a score where it is pass or fail and
     equals the gold beside it. Raises UnknownName as `scope`.
     """
-    if store.others is not None:
-        return {}
     files = []
     for key, value in store.rows(
         "select key, value from settings where key like ?", [f"{OF_FILE}%"]

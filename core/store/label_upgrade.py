@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .cells import CELLS
 
 if TYPE_CHECKING:
-    from .connection import Change
+    from .statements import Statements
 
 NOTE_REPAIRED = (
     "A note to a label that equals another text had been stored under the number of a third text "
@@ -26,7 +26,7 @@ _TEXTS = {
 """Columns that hold numbers of texts."""
 
 
-def separate_labels(change: Change) -> list[str]:
+def separate_labels(change: Statements) -> list[str]:
     """Bring a store from layout 10 to 11 inside one transaction; what its user should know."""
     change.execute(
         """create temp table standing as
@@ -83,7 +83,7 @@ def separate_labels(change: Change) -> list[str]:
     return notes
 
 
-def _repair_texts(change: Change) -> list[str]:
+def _repair_texts(change: Statements) -> list[str]:
     """A note that equalled a text was entered once more, under number 1, whatever stood there.
 
     The row of number 1 that has a number of its own elsewhere is the note's. Where all are the same

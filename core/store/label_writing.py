@@ -1,7 +1,9 @@
 """An answer of a person, and the rows that it becomes: one transaction.
 
-Its line in the log, the row of rater type human, and the gold of its comparison where the file had
-none are written together or not at all.
+Its line in the log, the row of rater type human, and the gold of its comparison where no file has
+any are written together or not at all. A label is a row of its own beside what files say of the
+same person, and `label_rows` knows it; gold of labels is in `label_gold`, and what is not there is
+a file's and stays.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, LabellingReplaced
+from ..schema import Kind
 from .cells import CELLS
 from .connection import Change, Database
+from .label_gold import delete_judgements, forget_log, give_gold
 from .labelling import Act, dataset_number, label_plan
 from .load import count_anew, vacuum
 
@@ -24,6 +28,7 @@ def write_answer(
     store: Database,
     dataset: str,
     *,
+    labelling: int,
     person: str,
     act: Act,
     place: int,
@@ -35,13 +40,16 @@ def write_answer(
 ) -> None:
     """Write one answer, and what it changes, in one transaction.
 
+    labelling : number of the labelling whose card was answered (`LabelPlan.number`).
+
     Raises InvalidOption: the name of the person is empty or a judge's, or the place is none.
+    LabellingReplaced: that labelling is no more.
     """
     if not person.strip():
         raise InvalidOption("The name of the person who labels is empty")
     with store.change() as change:
-        unit = _unit(change, dataset, place)
-        _refuse_judges(change, unit.dataset, person)
+        unit = _unit(change, dataset, labelling, place)
+        again = _said_before(change, unit, person)
         change.execute(
             """insert into label_log
                select coalesce(max(id), 0) + 1, $dataset, $person, $act, $place, $answer, $label,
@@ -61,7 +69,15 @@ def write_answer(
         )
         if act in ("label", "undo"):
             write = _write_vote if unit.kind == "votes" else _write_score
-            write(change, unit, person, _judge(change, person))
+            said = None
+            if act == "label" and label is not None:
+                said = _Said(label=label, answer=answer, swapped=swapped, tags=tags, note=note)
+            if again:
+                _free(change, unit, person)
+            write(change, unit, person, _judge(change, person), said)
+            if not unit.of_file:
+                here = f"t.dataset = {unit.dataset} and t.place = {unit.place}"
+                give_gold(change, unit.kind, here)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +85,7 @@ class _Unit:
     """A unit in the order of a data set, and how that is labelled."""
 
     dataset: int
-    kind: str
+    kind: Kind
     of_file: bool
     place: int
     item: int
@@ -77,12 +93,12 @@ class _Unit:
     model: int | None
 
 
-def _unit(change: Change, dataset: str, place: int) -> _Unit:
+def _unit(change: Change, dataset: str, labelling: int, place: int) -> _Unit:
     for number, kind, of_file, item, comparison, model in change.rows(
         """select o.dataset, l.kind, l.of_file, o.item, o.comparison, o.model from label_order o
            join labelling l on l.dataset = o.dataset join datasets d on d.id = o.dataset
-           where d.name = ? and o.place = ?""",
-        [dataset, place],
+           where l.number = ? and d.name = ? and o.place = ?""",
+        [labelling, dataset, place],
     ):
         return _Unit(
             dataset=number,
@@ -93,16 +109,27 @@ def _unit(change: Change, dataset: str, place: int) -> _Unit:
             comparison=comparison,
             model=model,
         )
-    dataset_number(change, dataset)
-    raise InvalidOption(f"{dataset}: there is no item at place {place + 1}")
+    plan = label_plan(change, dataset)
+    if plan is not None and plan.number == labelling:
+        raise InvalidOption(f"{dataset}: there is no item at place {place + 1}")
+    raise LabellingReplaced(
+        f"Not kept: the card was of an earlier labelling of {dataset}, which was deleted, renamed "
+        "or begun anew meanwhile. Answer the card that is shown now."
+    )
 
 
-def _refuse_judges(change: Change, number: int, person: str) -> None:
-    """Whoever has labelled before is no judge."""
-    if change.count(
-        "select count(*) from label_log where dataset = ? and person = ?", [number, person]
-    ):
-        return
+def _said_before(change: Change, unit: _Unit, person: str) -> bool:
+    """Whether the person has said something of this unit. Raises InvalidOption: the name is a
+    judge's; whoever has labelled before is none.
+    """
+    number = unit.dataset
+    ((lines, of_unit),) = change.rows(
+        """select count(*), count(*) filter (where place = $place) from label_log
+           where dataset = $dataset and person = $person""",
+        {"dataset": number, "person": person, "place": unit.place},
+    )
+    if lines:
+        return bool(of_unit)
     for kind in ("tallies", "scores"):
         if change.count(
             f"""select count(*) from {kind} t join judges j on j.id = t.judge
@@ -110,6 +137,7 @@ def _refuse_judges(change: Change, number: int, person: str) -> None:
             [number, person],
         ):
             raise InvalidOption(f"{person!r} is the name of a judge; take another for the person")
+    return False
 
 
 def _judge(change: Change, person: str) -> int:
@@ -119,41 +147,50 @@ def _judge(change: Change, person: str) -> int:
     return change.count("select id from judges where name = ?", [person])
 
 
-STANDING = """
-    select l.person, l.act, l.label, l.answer, l.swapped, l.tags, l.note from label_log l
-    where l.dataset = $dataset and l.place = $place and l.act in ('label', 'undo')
-    qualify row_number() over (partition by l.person order by l.id desc) = 1"""
-"""The last word of each person on one unit; `undo` takes it back."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a person says of a unit."""
+
+    label: float
+    answer: str
+    swapped: bool
+    tags: Sequence[str]
+    note: str
 
 
-def _last_words(change: Change, unit: _Unit) -> list[tuple[object, ...]]:
-    words = change.rows(STANDING, {"dataset": unit.dataset, "place": unit.place})
-    return [word for word in words if word[1] == "label"]
+def _free(change: Change, unit: _Unit, person: str) -> None:
+    """Delete the row of the person's earlier label, unless a file has the same."""
+    own = [unit.dataset, unit.place, person]
+    of_place = "dataset = ? and place = ? and person = ?"
+    for (number,) in change.rows(
+        f"select judgement from label_rows where {of_place} and not of_file", own
+    ):
+        delete_judgements(change, unit.kind, str(int(number)))
+    change.execute(f"delete from label_rows where {of_place}", own)
 
 
-def _write_vote(change: Change, unit: _Unit, person: str, judge: int) -> None:
-    """The person's vote anew, and gold as the mode of all labels where the file had none."""
-    words, comparison = _last_words(change, unit), unit.comparison
+def _write_vote(change: Change, unit: _Unit, person: str, judge: int, said: _Said | None) -> None:
+    """The person's vote anew, beside those that files have of the person; None takes it back."""
+    comparison = unit.comparison
     ((vote, category, there),) = change.rows(
         """select (select coalesce(max(id), 0) + 1 from votes), min(t.category),
-                  count(*) filter (where t.judge = $judge and t.human)
+                  count(*) filter (where t.judge = $judge and t.dataset = $dataset)
            from tallies t where t.comparison = $comparison""",
-        {"comparison": comparison, "judge": judge},
+        {"comparison": comparison, "judge": judge, "dataset": unit.dataset},
     )
-    if there:
-        own = "v.dataset = ? and v.comparison = ? and v.judge = ? and v.human"
-        where = [unit.dataset, comparison, judge]
-        change.execute(
-            f"delete from details where vote in (select v.id from votes v where {own})", where
-        )
-        change.execute(f"delete from votes v where {own}", where)
-    for name, _, label, answer, swapped, tags, note in words:
-        if name != person or label is None:
-            continue
+    if said is not None:
+        run = 0
+        if there:
+            run = change.count(
+                """select coalesce(max(run) + 1, 0) from votes
+                   where dataset = ? and comparison = ? and judge = ?""",
+                [unit.dataset, comparison, judge],
+            )
+        position = -1 if said.swapped else 1
         change.execute(
             """insert into votes (id, dataset, comparison, judge, category, run, position, vote,
                                   status, human)
-               values ($id, $dataset, $comparison, $judge, $category, 0, $position, $label, 0,
+               values ($id, $dataset, $comparison, $judge, $category, $run, $position, $label, 0,
                        true)""",
             {
                 "id": vote,
@@ -161,19 +198,25 @@ def _write_vote(change: Change, unit: _Unit, person: str, judge: int) -> None:
                 "comparison": comparison,
                 "judge": judge,
                 "category": category,
-                "position": -1 if swapped else 1,
-                "label": int(float(str(label))),
+                "run": max(run, 0),
+                "position": position,
+                "label": int(said.label),
             },
         )
-        _write_details(change, vote, str(answer), tags, note)
+        _write_details(change, vote, said.answer, said.tags, said.note)
+        change.execute(
+            "insert into label_rows values (?, ?, ?, ?, false)",
+            [unit.dataset, unit.place, person, vote],
+        )
         if not there:
             keys = unit.dataset, unit.comparison, judge, category
-            _count_lone(change, keys, int(float(str(label))), -1 if swapped else 1)
-    if not unit.of_file:
-        labels = [int(float(str(word[2]))) for word in words if word[2] is not None]
-        change.execute("update comparisons set gold = ? where id = ?", [_mode(labels), comparison])
+            _count_lone(change, keys, int(said.label), position)
     if there:
-        count_anew(change, f"v.comparison = {int(comparison or 0)} and v.judge = {judge}")
+        count_anew(
+            change,
+            f"v.dataset = {unit.dataset} and v.comparison = {int(comparison or 0)} "
+            f"and v.judge = {judge}",
+        )
 
 
 _LONE_CELLS: dict[tuple[str, int, int], tuple[int | bool, ...]] = {}
@@ -201,10 +244,10 @@ def _count_lone(
         change.execute(f"insert into {name} values ({', '.join('?' * len(row))})", row)
 
 
-def _write_details(change: Change, vote: int, answer: str, tags: object, note: object) -> None:
+def _write_details(change: Change, vote: int, answer: str, tags: Sequence[str], note: str) -> None:
     extra = {}
     if tags:
-        extra["tags"] = str(tags).replace("\n", ", ")
+        extra["tags"] = ", ".join(tags)
     if answer == "b":
         extra[BOTH_BAD] = "yes"
     text = None
@@ -222,67 +265,45 @@ def _write_details(change: Change, vote: int, answer: str, tags: object, note: o
         )
 
 
-def _mode(labels: Sequence[int]) -> int | None:
-    """The most frequent label; no unique one is a tie. None without labels."""
-    if not labels:
-        return None
-    counts = sorted(((labels.count(value), value) for value in set(labels)), reverse=True)
-    return 0 if len(counts) > 1 and counts[0][0] == counts[1][0] else counts[0][1]
-
-
-def _write_score(change: Change, unit: _Unit, person: str, judge: int) -> None:
-    """The person's score anew, and gold as the mean of all labels where the file had none."""
-    words = _last_words(change, unit)
+def _write_score(change: Change, unit: _Unit, person: str, judge: int, said: _Said | None) -> None:
+    """The person's score anew, beside those that files have of the person; None takes it back."""
+    if said is None:
+        return
+    number = change.count("select coalesce(max(id), 0) + 1 from scores")
     same = """dataset = $dataset and item = $item and model is not distinct from $model
               and metric = (select metric from labelling where dataset = $dataset)"""
-    about = {"dataset": unit.dataset, "item": unit.item, "model": unit.model}
     change.execute(
-        f"delete from scores where {same} and judge = $judge and human", about | {"judge": judge}
+        f"""insert into scores (id, dataset, item, category, model, judge, metric, run, score,
+                                scale_low, scale_high, lower_is_better, status, human)
+            select $id, dataset, item, min(category), model, $judge, metric,
+                   greatest(coalesce(max(run) filter (where judge = $judge) + 1, 0), 0), $score,
+                   min(scale_low), max(scale_high), min(lower_is_better), 0, true
+            from scores where {same} group by dataset, item, model, metric""",
+        {
+            "id": number,
+            "dataset": unit.dataset,
+            "item": unit.item,
+            "model": unit.model,
+            "judge": judge,
+            "score": float(said.label),
+        },
     )
-    for name, _, label, *_ in words:
-        if name != person or label is None:
-            continue
-        change.execute(
-            f"""insert into scores (id, dataset, item, category, model, judge, metric, run, score,
-                                    scale_low, scale_high, lower_is_better, status, human)
-                select (select max(id) + 1 from scores), dataset, item, min(category), model,
-                       $judge, metric, 0, $score, min(scale_low), max(scale_high),
-                       min(lower_is_better), 0, true
-                from scores where {same} and not human group by dataset, item, model, metric""",
-            about | {"judge": judge, "score": float(str(label))},
-        )
-    if not unit.of_file:
-        values = [float(str(word[2])) for word in words if word[2] is not None]
-        change.execute(
-            f"update scores set gold = $gold where {same}",
-            about | {"gold": sum(values) / len(values) if values else None},
-        )
+    change.execute(
+        "insert into label_rows values (?, ?, ?, ?, false)",
+        [unit.dataset, unit.place, person, number],
+    )
 
 
 def forget_labels(store: Database, dataset: str) -> None:
-    """Delete all labels of a data set, its order and its log."""
+    """Delete all labels of a data set, its order and its log; what files say of the same people
+    stays.
+    """
     with store.change() as change:
         number = dataset_number(change, dataset)
+        labels = f"select judgement from label_rows where dataset = {number} and not of_file"
         plan = label_plan(change, dataset)
-        people = [
-            name
-            for (name,) in change.rows(
-                "select distinct person from label_log where dataset = ?", [number]
-            )
-        ]
-        own = """v.dataset = ? and v.human and v.judge in
-                 (select id from judges where name in (select unnest(?::varchar[])))"""
-        for table in ("votes", "scores"):
-            if table == "votes":
-                change.execute(
-                    f"delete from details where vote in (select v.id from votes v where {own})",
-                    [number, people],
-                )
-            change.execute(f"delete from {table} v where {own}", [number, people])
-        if plan is not None and not plan.of_file:
-            table = "comparisons" if plan.kind == "votes" else "scores"
-            change.execute(f"update {table} set gold = null where dataset = ?", [number])
-        for table in ("labelling", "label_order", "label_log"):
-            change.execute(f"delete from {table} where dataset = ?", [number])
+        if plan is not None:
+            delete_judgements(change, plan.kind, labels)
+        forget_log(change, number)
         count_anew(change, f"v.dataset = {number}")
         vacuum(change)

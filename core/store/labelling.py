@@ -18,6 +18,7 @@ from ..errors import NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray
 from ..schema import UNNAMED, Kind
 from .connection import Change, Database, Snapshot
+from .schema import RUBRIC
 
 Act = Literal["label", "skip", "repeat", "undo"]
 
@@ -152,7 +153,10 @@ def begin(
         order = rng.permutation(len(items))
         gold = "scores c where c.dataset = ?"
         if kind == "votes":
-            gold = "comparisons c where c.id in (select comparison from tallies where dataset = ?)"
+            # Another data set may be about the same comparisons, and its labels are no file's gold.
+            gold = """comparisons c where c.id in (select comparison from tallies where dataset = ?)
+                      and c.id not in
+                      (select g.comparison from label_gold g where g.comparison is not null)"""
         of_file = bool(
             change.count(f"select count(*) from {gold} and c.gold is not null", [number])
         )
@@ -229,6 +233,18 @@ def order_size(store: Database | Snapshot, dataset: str) -> int:
             "select count(*) from label_order where dataset = ?", [dataset_number(moment, dataset)]
         )
     return int(n)
+
+
+def unit_names(store: Database | Snapshot, dataset: str) -> list[tuple[str | None, ...]]:
+    """Item and models of each unit in the order."""
+    with store.snapshot() as moment:
+        return moment.rows(
+            """select i.name, coalesce(a.name, m.name), b.name from label_order o
+               join items i on i.id = o.item left join comparisons c on c.id = o.comparison
+               left join models a on a.id = c.model_a left join models b on b.id = c.model_b
+               left join models m on m.id = o.model where o.dataset = ? order by o.place""",
+            [dataset_number(moment, dataset)],
+        )
 
 
 def label_log(store: Database | Snapshot, dataset: str) -> tuple[LogLine, ...]:
@@ -365,3 +381,19 @@ def words_per_unit(store: Database | Snapshot, dataset: str) -> float:
             [dataset_number(moment, dataset)],
         )
     return float(characters or 0) / CHARACTERS_PER_WORD
+
+
+def rubric(store: Database, dataset: str) -> str | None:
+    """The line that says what counts to whoever labels a data set; None without one."""
+    for (number,) in store.rows("select id from datasets where name = ?", [dataset]):
+        return store.setting(f"{RUBRIC}{number}")
+    return None
+
+
+def keep_rubric(store: Database, dataset: str, line: str | None) -> None:
+    """Say what counts; None says nothing."""
+    with store.change() as change:
+        key = f"{RUBRIC}{dataset_number(change, dataset)}"
+        change.execute("delete from settings where key = ?", [key])
+        if line is not None:
+            change.execute("insert into settings values (?, ?)", [key, line])

@@ -21,16 +21,8 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .schema import (
-    CODES,
-    LABELLED,
-    LAYOUTS,
-    NAMED_BY_DATASET,
-    OF_FILE,
-    VOTE_COLUMNS,
-    Layout,
-    encode,
-)
+from .label_gold import delete_judgements, forget_log, give_gold, make_way, take_labels_out
+from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, OF_FILE, RUBRIC, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -173,6 +165,9 @@ def load(
             simulated=simulated,
         )
         counts.update(kept)
+    if _labels_there(change):
+        numbers = "select d.id from datasets d join given g on g.dataset = d.name"
+        give_gold(change, layout.kind, f"t.dataset in ({numbers})")
     _remember(change, reading, fingerprint)
     return LoadReport(
         **counts,
@@ -313,6 +308,11 @@ def _unmatched(change: Change, name: str, targets: Iterable[str]) -> int:
     return unmatched
 
 
+def _labels_there(change: Change) -> bool:
+    """Whether anything is labelled here, so that what a file brings may meet labels."""
+    return bool(change.count("select count(*) from labelling"))
+
+
 def _fill(
     change: Change,
     layout: Layout,
@@ -358,6 +358,8 @@ def _fill(
     before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
+        if _labels_there(change):
+            make_way(change, layout.kind)
         progress(0.6, "Counting the votes of each comparison")
         ((low, high),) = change.rows("select min(comparison), max(comparison) from keyed")
         step = -(-(high + 1 - low) // (1 + units // ROWS_COUNTED))
@@ -367,6 +369,8 @@ def _fill(
             count_anew(change, f"{among} and v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from {source} order by id")
+        if _labels_there(change):
+            make_way(change, layout.kind)
     after = change.count(f"select max(id) from {layout.kind}")
     if after > before:
         # Which file a judgement came from is the span of its numbers.
@@ -492,7 +496,9 @@ def fill_gold(change: Change, *, replace: bool) -> dict[str, int]:
     """
     change.execute(
         f"""create temp table keyed as
-            select g.*, d.id as dataset_id, c.id as comparison, c.gold as stored
+            select g.*, d.id as dataset_id, c.id as comparison,
+                   case when c.id not in (select l.comparison from label_gold l
+                                          where l.comparison is not null) then c.gold end as stored
             from {GIVEN} join comparisons c on {SAME_COMPARISON}"""
     )
     inside = change.count("select count_if(gold_differs) from keyed")
@@ -504,6 +510,10 @@ def fill_gold(change: Change, *, replace: bool) -> dict[str, int]:
                 where comparisons.id = k.comparison and k.gold is not null
                 and (k.stored is null or (k.gold <> k.stored and
                 {"true" if replace else "false"}))"""
+        )
+        change.execute(
+            """delete from label_gold
+               where comparison in (select comparison from keyed where gold is not null)"""
         )
     return {
         "conflicts": inside + against,
@@ -662,12 +672,15 @@ def _settle(
         stored = (
             f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
         )
+    elif layout.kind == "scores" and _labels_there(change):
+        of_labels = "id in (select score from label_gold)"
+        stored = f"(select * replace (case when not {of_labels} then gold end as gold) from scores)"
     met = _compare(change, layout, "met", stored)
+    if met and _labels_there(change):
+        met = take_labels_out(change, layout.kind, "met", replace=replace)
     if met["conflicts"] and replace:
         met["replaced"] = met["conflicts"]
-        if layout.details:
-            change.execute("delete from details where vote in (select old from met_other)")
-        change.execute(f"delete from {layout.kind} where id in (select old from met_other)")
+        delete_judgements(change, layout.kind, "select old from met_other")
         change.execute("delete from met where new in (select new from met_other)")
     if met:
         change.execute("delete from fresh where id in (select new from met)")
@@ -748,9 +761,16 @@ def delete_dataset(change: Change, name: str) -> None:
     change.execute(
         "delete from details where vote in (select id from votes where dataset = ?)", [number]
     )
-    for table in (*LAYOUTS, *CELLS, *LABELLED, "files"):
+    forget_log(change, number)
+    change.execute(
+        "delete from label_gold where score in (select id from scores where dataset = ?)", [number]
+    )
+    for table in (*LAYOUTS, *CELLS, "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
-    change.execute("delete from settings where key like ?", [f"{OF_FILE}{number}:%"])
+    change.execute(
+        "delete from settings where key like ? or key = ?",
+        [f"{OF_FILE}{number}:%", f"{RUBRIC}{number}"],
+    )
     # Data sets of other files may be about the same items, which then are under a number of theirs.
     change.execute(
         """delete from comparisons where dataset in (?, ?)

@@ -85,6 +85,8 @@ LABELLED = ("labelling", "label_order", "label_log", "label_rows")
 NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
+RUBRIC = "rubric:"
+"""Begins the key of a setting, with the number of a data set: what counts for who labels it."""
 OF_FILE = "file:"
 """Begins the keys of `settings` that say which file judgements came from: data set, kind and first
 number of the judgements → last number and name of the file, as JSON.

@@ -1,8 +1,6 @@
 """From a `Selection` to SQL: which rows, which gold, and what to say where nothing is left.
 
-SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`, `bool_or`, ordered
-`list` or `unnest`, an alias on every subquery, and no computed column with the name of an input
-column of its select: `fetch` reads `gold_` as `gold`.
+No computed column has the name of an input column of its select: `fetch` reads `gold_` as `gold`.
 """
 
 from __future__ import annotations
@@ -296,8 +294,6 @@ def extra_columns(
     """Names, in order, of the columns outside the canonical form that rows `v` under a condition
     have.
     """
-    if store.others is not None:
-        return sorted(store.others)
     where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
     extra = "d.extra" if kind == "votes" else "v.extra"
     rows = store.query(
@@ -396,7 +392,7 @@ def _perturbed(judges: Mapping[str, int], selection: Selection) -> list[int]:
 def shares_items(store: Snapshot) -> bool:
     """Whether a data set is about items of another one (see `load.name_spaces`)."""
     lacking = "select count(*) from datasets where id not in (select dataset from items)"
-    return store.others is None and store.rows(lacking)[0][0] > 0
+    return bool(store.rows(lacking)[0][0])
 
 
 def _gold(store: Snapshot, selection: Selection, judges: dict[str, int]) -> str:

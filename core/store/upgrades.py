@@ -19,9 +19,9 @@ from .schema import VERSION
 if TYPE_CHECKING:
     import duckdb
 
-    from .connection import Change
+    from .statements import Statements
 
-Step = Callable[["Change"], Sequence[str]]
+Step = Callable[["Statements"], Sequence[str]]
 """Brings a store from one layout to the next inside one transaction, and gives what its user should
 know.
 """
@@ -36,7 +36,7 @@ def _without(names: Sequence[str]) -> str:
     return f"case when cardinality({left}) > 0 then {left} end as extra"
 
 
-def _rebuild(change: Change, table: str, columns: str, new: Mapping[str, str]) -> None:
+def _rebuild(change: Statements, table: str, columns: str, new: Mapping[str, str]) -> None:
     """Give a table further columns in the order of the next layout.
 
     columns : all of its columns, as `create table` takes them.  new : the further ones, and SQL of
@@ -63,7 +63,7 @@ def _names(name: str) -> tuple[str, str]:
     return name, f"{name} (in the file)"
 
 
-def _from_5(change: Change) -> list[str]:
+def _from_5(change: Statements) -> list[str]:
     """The longest reply is no part of the key of a request any more."""
     if not change.count("select count(*) from replies"):
         return []
@@ -73,7 +73,7 @@ def _from_5(change: Change) -> list[str]:
     ]
 
 
-def _from_6(change: Change) -> list[str]:
+def _from_6(change: Statements) -> list[str]:
     """Rankings: whether an answer itself says that it is not sure. Files: how many rows."""
     # The earlier stores of layout 6 lack them; of those files nobody knows it.
     for column in ("rows", "rejected"):
@@ -93,7 +93,7 @@ def _from_6(change: Change) -> list[str]:
     return []
 
 
-def _from_7(change: Change) -> list[str]:
+def _from_7(change: Statements) -> list[str]:
     """Scores: a metric, gold, the scale, a cluster, a length and a confidence."""
     change.execute("create table metrics (id integer, name varchar)")
     metric, cluster = f"coalesce({_was_extra('metric')}, 'score')", _was_extra("cluster")
@@ -133,7 +133,7 @@ def _from_7(change: Change) -> list[str]:
     return []
 
 
-def _from_8(change: Change) -> list[str]:
+def _from_8(change: Statements) -> list[str]:
     """Labels that people give here."""
     change.execute(
         """create table labelling (dataset integer, seed bigint, planned integer, kind varchar,
@@ -147,7 +147,7 @@ def _from_8(change: Change) -> list[str]:
     return []
 
 
-def _from_9(change: Change) -> list[str]:
+def _from_9(change: Statements) -> list[str]:
     """Files: how many rows were kept without a confidence that could not be read."""
     change.execute("alter table files add column unread bigint")
     change.execute("update files set unread = 0")
@@ -167,7 +167,7 @@ OLDEST = min(STEPS)
 """The earliest layout that is upgraded."""
 
 
-def upgrade(change: Change, layout: int) -> list[str]:
+def upgrade(change: Statements, layout: int) -> list[str]:
     """Bring a store from a layout to the present one, inside one transaction; what its user should
     know.
     """

@@ -78,7 +78,6 @@ from .selection import (
     BOTH_ORDERS,
     DATED,
     TOLD,
-    Scope,
     at_one_moment,
     check_column,
     column_sql,
@@ -157,12 +156,8 @@ ONE_BY_ONE = """(select v.*, case when v.vote = 1 then 1 else 0 end as plus,
 
 @at_one_moment
 def dated_columns(store: Snapshot, selection: Selection) -> tuple[str, ...]:
-    """Further columns of the selected votes that are named like a date, such as `created_at`; none
-    on other engines, whose further columns are not read.
-    """
+    """Further columns of the selected votes that are named like a date, such as `created_at`."""
     selected = scope(store, selection)
-    if store.others is not None:
-        return ()
     names = extra_columns(store, "votes", selected.filter, selected.params)
     return tuple(name for name in names if DATED.search(name))
 
@@ -486,8 +481,9 @@ def _by_confidence(
         )
         places, rank = int(place.max()) + 1, np.zeros(number[-1] + 1, dtype=np.int64)
         rank[number] = np.arange(len(number))
-        key, kind, times, value = _keys(_told(moment, selected, listed, most), rank, place)
-    cells, n = counted_by_kind(key, kind, most, times)
+        told = moment.batches(selected.sql(listed), selected.params)
+        key, kind, value = _keys(told, rank, place)
+    cells, n = counted_by_kind(key, kind, most)
     del key
     first = np.arange(len(number) + 1) * places * len(value)
     bounds = np.searchsorted(cells, first).tolist()
@@ -503,23 +499,20 @@ def _by_confidence(
 
 def _keys(
     batches: pa.RecordBatchReader, rank: IntArray, place: IntArray
-) -> tuple[IntArray, NDArray[np.uint8], IntArray | None, FloatArray]:
+) -> tuple[IntArray, NDArray[np.uint8], FloatArray]:
     """(judge · places + about) · confidences + confidence of each row that is told, and its kind.
 
-    Also how many each stands for, if that is told, and the confidences. Ten million rows are not
-    held: what stays of each is a number and two codes.
+    Also the confidences. Ten million rows are not held: what stays of each is a number and two
+    codes.
     """
     keys: list[IntArray] = []
     kinds: list[NDArray[np.uint8]] = []
-    times: list[IntArray] = []
     places = int(place.max()) + 1
 
     def stated() -> Iterator[FloatArray]:
         for batch in batches:
             keys.append(rank[batch["judge"].to_numpy()] * places + place[batch["about"].to_numpy()])
             kinds.append(batch["kind"].to_numpy().astype(np.uint8))
-            if "rows" in batch.schema.names:
-                times.append(batch["rows"].to_numpy())
             yield batch["stated"].to_numpy(zero_copy_only=False)
 
     codes, value = value_codes(stated())
@@ -528,55 +521,7 @@ def _keys(
         key += code
     key = np.concatenate([np.empty(0, np.int64), *keys])
     kind = np.concatenate([np.empty(0, np.uint8), *kinds])
-    return key, kind, np.concatenate(times) if times else None, value
-
-
-def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.RecordBatchReader:
-    """Rows of judge, about, stated and kind; of another engine with how many there are of each."""
-    if moment.others is None:
-        return moment.batches(selected.sql(listed), selected.params)
-    # Another engine counts, one row per judge and item; here that costs ten times what reading
-    # does.
-    each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
-    cell = " || ' ' || ".join(
-        ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
-    )
-    packed = f"""
-        select z.judge, z.about, string_agg({cell}, ';') as cells from (
-            select y.judge, y.about, y.stated, {each} from ({listed}) y
-            group by y.judge, y.about, y.stated) z
-        group by z.judge, z.about order by z.judge, z.about"""
-    table = _unpacked(moment.query(selected.sql(packed), selected.params), most)
-    return table.to_reader()
-
-
-def _unpacked(table: pa.Table, most: int) -> pa.Table:
-    """Rows of judge, about, stated, kind and their number, from texts `confidence n₀ n₁ …; …` of
-    cells.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cells = pc.split_pattern(table["cells"].combine_chunks(), ";")
-    group = pc.list_parent_indices(cells)
-    word = pc.list_flatten(pc.split_pattern(pc.list_flatten(cells), " "))
-    word = word.to_numpy(zero_copy_only=False).reshape(-1, 1 + most)
-    stated = pa.array(np.where(word[:, 0] == "", None, word[:, 0]), pa.string()).cast(pa.float64())
-    columns = {
-        "judge": table["judge"].combine_chunks().take(group),
-        "about": table["about"].combine_chunks().take(group),
-        "stated": stated,
-    }
-    return pa.concat_tables(
-        pa.table(
-            columns
-            | {
-                "kind": pa.array(np.full(len(word), kind)),
-                "rows": pa.array(word[:, 1 + kind]).cast(pa.int64()),
-            }
-        )
-        for kind in range(most)
-    )
+    return key, kind, value
 
 
 @at_one_moment

@@ -22,7 +22,7 @@ from ..options import from_flags, pair
 from ..schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from ..auditing.results import Audit, AuditOptions
+    from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import ImportResult
     from ..store import Store
@@ -106,9 +106,11 @@ def _audited(
 
     then : what is still to be asked of the files' votes.
     """
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
+    from ..auditing.sources import check_columns_known
     from ..store import Store
+    from ..store.export import is_database
     from .one_call import refuse_unusable
 
     settings = from_flags(AuditOptions, options)
@@ -117,10 +119,22 @@ def _audited(
         where=tuple(pair(text, "--where") for text in options.where or ()),
         gold=options.gold,
     )
-    if options.warehouse is not None:
-        return _audited_there(options, selection, settings)
+    paths = [Path(name) for name in options.files]
+    if len(paths) == 1 and is_database(paths[0]) and options.labels_from is None:
+        check_columns_known(options.files[0], _read_options(options))
+        with _open(paths[0], read_only=True) as held:
+            held.check()
+            result = audit(held, selection, settings)
+            return _beside(result, held, options, then)
     with shown_progress() as progress:
-        readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+        if options.warehouse is not None:
+            readings = _with_labels(_fetched(options, selection.where), options)
+        else:
+            readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+            if options.most_rows is not None:
+                from ..warehouse.sample import sample_of
+
+                readings = [sample_of(reading, options.most_rows) for reading in readings]
         refuse_unusable(readings)
         if not any(reading.kind == "votes" for reading in readings):
             # Nothing can be audited, and why may be how the file was read.
@@ -138,30 +152,41 @@ def _audited(
             if (joined := join_if_sheet(store, *sheet)) is not None:
                 complain(f"{sheet[0]}: {joined.sentence}")
         result = audit(store, selection, settings, readings=readings, reading_options=how)
-        if then is not None:
-            then(store, result)
-        if options.against:
-            from ..questions.change.files import with_files
-
-            result = with_files(result, _files(options.against), store, how)
-        if options.series:
-            from ..questions.change.series import with_series
-
-            audited = {Path(name).resolve() for name in options.files}
-            older = [name for name in options.series if Path(name).resolve() not in audited]
-            result = with_series(result, _files(older), store, how)
-        return result
+        return _beside(result, store, options, then)
 
 
-def _audited_there(
-    options: argparse.Namespace, selection: Selection, settings: AuditOptions
+def _beside(
+    result: Audit,
+    store: Store,
+    options: argparse.Namespace,
+    then: Callable[[Store, Audit], None] | None,
 ) -> Audit:
-    """Audit a table where it lies; what could not be read, and what crossed the network,
-    is said.
+    """An audit with what moved since other files, as the options say.
+
+    then : what is still to be asked of the votes.
     """
-    from ..auditing.run import audit
-    from ..warehouse import Warehouse
-    from ..warehouse.answers import making_sense
+    how = _read_options(options)
+    if then is not None:
+        then(store, result)
+    if options.against:
+        from ..questions.change.files import with_files
+
+        result = with_files(result, _files(options.against), store, how)
+    if options.series:
+        from ..questions.change.series import with_series
+
+        audited = {Path(name).resolve() for name in options.files}
+        older = [name for name in options.series if Path(name).resolve() not in audited]
+        result = with_series(result, _files(older), store, how)
+    return result
+
+
+def _fetched(options: argparse.Namespace, where: tuple[tuple[str, str], ...]) -> list[ImportResult]:
+    """What was read of a table on another engine; what could not be read, and what crossed the
+    network, is said.
+    """
+    from ..warehouse import fetch
+    from ..warehouse.sample import MOST_ROWS
 
     for flag in ("against", "series"):
         if getattr(options, flag):
@@ -174,20 +199,18 @@ def _audited_there(
             "NAME, "
             "with --map, --labels and the like, and without files or --format."
         )
-    reading = _read_options(options)
-    with Warehouse.open(
-        options.warehouse, options.table, reading, selection=selection
-    ) as warehouse:
-        table = warehouse.table
-        complain(table.sentence)
-        for column, reason, n in table.rejected:
-            complain(f"{n:,} rows rejected: column {column}: {reason}")
-        for note in table.notes:
-            complain(note)
-        with making_sense(warehouse.place):
-            found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
-        complain(warehouse.sentence)
-        return found
+    most = MOST_ROWS if options.most_rows is None else options.most_rows
+    fetched = fetch(
+        options.warehouse, options.table, _read_options(options), where=where, most_rows=most
+    )
+    reading = fetched.readings[0]
+    complain(fetched.sentence)
+    for (column, reason), n in reading.counted_reasons.items():
+        complain(f"{n:,} rows rejected: column {column}: {reason}")
+    for note in reading.notes:
+        complain(note)
+    complain(fetched.crossed)
+    return fetched.readings
 
 
 def run_import(options: argparse.Namespace) -> int:
@@ -251,16 +274,12 @@ def _beside_stored(
 
 def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDataset]:
     """What another store holds."""
-    from ..importers import ReadOptions
+    from ..auditing.sources import check_columns_known
     from ..store.export import read_store
 
     if target.exists() and target.samefile(name):
         raise InvalidOption(f"{name}: is the store itself; name another with --store")
-    if _read_options(options) != ReadOptions():
-        raise InvalidOption(
-            f"{name}: is a store, whose columns are known; --format, --map and the like are for "
-            "other files"
-        )
+    check_columns_known(name, _read_options(options))
     return read_store(Path(name))
 
 
@@ -298,13 +317,15 @@ def run_export(options: argparse.Namespace) -> int:
     from ..store.export import write_file
 
     path, out = _store(options), Path(options.out)
-    if not path.exists():
-        raise NoUsableVotes(
-            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
-            f"{path}"
-        )
-    if out.exists() and path.samefile(out):
-        raise InvalidOption(f"{out}: is the store itself; name another file to write to")
+    # Opening it says so of a folder that may not be looked into.
+    with suppress(PermissionError):
+        if not path.exists():
+            raise NoUsableVotes(
+                f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
+                f"{path}"
+            )
+        if out.exists() and path.samefile(out):
+            raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
     with _open(path, read_only=True) as store:
         store.check(options.what)
@@ -363,14 +384,14 @@ def run_simulate(options: argparse.Namespace) -> int:
 
 
 def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportResult]:
-    from ..importers import read
+    from ..auditing.sources import read_sources
 
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
         raise NoUsableVotes(
             f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …"
         )
-    return read(_files(options.files), _read_options(options), progress=progress)
+    return read_sources(_files(options.files), _read_options(options), progress=progress)
 
 
 def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> list[ImportResult]:
@@ -397,7 +418,11 @@ def run_label(options: argparse.Namespace) -> int:
     from ..labelling.desk import open_desk
     from ..labelling.sheet import add_labels, only_dataset, write_sheet, write_tasks
     from ..store import Store
+    from ..store.export import is_database
 
+    if len(options.files) == 1 and is_database(Path(options.files[0])) and not options.store:
+        # Labels are kept in the store that is labelled.
+        options.files, options.store = [], options.files[0]
     if bool(options.files) == bool(options.store):
         raise InvalidOption("label takes files, or a store with --store; one of the two")
     if options.files:

@@ -15,7 +15,7 @@ ABOUT = (
 
 def demo(options: argparse.Namespace) -> int:
     """Run the command."""
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..importers import read
     from ..reporting.text import shortened

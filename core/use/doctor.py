@@ -30,10 +30,15 @@ LABELS, REASONS = 12, 5
 
 def doctor(options: argparse.Namespace) -> int:
     """Run the command: 0 if the file can be audited, 2 if something has to be said first."""
+    from ..auditing.sources import check_columns_known
     from ..importers import ReadOptions, inspect
+    from ..store.export import is_database
 
     name, path = file_to_read(options.file)
     reading = from_flags(ReadOptions, options)
+    if is_database(path):
+        check_columns_known(options.file, reading)
+        return _read(options.file, reading)
     looks = inspect(path, name, reading)
     for line in _columns(looks):
         print(one_line(line))
@@ -92,9 +97,10 @@ def _section(text: str) -> None:
 
 def _read(name: str, reading: ReadOptions) -> int:
     """Read the file and say what is in it, what checks would lack, and what comes next."""
-    from ..importers import mostly_rejected, read
+    from ..auditing.sources import read_sources
+    from ..importers import mostly_rejected
 
-    results = read([file_to_read(name)], reading)
+    results = read_sources([file_to_read(name)], reading)
     for result in results:
         _section(f"Read: {_counts(result)}")
         for sentence in (*_who(result), *map(str, result.notes)):
@@ -160,8 +166,8 @@ def _reasons(result: ImportResult) -> Mapping[str, int]:
 
 def _lacking(result: ImportResult) -> Iterator[str]:
     """What would let more be checked, one sentence per need."""
+    from ..auditing.options import AuditOptions
     from ..auditing.overall import missing
-    from ..auditing.results import AuditOptions
     from ..auditing.run import audit
     from ..schema import Selection
     from ..store import Store

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_
 
 from ..auditing import run as auditing
 from ..auditing.answers import headlines
-from ..auditing.results import Audit, AuditOptions, JudgeAudit
+from ..auditing.options import AuditOptions
+from ..auditing.results import Audit, JudgeAudit
+from ..auditing.sources import read_sources
 from ..errors import (
     AppellateError,
     InvalidOption,
@@ -27,9 +29,10 @@ from ..errors import (
 from ..extras import require
 from ..files import file_to_read, written_whole
 from ..finding.wording import count, one_line
-from ..importers import ReadOptions, mostly_rejected, read, read_arrow, with_votes
+from ..importers import ReadOptions, mostly_rejected, read_arrow, with_votes
 from ..importers.join import join_labels
 from ..importers.same_items import as_one
+from ..importers.versions import name_versions
 from ..labelling.sheet import is_sheet, join_if_sheet
 from ..questions.change.files import with_files
 from ..questions.change.series import with_series
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
 
     from ..schema import ImportResult
     from ..store.connection import Database, Snapshot
-    from ..warehouse.relations import TableRead
 
 """Lines of the text of an audit."""
 MOST_CHARACTERS = 500
@@ -188,7 +190,7 @@ def audit(
     options: AuditOptions | None = None,
     *,
     name: str = "votes",
-    readings: Sequence[ImportResult | TableRead] = (),
+    readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
     against: str | Path | bytes | Sequence[str | Path] | None = None,
     series: Sequence[str | Path | bytes] | None = None,
@@ -245,9 +247,10 @@ def audit(
             )
         )
     how = _with(ReadOptions, reading_options, reading, "reading_options")
-    if isinstance(source, str | Path) and is_database(Path(source)):
-        if reading or reading_options is not None:
-            raise InvalidOption(f"{source}: is a store, whose columns are known already.")
+    stored = isinstance(source, str | Path) and is_database(Path(source))
+    if stored and (reading or reading_options is not None):
+        raise InvalidOption(f"{source}: is a store, whose columns are known already.")
+    if stored and labels_from is None:
         with Store.open(source, read_only=True) as store:
             found = auditing.audit(store, selection, options)
             return ShownAudit.of(_beside(found, against, series, store, ReadOptions(), name))
@@ -351,8 +354,9 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
         else:
             tables.append((own, _arrow(source, own)))
     alone = replace(options, votes_of=None)
-    results = read(files, alone) if files else []
+    results = read_sources(files, alone) if files else []
     of_tables = [read_arrow(table, alone, name=own) for own, table in tables]
+    of_tables = name_versions(of_tables, options.version)
     return with_votes(as_one([*results, *of_tables], options.items), options)
 
 

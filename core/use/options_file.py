@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..auditing.results import AuditOptions
+from ..auditing.options import AuditOptions
 from ..errors import InvalidOption, UnreadableFile
 from ..importers import ReadOptions
 from ..options import add_flags

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..auditing.results import Audit, AuditOptions
+    from ..auditing.options import AuditOptions
+    from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import Selection
 
@@ -26,7 +27,7 @@ def assert_judges(
     """
     # The test that called is where pytest points to.
     __tracebackhide__ = True
-    from ..auditing.results import AuditOptions
+    from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..importers import ReadOptions, read
     from ..reporting.gates import failures, parse_gate, strict_gates, with_gates

@@ -1,7 +1,10 @@
-"""Votes that stay on the engine of their owner: PostgreSQL, ClickHouse, Spark, or files that DuckDB
-reads.
+"""Votes of a table on another engine: PostgreSQL, ClickHouse, Spark, or files that DuckDB reads.
+
+`fetching` asks for rows, `engines` sends statements, `answers` bounds what comes back, `sample`
+draws whole items where there are too many, `session` holds what was fetched as a store does.
 """
 
-from .session import Warehouse, look_at
+from .fetching import Fetched, fetch, look_at
+from .session import Warehouse
 
-__all__ = ["Warehouse", "look_at"]
+__all__ = ["Fetched", "Warehouse", "fetch", "look_at"]

@@ -1,4 +1,4 @@
-"""What an engine answers: never more than an audit needs, and of no other types than it asked for.
+"""What an engine answers: never without end, and of no other types than were asked for.
 
 An engine is another program, perhaps somebody else's: what it sends is judged like a file.
 """
@@ -16,14 +16,17 @@ from ..files import write_report
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_BYTES = 1024**3
-"""Most bytes of one answer: at ten million votes the largest has a tenth of it."""
+MOST_BYTES = 1200 * 1000**2
+"""Most bytes of one answer: ten million votes of ordinary columns have about 710 MB."""
 
 
 def _endless(place: str) -> WarehouseError:
     return WarehouseError(
-        f"{place} answers with more than {MOST_BYTES:,} bytes where counts were asked for. Check "
-        "that it is what you take it for, or select fewer judges."
+        "{place} answers with more than {most} bytes where rows of votes were asked for. Check "
+        "that it is what you take it for, or fetch fewer rows with {option}.",
+        place=place,
+        most=f"{MOST_BYTES:,}",
+        option="most_rows",
     )
 
 
@@ -61,9 +64,28 @@ def gathered(reader: Any, place: str) -> pa.Table:
     return pa.Table.from_batches(batches, reader.schema)
 
 
+def is_plain(kind: pa.DataType) -> bool:
+    """Whether a column is fetched as it is: numbers, texts, truths, days and times."""
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_null(kind)
+        # ADBC gives a numeric of PostgreSQL as text of an opaque type.
+        or (isinstance(kind, pa.BaseExtensionType) and "numeric" in str(kind))
+    )
+
+
 def plain(table: pa.Table, place: str) -> pa.Table:
-    """Columns of the few types that the store's own answers have: whole numbers, doubles, short
-    strings. Raises WarehouseError for others.
+    """Columns of the few types that files have too, decimals as numbers. Raises WarehouseError for
+    others.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -72,25 +94,15 @@ def plain(table: pa.Table, place: str) -> pa.Table:
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if isinstance(kind, pa.BaseExtensionType):
-            # ADBC gives a numeric of PostgreSQL as text of an opaque type.
             column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
             column = pc.cast(column, pa.float64())
-        elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        elif pa.types.is_decimal(kind):
             column = pc.cast(column, pa.float64())
-        elif (
-            pa.types.is_large_string(kind)
-            or pa.types.is_binary(kind)
-            or pa.types.is_dictionary(kind)
-        ):
+        elif pa.types.is_binary(kind) or pa.types.is_dictionary(kind):
             column = pc.cast(column, pa.string())
-        elif not (
-            pa.types.is_integer(kind)
-            or pa.types.is_boolean(kind)
-            or pa.types.is_string(kind)
-            or pa.types.is_null(kind)
-        ):
+        elif not is_plain(kind):
             raise WarehouseError(
-                f"{place} answers with {kind} in {name[:40]!r}, where a count or a name was asked "
+                f"{place} answers with {kind} in {name[:40]!r}, where a number or a text was asked "
                 "for. Check that it is what you take it for."
             )
         columns.append(column)

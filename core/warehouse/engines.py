@@ -1,8 +1,6 @@
-"""Connections to engines: one statement in, one Arrow table out, and temporary relations that only
-we see.
+"""Connections to engines that are only read: one statement in, one Arrow table out.
 
-Each engine has a dialect of sqlglot, an expression for the number of a row, and `define`, which
-keeps the rows of a statement under a name until the session ends. What a driver raises becomes a
+The dialects differ in a few short strings, which `Dialect` holds. What a driver raises becomes a
 `WarehouseError` with what to do about it; a password is never in it, nor in the name that is shown.
 """
 
@@ -11,15 +9,15 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from ..errors import ConnectionLost, InvalidOption, WarehouseError
-from .answers import Bounded, gathered, plain
-from .dialects import SOURCE, missing, translate
+from .answers import Bounded, gathered, is_plain, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,71 +31,106 @@ ENGINES = (
 )
 
 
+MISSING = (
+    "Audits of other engines need {package}, which is not installed. Install it with: "
+    "pip install 'appellate[{extra}]' (in a checkout: pip install -r requirements/{extra}.lock)."
+)
+_PART = r'[A-Za-z_][\w$]*|"(?:[^"]|"")+"|`[^`]+`'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How an engine writes what is not the same everywhere; `{}` is an expression.
+
+    quote : around names.  text : an expression as text.  length : characters of a text.
+    md5 : its hash in hexadecimal digits.  bytewise : makes texts compare by their bytes.
+    escapes : whether a backslash in a text is an escape.
+    """
+
+    quote: str = '"'
+    text: str = "cast({} as varchar)"
+    length: str = "length({})"
+    md5: str = "md5({})"
+    bytewise: str = ""
+    escapes: bool = False
+
+    def name(self, column: str) -> str:
+        """A column, whatever it is called."""
+        return self.quote + column.replace(self.quote, self.quote * 2) + self.quote
+
+    def literal(self, text: str) -> str:
+        """A text. Raises InvalidOption for what no engine holds."""
+        if "\0" in text:
+            raise InvalidOption("A text with a NUL character is in no table of an engine.")
+        text = text.replace("\\", "\\\\") if self.escapes else text
+        return "'" + text.replace("'", "''") + "'"
+
+    def table(self, named: str) -> str:
+        """TABLE or SCHEMA.TABLE and nothing else. Raises InvalidOption for anything else."""
+        if not re.fullmatch(rf"(?:{_PART})(?:\.(?:{_PART})){{0,2}}", named):
+            raise InvalidOption(
+                "{option} {value!r}: not the name of a table; write TABLE or SCHEMA.TABLE.",
+                option="table",
+                value=named,
+            )
+        parts = re.findall(_PART, named)
+        return ".".join(
+            self.name(part[1:-1].replace('""', '"')) if part[0] in '`"' else part for part in parts
+        )
+
+
 class Engine:
     """What all engines share. `rows_fetched`, `bytes_fetched`, `statements` count what crossed.
 
-    extra : columns outside the canonical form → what `votes` calls them here.
+    table : as a statement names it.  shown : where it is, without what signs in.
     """
 
-    dialect: ClassVar[str]
+    dialect: ClassVar = Dialect()
+    called: ClassVar[str]
     needs: ClassVar[tuple[str, str]] = ("duckdb", "warehouse")
     """The driver's package, and the extra that brings it."""
-    ordinal: ClassVar[str] = "row_number() over ()"
-    binary: ClassVar[str] = ""
-    """What makes a text column sort by its bytes, as the store's do."""
+    in_order: ClassVar[bool] = False
+    """Whether rows come in the same order each time."""
 
     def __init__(self, shown: str, table: str, url: str) -> None:
-        self.shown, self.table = shown, table
-        self.extra: dict[str, str] = {}
-        self.kept: list[str] = []
+        self.shown, self.named = shown, table
         self.statements = self.rows_fetched = self.bytes_fetched = 0
         self._secrets = _secrets_of(url)
         with self._told():
-            self._open(url)
+            self.table = self._open(url) or self.dialect.table(table)
 
-    def run(self, sql: str, params: dict[str, str] | None = None) -> pa.Table:
-        """The rows of a statement of DuckDB's dialect."""
+    def ask(self, sql: str) -> pa.Table:
+        """The rows of a statement. Raises WarehouseError: it fails, answers without end, or with
+        what is no table of plain values; ConnectionLost.
+        """
         with self._told():
-            found = plain(self._fetch(self._text(sql, params)), self.shown)
+            answer = plain(self._fetch(sql), self.shown)
         self.statements += 1
-        self.rows_fetched += found.num_rows
-        self.bytes_fetched += found.nbytes
-        return found
+        self.rows_fetched += answer.num_rows
+        self.bytes_fetched += answer.nbytes
+        return answer
 
-    def keep(self, name: str, sql: str) -> None:
-        """Keep the rows of a statement under a name, in the engine, until the session ends."""
+    def columns(self) -> dict[str, str]:
+        """Columns of the user's table → the expression that gives each as a plain value."""
         with self._told():
-            self._keep(name, self._text(sql, None))
-        self.kept.append(name)
+            schema = self._fetch(f"select * from {self.table} where 1 = 0").schema
         self.statements += 1
-
-    def columns(self) -> tuple[str, ...]:
-        """Columns of the user's table."""
-        with self._told():
-            return tuple(
-                self._fetch(self._text(f"select * from {SOURCE} where 1 = 0", None)).column_names
-            )
+        # ClickHouse may say which table a column is of.
+        return {
+            name: self.dialect.name(name)
+            if is_plain(kind)
+            else self.dialect.text.format(self.dialect.name(name))
+            for name, kind in zip(schema.names, schema.types, strict=True)
+        }
 
     def close(self) -> None:
-        """Forget what was kept, and the connection."""
+        """Forget the connection."""
 
-    def _text(self, sql: str, params: dict[str, str] | None) -> str:
-        return translate(
-            sql,
-            self.dialect,
-            source=self.table,
-            ordinal=self.ordinal,
-            params=params,
-            extra=self.extra,
-        )
-
-    def _open(self, url: str) -> None:
+    def _open(self, url: str) -> str | None:
+        """Connect; what the table is called, where that is not what the user calls it."""
         raise NotImplementedError
 
     def _fetch(self, sql: str) -> pa.Table:
-        raise NotImplementedError
-
-    def _keep(self, name: str, sql: str) -> None:
         raise NotImplementedError
 
     @contextmanager
@@ -108,9 +141,10 @@ class Engine:
         except (WarehouseError, InvalidOption):
             raise
         except ImportError:
-            raise missing(*self.needs) from None
+            package, extra = self.needs
+            raise WarehouseError(MISSING.format(package=package, extra=extra)) from None
         except Exception as error:
-            raise explained(error, self.shown, self.table, self.kept, self._secrets) from error
+            raise explained(error, self.shown, self.named, self._secrets) from error
 
 
 _GONE = (
@@ -136,9 +170,7 @@ _PROBLEMS = (
         r"permission denied|not enough privileges|access.?denied|forbidden|insufficient privil|"
         r"code: (497|164)\b|readonly mode|read-only transaction",
         "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT "
-        "on {table}, "
-        "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY "
-        "TABLE).",
+        "on {table}, and nothing else.",
     ),
     (
         r"database \S+ does not exist|unknown_database|code: 81\b",
@@ -167,31 +199,22 @@ _PROBLEMS = (
     ),
     (
         r"memory|no space left|disk full|resources",
-        "{place} ran out of room ({reason}). Select fewer judges or columns, or give it more "
-        "memory.",
+        "{place} ran out of room ({reason}). Fetch fewer rows with {option:most_rows}, or give it "
+        "more memory.",
     ),
 )
 
 
 def explained(
-    error: Exception,
-    place: str,
-    table: str,
-    kept: Sequence[str] = (),
-    secrets: Collection[str] = (),
+    error: Exception, place: str, table: str, secrets: Collection[str] = ()
 ) -> WarehouseError:
     """What a driver said, in one sentence that names the remedy.
 
-    kept : relations of this session; if one is gone, so is the session, as after a restart.
     secrets : what of the URL is left out of the sentence.
     """
     text = " ".join(_without_secrets(str(error), secrets).split())
     reason = text[:200]
     found = f"{type(error).__name__} {text}"
-    if re.search(_GONE, found, re.IGNORECASE) and any(
-        re.search(rf"\b{name}\b", text) for name in kept
-    ):
-        return ConnectionLost(_LOST, place=place, reason=reason)
     for pattern, sentence in _PROBLEMS:
         if re.search(pattern, found, re.IGNORECASE):
             kind = ConnectionLost if sentence is _LOST else WarehouseError
@@ -228,17 +251,21 @@ def _secrets_of(url: str) -> set[str]:
     return {text for text in spelled if text} | {part for part in parts if len(part) > 2}
 
 
+_VIEW = "votes_of_files"
+
+
 class Files(Engine):
     """Parquet or CSV files of a folder, or Parquet in an object store, read by a DuckDB of their
     own.
     """
 
-    dialect = "duckdb"
+    called = "files"
+    in_order = True
 
-    def _open(self, url: str) -> None:
+    def _open(self, url: str) -> str:
         import duckdb
 
-        table, self.table = self.table, SOURCE
+        table = self.named
         scheme, _, place = url.partition("://")
         kind = "csv" if scheme == "csv" else "parquet"
         folder = (
@@ -254,17 +281,18 @@ class Files(Engine):
         offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         self._connection = duckdb.connect(":memory:", config=offline)
         if scheme == "s3":
-            self._connection.register(SOURCE, self._objects(folder, table))
+            self._connection.register(_VIEW, self._objects(folder, table))
         else:
             found = self._files(folder, table, kind) or self._nothing(kind, table)
             read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
             read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
-            self._connection.execute(f"create view {SOURCE} as select * from {read}")
+            self._connection.execute(f"create view {_VIEW} as select * from {read}")
             # From here on nothing but the folder can be read, and nothing changed.
             inside = folder.replace("'", "''")
             self._connection.execute(f"set allowed_directories = ['{inside}']")
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
+        return _VIEW
 
     def _objects(self, folder: str, table: str) -> Any:
         """Parquet files of an object store, which Arrow reads for DuckDB; the environment
@@ -315,33 +343,23 @@ class Files(Engine):
     def _fetch(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()
 
-    def _keep(self, name: str, sql: str) -> None:
-        self._connection.execute(f"create temp table {name} as {sql}")
-
     def close(self) -> None:
         self._connection.close()
 
 
 class PostgreSQL(Engine):
-    """PostgreSQL by ADBC, in one session; everything kept is a temporary table.
-
-    Every statement that reads the user's table runs in a transaction that is read only, so that not
-    even a function behind a view writes; only empty temporary tables are made in others.
+    """PostgreSQL by ADBC, in one session whose transactions are read only, so that not even a
+    function behind a view writes.
     """
 
-    dialect = "postgres"
+    dialect = Dialect(text="cast({} as text)", bytewise=' collate "C"')
+    called = "PostgreSQL"
     needs = ("adbc-driver-postgresql", "postgres")
-    binary = ' collate "C"'
 
     def _open(self, url: str) -> None:
         from adbc_driver_postgresql import dbapi
 
         self._connection = dbapi.connect(_signed(url), autocommit=True)
-        self._execute("set jit = off")
-        # Two columns of a join are taken for independent, so one row is expected and a loop over
-        # millions thought cheap: one statement then ran for 40 minutes. Hashes cost little more
-        # where rows are few.
-        self._execute("set enable_nestloop = off")
         self._execute("set application_name = 'appellate'")
         self._execute("set default_transaction_read_only = on")
 
@@ -354,41 +372,27 @@ class PostgreSQL(Engine):
             cursor.execute(sql)
             return gathered(cursor.fetch_record_batch(), self.shown)
 
-    def _keep(self, name: str, sql: str) -> None:
-        # Without data nothing is planned or run; a temporary table may be filled read only.
-        self._execute("begin read write")
-        try:
-            self._execute(f"create temp table {name} as {sql} with no data")
-        except BaseException:
-            with suppress(Exception):
-                self._execute("rollback")
-            raise
-        self._execute("commit")
-        self._execute(f"insert into {name} {sql}")
-        self._execute(f"analyze {name}")
-
     def close(self) -> None:
         with suppress(Exception):
             self._connection.close()
 
 
 class ClickHouse(Engine):
-    """ClickHouse by HTTP, in one session; everything kept is a temporary table in its memory.
+    """ClickHouse by HTTP.
 
-    readonly 2 : the session may read, and make temporary tables, and nothing else.
+    readonly 2 : the session may read, and set how, and nothing else.
     """
 
-    dialect = "clickhouse"
+    dialect = Dialect(
+        quote="`",
+        text="toString({})",
+        length="lengthUTF8({})",
+        md5="lower(hex(MD5({})))",
+        escapes=True,
+    )
+    called = "ClickHouse"
     needs = ("clickhouse-connect", "clickhouse")
-    ordinal = "rowNumberInAllBlocks()"
-    SETTINGS: ClassVar = {
-        "join_use_nulls": 1,
-        "group_by_use_nulls": 1,
-        "precise_float_parsing": 1,
-        "prefer_column_name_to_alias": 1,
-        "output_format_arrow_string_as_string": 1,
-        "readonly": 2,
-    }
+    SETTINGS: ClassVar = {"output_format_arrow_string_as_string": 1, "readonly": 2}
     PATIENCE: ClassVar = 300
     """Seconds without a byte after which the engine counts as lost; at work it sends progress."""
 
@@ -414,8 +418,17 @@ class ClickHouse(Engine):
         with closing(self._client.raw_stream(sql, fmt="ArrowStream")) as answer:
             return gathered(pa.ipc.open_stream(Bounded(answer, self.shown)), self.shown)
 
-    def _keep(self, name: str, sql: str) -> None:
-        self._client.command(f"create temporary table {name} engine = Memory as {sql}")
+    def columns(self) -> dict[str, str]:
+        """As elsewhere; what it calls an Enum comes as a number without its word."""
+        names = super().columns()
+        kinds = ", ".join(f"toTypeName({self.dialect.name(name)})" for name in names)
+        with self._told():
+            first = self._fetch(f"select {kinds} from {self.table} limit 1")
+        if first.num_rows:
+            for name, kind in zip(names, first.columns, strict=True):
+                if "Enum" in str(kind[0].as_py()):
+                    names[name] = self.dialect.text.format(self.dialect.name(name))
+        return names
 
     def close(self) -> None:
         with suppress(Exception):
@@ -423,16 +436,13 @@ class ClickHouse(Engine):
 
 
 class Spark(Engine):
-    """Spark, by Connect or a session of this process; everything kept is a checkpoint on its
-    executors, called by a temporary view.
-    """
+    """Spark, by Connect or a session of this process."""
 
-    dialect = "spark"
+    dialect = Dialect(quote="`", text="cast({} as string)", escapes=True)
+    called = "Spark"
     needs = ("pyspark-client", "spark")
-    ordinal = "monotonically_increasing_id()"
 
     def _open(self, url: str) -> None:
-        self._frames: list[Any] = []
         with warnings.catch_warnings():
             # It says that it does not know our pandas, which is not asked for anything.
             warnings.simplefilter("ignore", FutureWarning)
@@ -449,21 +459,7 @@ class Spark(Engine):
     def _fetch(self, sql: str) -> pa.Table:
         return self._session.sql(sql).toArrow()
 
-    def _keep(self, name: str, sql: str) -> None:
-        # A cached view brings the plans of all views below it into each statement, and to plan one
-        # took seconds; a checkpoint is rows, which stay as long as their frame is held.
-        rows = self._session.sql(sql).localCheckpoint()
-        if self.shown.startswith("sc://"):
-            # It comes back as that of the session that this process made last.
-            rows._session = rows._plan._spark_session = self._session
-        rows.createOrReplaceTempView(name)
-        self._frames.append(rows)
-
     def close(self) -> None:
-        for name in reversed(self.kept):
-            with suppress(Exception):
-                self._session.catalog.dropTempView(name)
-        self._frames.clear()
         with suppress(Exception):
             if self.shown.startswith("sc://"):
                 self._session.stop()

@@ -100,8 +100,8 @@ def datasets() -> tuple[DatasetInfo, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Connected:
-    """A table on another engine, which pages show as a data set.  url, options : how it
-    was opened.
+    """A table on another engine, whose rows pages show as a data set.  url, options : how it was
+    read.
     """
 
     warehouse: Warehouse
@@ -125,29 +125,22 @@ def _tables() -> _Tables:
 
 
 def connected() -> dict[str, Connected]:
-    """The tables on other engines, by the name of their data set; all visitors of this server share
+    """The tables of other engines, by the name of their data set; all visitors of this server share
     them.
     """
-    for name, one in [*_tables().held.items()]:
-        if one.warehouse.lost:
-            disconnect(name)
     return _tables().held
 
 
 def connect(url: str, table: str, options: ReadOptions) -> str:
-    """Connect a table on another engine, and give the name of its data set; raises as
-    `Warehouse.open`.
+    """Fetch a table of another engine into a store of its own, and give the name of its data set;
+    raises as `core.warehouse.fetch`.
     """
     from core.warehouse import Warehouse
 
     people.only_editors()
     warehouse = Warehouse.open(url, table, options)
-    try:
-        found = queries.summary(warehouse, Selection())
-    except BaseException:
-        warehouse.close()
-        raise
-    name = warehouse.table.name
+    found = queries.summary(warehouse, Selection())
+    name = f"{warehouse.fetched.place} {table}"
     disconnect(name)
     info = DatasetInfo(
         name=name,
@@ -167,7 +160,7 @@ def connect(url: str, table: str, options: ReadOptions) -> str:
 
 
 def disconnect(name: str) -> None:
-    """Close the session with the engine of a data set, if it is a connected table."""
+    """Let go of the rows of a table of another engine, if a data set is one."""
     if one := _tables().held.pop(name, None):
         _tables().gone.add(name)
         one.warehouse.close()
@@ -179,7 +172,7 @@ def was_connected(name: str) -> bool:
 
 
 def where(selection: Selection) -> tuple[Database | Snapshot, Selection]:
-    """Where the votes of a selection lie, the store or another engine, and what selects
+    """Where the votes of a selection lie, the store or that of a connected table, and what selects
     them there.
     """
     table = connected().get(selection.datasets[0]) if selection.datasets else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.auditing.checks import BY_NAME
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import anchors_of
 from core.finding.check import CheckResult
 from core.finding.evidence import Counted

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.auditing.checks import BY_NAME, LIMITS, limits_with
-from core.auditing.results import AuditOptions, named_families
+from core.auditing.options import AuditOptions, named_families
 from core.errors import InvalidOption
 from core.finding.check import Limits
 from pages.shared.folds import draw_whole_page, folded

@@ -6,6 +6,7 @@ run of the page.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import weakref
@@ -24,19 +25,23 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 FOLDER = "folder of uploads"
+CLEAR_CACHE = "_handle_clear_cache_request"
+"""What Streamlit does where a visitor asks for an empty cache: it would be that of all."""
+MARK = ".appellate-uploads"
+"""File in each folder that was made here: another of such a name is somebody else's."""
 
 
 class _Folder:
     """Where the files of one visit lie, by number: no name of a file becomes a path.
 
-    places : of each file, or why it could not be put there.
+    path : None before the first file.  places : of each file, or why it could not be put there.
 
     It is gone with the visit, and when the server stops; what one that was killed left is cleared
     when the store is opened again.
     """
 
     def __init__(self) -> None:
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._number = 0
         self.places: dict[str, Path | str] = {}
 
@@ -44,13 +49,14 @@ class _Folder:
         """Write a file, or note why that cannot be."""
         self._number += 1
         try:
-            if self._path is None:
+            if self.path is None:
                 store = default_path().expanduser().absolute()
                 # For the user of this server alone, as `mkdtemp` makes it.
-                self._path = Path(tempfile.mkdtemp(prefix=_beside(store), dir=store.parent))
-                self.end = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+                self.path = Path(tempfile.mkdtemp(prefix=_beside(store), dir=store.parent))
+                (self.path / MARK).touch()
+                self.end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
                 _folders.add(self)
-            place = self._path / str(self._number)
+            place = self.path / str(self._number)
             self.places[file.file_id] = place
             place.write_bytes(file.getvalue())
         except OSError as error:
@@ -78,11 +84,14 @@ def _beside(store: Path) -> str:
 
 def clear(store: Path) -> None:
     """Remove what a server that was killed left beside the store, which no other process has
-    open.
+    open: folders that were made here, and that no visit of this process still uses.
     """
+    used = {folder.path for folder in [*_folders]}
+    made_here = re.compile(re.escape(_beside(store)) + "[a-z0-9_]{8}")
     with suppress(OSError):
         for left in store.expanduser().absolute().parent.iterdir():
-            if left.name.startswith(_beside(store)):
+            ours = made_here.fullmatch(left.name) and not left.is_symlink()
+            if ours and left not in used and (left / MARK).is_file():
                 shutil.rmtree(left, ignore_errors=True)
 
 
@@ -90,7 +99,15 @@ def clear(store: Path) -> None:
 async def while_served(_: object) -> AsyncIterator[None]:
     """The life of a server, at whose end no upload is left: a signal that stops it does not let the
     interpreter end by itself.
+
+    A visitor who asks for an empty cache gets a new visit: what the server holds for all, the store
+    among it, is nobody's to let go of.
     """
+    # There is no public call for that either.
+    with suppress(ImportError, AttributeError):
+        from streamlit.runtime.app_session import AppSession
+
+        setattr(AppSession, CLEAR_CACHE, lambda session: session._session_state.clear())
     yield
     for folder in [*_folders]:
         folder.end()

@@ -22,7 +22,7 @@ import numpy as np
 import streamlit as st
 
 import core
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.errors import AppellateError, NoUsableVotes, TooFewLabels
 from core.finding.answer import Answer
 from core.finding.figure import COLOURS, Style, Theme

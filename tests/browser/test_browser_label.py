@@ -204,3 +204,26 @@ def test_browser_a_key_pressed_twice_does_not_count_for_a_card_unseen(store_path
     with Store.open(store_path) as store:
         log = label_log(store, "unlabelled")
         assert [(line.act, line.place) for line in log] == [("label", k) for k in range(5)]
+
+
+def test_browser_refuses_a_press_on_a_card_that_is_no_more_in_words(chromium, store_path):
+    server, url = start_app(store_path)
+    try:
+        with visiting(chromium, url, **DESK) as visitor, visiting(chromium, url, **DESK) as other:
+            visitor.open("/label?person=ann")
+            label_until(visitor, 2, visitor.page.keyboard.press)
+            other.open("/data")
+            other.page.locator(".st-key-rename-box button").first.click()
+            name = other.page.locator(".st-key-new-name input")
+            name.fill("renamed")
+            name.press("Enter")
+            other.settle()
+            other.page.locator(".st-key-rename button").click()
+            other.page.get_by_text("is now named renamed").wait_for()
+            visitor.page.keyboard.press("1")
+            visitor.page.get_by_text("Not kept: the card was of an earlier labelling").wait_for()
+            assert count(visitor) == 2
+            label_until(visitor, 3, visitor.page.keyboard.press)
+            assert "Not kept" not in visitor.text()
+    finally:
+        stop_app(server)

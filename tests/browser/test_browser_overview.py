@@ -82,7 +82,7 @@ def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     points.nth(2).click(force=True)
     visitor.page.wait_for_url("**judge=sim-judge-first-slot**")
     visitor.settle()
-    assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
+    assert "Not " in visitor.page.locator(".st-key-card").inner_text()
     cells = drawn(visitor, "wide-matrix")
     assert set(cells.locator("g.textpoint text").all_text_contents()) <= SIGNS
     cells.locator("path.point").nth(2).click(force=True)

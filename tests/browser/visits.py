@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -39,9 +40,11 @@ def _free_port() -> int:
 
 
 def start_app(
-    store: Path, script: Path = REPOSITORY / "app.py"
+    store: Path, script: Path = REPOSITORY / "app.py", **process: Any
 ) -> tuple[subprocess.Popen[bytes], str]:
     """Start `streamlit run app.py`, or another script, as a user would and wait until it answers.
+
+    process : further arguments of `subprocess.Popen`, such as `user`.
 
     Between the look for a free port and the server's own claim another may take it: then another is
     tried.
@@ -60,6 +63,7 @@ def start_app(
                 },
                 stdout=file,
                 stderr=subprocess.STDOUT,
+                **process,
             )
         address = f"http://localhost:{port}"
         deadline = time.monotonic() + LONG

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.auditing.checks import BY_NAME, CHECKS
+from core.auditing.options import AuditOptions
 from core.auditing.overall import Overall, overall_verdict
-from core.auditing.results import AuditOptions
 from core.finding.check import CheckResult
 from core.finding.evidence import Counted, Evidence
 from core.records import (

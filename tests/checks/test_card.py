@@ -21,6 +21,7 @@ from core.auditing.overall import Overall, ranked
 from core.finding.answer import MOST_WORDS, words
 from core.finding.check import CheckResult
 from core.questions.order.method import PositionBias
+from core.questions.order.words import changes as moved_by_order
 from core.stats.estimate import Estimate
 from core.use.one_call import audit
 
@@ -58,15 +59,15 @@ def test_the_card_says_what_was_found_and_what_to_do():
     checks = checks_of("j", **GOOD, stability=("warn", 0.3, 0.25, 0.35))
     overall = Overall(verdict="trust_with_limits", because=("stability",), unchecked=())
     changes = Estimate(0.08, 0.05, 0.11, n=90)
-    said = first.card("j", overall, checks, bias(changes))
-    assert said.word == "Trust with limits"
+    said = first.card("j", overall, checks, [moved_by_order(bias(changes))])
+    assert said.word == "May decide, with care"
     assert said.said.headline == (
         "Use j with care: mostly right, but changes verdicts when answers swap places."
     )
     assert said.said.figures == "right 87 % (84–90) · order changes 8 % · 90 items"
     assert said.advice == ("Ask in both orders and take the majority.",)
     assert said.made == "3 of 16 checks made"
-    with_ties = first.card("j", overall, checks, None, exact=Estimate(0.5, 0.4, 0.6, n=90))
+    with_ties = first.card("j", overall, checks, (), exact=Estimate(0.5, 0.4, 0.6, n=90))
     assert with_ties.said.figures == "right label 50 % · where gold decides 87 % (84–90) · 90 items"
 
 
@@ -77,7 +78,9 @@ def test_what_order_changes_stands_beside_what_a_repeat_changes():
         (Estimate(0.01, -0.02, 0.04, n=90), "order changes 30 %, a repeat as much"),
         (Estimate(0.2, 0.1, 0.3, n=90), "order changes 30 %, 20.0 points more than a repeat"),
     ):
-        said = first.card("j", overall, checks_of("j", **GOOD), bias(changes, excess)).said
+        said = first.card(
+            "j", overall, checks_of("j", **GOOD), [moved_by_order(bias(changes, excess))]
+        ).said
         assert clause in said.figures
 
 
@@ -87,15 +90,15 @@ def test_a_card_claims_no_difference_that_an_interval_does_not_show():
         "accuracy": ("unclear", 0.55, 0.45, 0.65),
         "calibration": ("unclear", 0.08, 0.0, 0.2),
     }
-    said = first.card("j", overall, checks_of("j", **unclear), None).said
+    said = first.card("j", overall, checks_of("j", **unclear), ()).said
     assert said.headline == "j is not shown to be right often enough to use it yet."
     assert said.figures == "right 55 % (45–65) · confidence off 8.0 points (0.0–20.0) · 90 items"
     people = checks_of("j", agreement=("unclear", -0.04, -0.1, 0.02))
-    said = first.card("j", overall, people, None).said
+    said = first.card("j", overall, people, ()).said
     assert said.headline.startswith("j is not shown to agree with people as people do")
     people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
     refused = Overall(verdict="do_not_trust", because=("agreement",), unchecked=())
-    said = first.card("j", refused, people, None).said
+    said = first.card("j", refused, people, ()).said
     assert said.headline == "Do not use j: it agrees with people less than people do."
     assert said.figures == "beside people −30.0 points (−40.0 to −20.0) · 90 items"
 
@@ -107,7 +110,7 @@ def test_a_headline_stays_short_whatever_fails_and_whatever_a_judge_is_called():
     for verdict in ("trust_with_limits", "do_not_trust", "cannot_say"):
         overall = Overall(verdict=verdict, because=tuple(NAMES), unchecked=())
         refused = ["another one that nobody may use", "and a third"]
-        said = first.card(name, overall, checks, None, refused=refused).said.headline
+        said = first.card(name, overall, checks, (), refused=refused).said.headline
         assert words(said, [name, *refused]) <= MOST_WORDS
 
 
@@ -116,9 +119,7 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
         "j", calibration=("fail", 0.2, 0.18, 0.22), overconfidence=("fail", 0.2, 0.1, 0.3)
     )
     because = ("calibration", "overconfidence", "accuracy")
-    said = first.card(
-        "j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, None
-    )
+    said = first.card("j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, ())
     assert said.said.headline == (
         "Whether to use j cannot be said yet: no gold label says how often it is right."
     )
@@ -130,7 +131,7 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
 def test_every_check_that_can_warn_has_its_advice(check):
     checks = checks_of("j", **{check: ("warn", 0.3, 0.2, 0.4)})
     said = first.card(
-        "j", Overall(verdict="trust_with_limits", because=(check,), unchecked=()), checks, None
+        "j", Overall(verdict="trust_with_limits", because=(check,), unchecked=()), checks, ()
     )
     assert len(said.advice) == 1
 
@@ -278,11 +279,11 @@ def test_the_exact_share_stands_beside_half_credit_where_gold_ties_often(ties, b
 def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gold():
     checks = checks_of("crowd", accuracy=("unknown",))
     overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
-    said = first.card("crowd", overall, checks, None, person=True)
+    said = first.card("crowd", overall, checks, (), person=True)
     assert said.said.headline == first.PEOPLE
     assert said.advice == (first.ADD_JUDGES,)
     measured = checks_of("crowd", **GOOD)
-    said = first.card("crowd", overall, measured, None, person=True).said
+    said = first.card("crowd", overall, measured, (), person=True).said
     assert said.figures.startswith("right 87 %")
 
 

@@ -20,7 +20,7 @@ from places import REPOSITORY
 
 from core.__main__ import main
 from core.auditing.checks import CHECKS
-from core.auditing.results import AuditOptions, named_families
+from core.auditing.options import AuditOptions, named_families
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""
@@ -195,7 +195,12 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     people = {f"sim-person-{k}" for k in (1, 2, 3)}
     assert set(audited["overall"]) == set(audited["judges"]) - people
     assert audited["input"]["people"] == len(people)
-    assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
+    assert list(audited["overall"]["sim-judge-decisive"]) == [
+        "verdict",
+        "because",
+        "unchecked",
+        "use",
+    ]
     assert set(found["direction"]) == {
         *("value", "low", "high", "n_items", "among_decided", "decided_share", "blind_rule"),
         "gold_ties",

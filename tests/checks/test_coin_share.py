@@ -60,6 +60,16 @@ def test_products_of_votes_by_hand() -> None:
     assert found.value == pytest.approx(max(1 - 0.8**2 / 0.6, 0.0))
 
 
+@pytest.mark.parametrize("unsteady", range(20))
+def test_a_share_is_between_none_and_all(unsteady: int) -> None:
+    """Where little of q̂ is left, the interval reached 3,564 %."""
+    cast = np.ones((40, 4), dtype=np.int64)
+    cast[:unsteady, 3] = -1
+    found = coin_share(votes_of(cast, NO_GOLD))
+    assert found is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
 def test_a_steady_preference_for_a_slot_is_no_coin() -> None:
     """On a fifth of the items it takes the first slot, twice in each order."""
     ab = np.ones((300, 2), dtype=np.int64)

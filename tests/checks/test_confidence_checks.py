@@ -9,7 +9,7 @@ import pytest
 from evidence_of import outcomes_of, result
 from readings import reading
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.schema import Selection
 from core.store import Store

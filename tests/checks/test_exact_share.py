@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing.run import AuditOptions, audit
+from core.auditing.options import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection
 from core.stats.intervals import wilson_by_item

@@ -13,7 +13,7 @@ from core.__main__ import main
 from core.errors import InvalidOption
 from core.questions.agreement.figure import control_figure
 from core.questions.change.charts import FIRST, WEIGHT, Chart, control_chart, vote_charts
-from core.questions.change.series import FileSeries
+from core.questions.change.results import FileSeries
 from core.questions.change.votes import Cells
 from core.reporting.build import to_markdown
 

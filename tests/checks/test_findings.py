@@ -70,25 +70,24 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
         )
     )
     assert said == (
-        "4 raters: a can be trusted on what was checked; 2 can be trusted with limits; "
-        "c should not be trusted. 2 warnings in 64 checks; up to 3 expected if no judge had any "
+        "4 raters: a may decide; 2 may be used with limits; "
+        "c is not for decisions. 2 warnings in 64 checks; up to 3 expected if no judge had any "
         "fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
-    assert answer(*many) == "4 raters: 4 should not be trusted."
+    assert answer(*many) == "4 raters: 4 is not for decisions."
 
 
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = answer(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c should not be trusted (15 of 16 checks made): position bias fails. Not checked: "
+        "c: not to be used (15 of 16 checks made): position bias fails. Not checked: "
         "preference for length. "
         "position of c."
     )
     said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(
-        "c cannot be judged on these votes (14 of 16 checks made): accuracy is unknown. "
-        "Not checked: accuracy"
+        "c: cannot say yet (14 of 16 checks made): accuracy is unknown. Not checked: accuracy"
     )
 
 
@@ -132,7 +131,7 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
     assert unclear.needed_items is not None
     found = [unclear if r.check == "accuracy" else r for r in checks("j")]
     said = card(
-        "j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, None
+        "j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, ()
     ).advice
     assert said == (
         f"Add about {unclear.needed_items - 100} more items with gold labels, "

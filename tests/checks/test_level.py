@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from readings import reading
 
+from core.auditing.options import AuditOptions
 from core.auditing.overall import answer, standing
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.reporting.build import to_markdown
 from core.reporting.text import to_text

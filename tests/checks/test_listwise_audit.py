@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from test_listwise import rankings
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.questions.lists.audit import audit_lists
 from core.questions.lists.method import blocks, consensus, improvement
 from core.questions.lists.orders import order_sensitivity
@@ -61,6 +61,9 @@ def test_json_and_report_have_the_methods_figures(audited, ranked):
         "improved": improved,
         "regressed": regressed,
         "p_value": pytest.approx(binomtest(improved, improved + regressed).pvalue, rel=1e-9),
+        "same_slot": sum(one.first_order_is_special for one in overall),
+        "helped": sum(one.gain.low > 0 for one in overall),
+        "hurt": sum(one.gain.high < 0 for one in overall),
     }
 
 

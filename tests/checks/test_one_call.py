@@ -295,8 +295,8 @@ def test_long_audits_are_shortened(demo: core.use.one_call.ShownAudit) -> None:
     start = lines.index("Judges, best first") + 1
     for line, judge in zip(lines[start:], judges, strict=False):
         assert judge in line
-    assert "✓ Trust " in lines[start]
-    assert "✗ Do not trust" in lines[start + len(judges) - 1]
+    assert "✓ May decide " in lines[start]
+    assert "✗ Not " in lines[start + len(judges) - 1]
     failures = [one for one in demo.checks if one.grade == "fail"]
     assert failures
     assert all(f"  FAIL  {one.judge}: {one.sentence}" in lines for one in failures)

@@ -16,7 +16,8 @@ from levels import first_of
 from places import REPOSITORY
 from readings import reading
 
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.options import AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.importers import read
 from core.reporting.build import to_junit, to_markdown

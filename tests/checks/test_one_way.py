@@ -4,7 +4,7 @@ import sys
 
 from places import REPOSITORY
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.evidence import Counted
 from core.importers import read
 from core.questions.order.check import POSITION
@@ -53,4 +53,4 @@ def test_the_position_check_is_a_short_way_from_its_query() -> None:
     way = [room(path) for path in calls[calls.index("store/vote_queries.py") :]]
     changes = [place for place, last in zip(way[1:], way, strict=False) if place != last]
     assert len(changes) <= MOST_CHANGES, changes
-    assert changes[0] == "finding/evidence.py"
+    assert changes[0] == "questions/order/method.py"

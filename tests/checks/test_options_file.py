@@ -21,13 +21,15 @@ NEVER |= {
     "on_conflict",
     "files",
     "labels_from",
+    "most_rows",
     "key",
     "brief",
     "all",
     "isolated",
     "help",
 }
-"""Values of flags that no file may set: outputs, stores, hosts, and what the command is about."""
+"""Values of flags that no file may set: outputs, stores, hosts, how much is fetched from one, and what
+the command is about."""
 FILE = """
 splits = 7
 judge = ["sim-judge-careful", "sim-judge-boaster"]

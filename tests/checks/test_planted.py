@@ -25,7 +25,7 @@ from benchmarks.planted_votes import (
     situations,
 )
 from core.auditing.checks import CHECKS as ALL_CHECKS
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
 from core.schema import COLUMN_NAMES, VOTES, Selection

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection

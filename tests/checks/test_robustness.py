@@ -13,7 +13,7 @@ from judging_jobs import collect, job, pairs
 from judging_server import Server
 
 from benchmarks import perturbed as planted
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.collect import perturbations
 from core.collect.items import Item, items_of

@@ -147,7 +147,7 @@ def test_limits_are_in_order_and_have_a_reason():
         assert limits.reason.endswith("."), check
         if limits.failure is not None:
             sign = -1 if limits.shape == "at_least" else 1
-            assert sign * limits.failure > sign * limits.caution, check
+            assert sign * limits.failure >= sign * limits.caution, check
 
 
 NAMES = tuple(check.name for check in CHECKS)
@@ -178,7 +178,8 @@ PEOPLE = beside(credit=estimate(0.8, 0.7, 0.9), rate=estimate(0.8, 0.75, 0.85))
 @pytest.mark.parametrize(
     ("changed", "low", "expected", "because"),
     [
-        ({}, 0.75, "trust", ("accuracy", "position", "stability")),
+        ({}, 0.80, "trust", ("accuracy", "position", "stability")),
+        ({}, 0.75, "trust_with_limits", ("accuracy",)),
         ({"accuracy": "fail"}, 0.4, "do_not_trust", ("accuracy",)),
         ({"position": "fail"}, 0.8, "do_not_trust", ("position",)),
         ({"data": "fail", "accuracy": "unknown"}, None, "do_not_trust", ("data",)),
@@ -188,7 +189,7 @@ PEOPLE = beside(credit=estimate(0.8, 0.7, 0.9), rate=estimate(0.8, 0.75, 0.85))
         ({"accuracy": "unknown", "agreement": "unknown"}, None, "cannot_say", ("accuracy",)),
         ({"accuracy": "unclear"}, 0.65, "trust_with_limits", ("accuracy",)),
         ({"accuracy": "unknown", "agreement": "unclear"}, None, "cannot_say", ("agreement",)),
-        ({"accuracy": "unknown"}, None, "trust", ("agreement", "position", "stability")),
+        ({"accuracy": "unknown"}, None, "trust_with_limits", ("agreement",)),
         ({"position": "unknown"}, 0.8, "trust_with_limits", ("position",)),
         ({"accuracy": "unclear", "position": "unknown"}, 0.65, "cannot_say",
          ("accuracy", "position")),

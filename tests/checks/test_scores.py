@@ -94,8 +94,7 @@ def test_a_spreadsheet_is_answered_and_asks_nothing(files, capsys):
     folder, gold = files
     assert main(["audit", str(folder / "always.csv")]) == 0
     said = capsys.readouterr().out
-    assert "judge should not be trusted" in said
-    assert "It passes 100 % of the answers that people failed; always passing would be" in said
+    assert "Not to be used: judge. It passes all 300 answers." in said
     assert f"passes 100 % (98–100) of {gold.sum()} items that people passed" in said
     assert main(["audit", str(folder / "fair.csv"), "--strict"]) in (0, 1)
 
@@ -130,7 +129,7 @@ def test_gates_documents_and_junit_have_scores(files, capsys, kind, code):
 
 @pytest.mark.parametrize(
     ("failed", "passed_by_it", "grade"),
-    [(5, 5, "unknown"), (6, 6, "warn"), (8, 8, "warn"), (9, 9, "fail"), (9, 0, "unknown")],
+    [(2, 2, "unknown"), (3, 3, "warn"), (4, 4, "fail"), (9, 9, "fail"), (9, 0, "unknown")],
 )
 def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
     failed, passed_by_it, grade
@@ -139,9 +138,11 @@ def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
     judge = np.where(np.arange(60) < passed_by_it, 1, gold)
     overall, results = verdict_of(evidence_of(judge, gold, low=0, high=1))
     assert results["tnr"].grade == grade
-    assert (overall.verdict == "do_not_trust") == (grade == "fail")
+    assert grade != "fail" or overall.verdict == "do_not_trust"
     if passed_by_it:
-        levels_cut = evidence_of(judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3)
+        levels_cut = evidence_of(
+            judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3, kind="levels"
+        )
         assert verdict_of(levels_cut)[1]["tnr"].grade == "unknown"
 
 
@@ -169,7 +170,7 @@ def test_the_noise_of_one_person_may_be_all_of_a_low_rate_of_scores(
 def test_few_answers_seldom_condemn_a_judge_at_a_limit(failed):
     """Counted over all outcomes: at a true rate of the limit, a bad grade is said in .025 at most."""
     wrong = {"warn": 0.0, "fail": 0.0}
-    for grade, rate in (("warn", 0.6), ("fail", 0.4)):
+    for grade, rate in (("warn", 0.9), ("fail", 0.8)):
         for right in range(failed + 1):
             gold = np.repeat([0, 1], [failed, 60 - failed])
             judge = np.where(np.arange(60) < failed - right, 1, gold)
@@ -206,7 +207,8 @@ def test_levels_lenient_compressed_and_inverted():
     assert of["spread"].grade == "warn"
     overall, of = verdict_of(evidence_of(6 - levels(fair), person))
     assert (overall.verdict, of["association"].grade) == ("do_not_trust", "fail")
-    assert verdict_of(evidence_of(levels(fair), person))[0].verdict == "trust"
+    overall, _ = verdict_of(evidence_of(levels(fair), person))
+    assert (overall.verdict, overall.word) == ("trust_with_limits", "May measure, not decide")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +293,7 @@ def test_several_people_take_the_place_of_association():
     assert not of["association"].applicable
     assert of["people"].sentence.startswith("Two people agree r 0.")
     coin, of = verdict_of(evidence_of(rng.permutation(people[:, 0]), people))
-    assert (coin.verdict, coin.because) == ("do_not_trust", ("people",))
+    assert (coin.verdict, coin.because) == ("do_not_trust", ("follows",))
 
 
 def test_the_headline_names_the_worse_class():
@@ -301,7 +303,7 @@ def test_the_headline_names_the_worse_class():
     evidence = evidence_of(judge, gold)
     overall, of = verdict_of(evidence)
     said = score_answer(evidence, overall, list(of.values()))
-    assert said.headline.startswith("It fails 30 % of the answers that people passed")
+    assert said.headline.startswith("It fails 30 % of what people passed")
     assert said.figures.startswith("fails 100 % (96–100) of 100 items that people failed")
     assert "true pass rate 67 %" in said.figures
 
@@ -332,7 +334,8 @@ def test_one_score_to_all_is_unknown_and_never_ok():
     overall, of = verdict_of(evidence_of(np.full(N, 4.0), levels(rng.normal(size=N)), high=5.0))
     assert of["association"].grade == "unknown"
     assert "gives one score to all (4)" in of["association"].sentence
-    assert overall.verdict == "cannot_say"
+    assert (overall.verdict, overall.word) == ("do_not_trust", "Not to be used")
+    assert of["follows"].sentence == "It gives 4 to all 300 answers: it follows nobody."
 
 
 def test_people_alone_are_no_judge(tmp_path: Path, capsys):

@@ -16,8 +16,8 @@ from evidence_of import result
 from levels import first_of
 from readings import reading
 
+from core.auditing.options import AuditOptions
 from core.auditing.overall import missing
-from core.auditing.results import AuditOptions
 from core.auditing.run import audit
 from core.finding.wording import percent
 from core.importers import read

@@ -74,5 +74,6 @@ def test_a_file_of_which_a_fifth_was_rejected_is_not_whole(
         "verdict": "do_not_trust",
         "because": ["data"],
         "unchecked": document["overall"]["j"]["unchecked"],
+        "use": document["overall"]["j"]["use"],
     }
     assert main(["audit", str(file), "--splits", "0", "--fail-if", "data=fail"]) == 1

@@ -13,7 +13,7 @@ import pytest
 from levels import first_of
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, mostly_rejected, read
@@ -124,7 +124,7 @@ def test_a_sign_of_percent_is_of_its_cell_and_of_no_other(other, fraction, tmp_p
     assert read([(file.name, file)])[0].votes["confidence"].to_pylist() == wanted
     with Warehouse.open(f"parquet://{tmp_path}", "votes") as engine:
         assert [sure for (sure,) in engine.rows("select confidence from votes")] == wanted
-        assert engine.table.n_unread == 1
+        assert engine.fetched.readings[0].n_unread == 1
 
 
 @pytest.mark.parametrize("command", ["audit", "import", "report"])

@@ -58,7 +58,12 @@ REFUSED = {
         "columns 3 and 4",
         "Rename or remove",
     ),
-    "utf-16.csv": (GOOD.decode().encode("utf-16"), UnreadableFile, "byte 1", "Save it as UTF-8"),
+    "utf-16-cut.csv": (
+        GOOD.decode().encode("utf-16")[:-1],
+        UnreadableFile,
+        "begins as UTF-16",
+        "Save it as UTF-8",
+    ),
     "utf-16-bare.csv": (
         GOOD.decode().encode("utf-16-le"),
         UnreadableFile,

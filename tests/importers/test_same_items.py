@@ -11,6 +11,7 @@ import pytest
 
 from core import AuditOptions, Selection, audit
 from core.__main__ import main
+from core.errors import UnknownName
 from core.importers import ReadOptions, read
 from core.reporting.document import to_json
 from core.store import Store
@@ -331,3 +332,36 @@ def test_weeks_that_are_imported_one_after_another(
         store, capsys, tmp_path / "again.csv", "--dataset", "mine"
     )
     assert "loaded before as week1: nothing to do" in stored(store, capsys, tmp_path / "week1.csv")
+
+
+def test_versions_of_a_judge_are_judges_of_their_own(tmp_path: Path) -> None:
+    names = ("week1", "week2")
+    for name, right, seed in zip(names, (0.92, 0.72), (1, 2), strict=True):
+        (tmp_path / f"{name}.csv").write_bytes(votes(seed, right=right))
+    fell = audit(tmp_path, splits=0)
+    (said,) = [each.sentence for each in fell.judges["j"].checks if each.check == "one_judge"]
+    assert said.startswith("j is two judges here: right on ")
+    assert "in week1 and " in said
+    assert said.endswith("Tell them apart with `--version file`.")
+    assert fell.judges["j"].overall.verdict == "trust_with_limits"
+    apart = audit(tmp_path, splits=0, version="file")
+    assert {judge.judge for judge in apart.judges} == {"j@week1", "j@week2"}
+    assert apart.summary.items == 200
+    assert not [each for each in apart.checks if each.check == "one_judge"]
+    for name in names:
+        alone = audit(tmp_path / f"{name}.csv", splits=0)
+        assert apart.judges[f"j@{name}"].accuracy == alone.judges["j"].accuracy
+
+
+def test_a_column_of_versions() -> None:
+    header, *rows = votes(1).decode().splitlines()
+    lines = [f"{row},{('', 'v1', 'v2')[k % 3]}" for k, row in enumerate(rows)]
+    file = "\n".join([f"{header},prompt_version", *lines]).encode()
+    found = audit(file, splits=0, version="prompt_version")
+    assert {judge.judge: judge.votes.n for judge in found.judges} == {
+        "j": 67,
+        "j@v1": 67,
+        "j@v2": 66,
+    }
+    with pytest.raises(UnknownName, match="version 'nothing': no file has this column"):
+        audit(file, version="nothing")

@@ -128,7 +128,7 @@ def test_an_audit_of_single_answers_says_what_they_are(tmp_path, capsys):
     assert main(["audit", str(file), "--splits", "0"]) == 0
     out, err = capsys.readouterr()
     assert "'fail' and 'pass' judge single answers" in err
-    assert "j cannot be judged on these scores" in out
+    assert "It passes 50 % of 40 answers, and nobody has checked it: label 20 of them." in out
 
 
 @pytest.mark.parametrize("label", ["0", "tie", "Same", "0.0"])
@@ -207,3 +207,18 @@ def test_battles_of_an_arena_are_those_of_people():
 def test_what_is_missing_beside_words_for_one_answer_is_said():
     with pytest.raises(AppellateError, match="no column for judge"):
         read_one(table("item_id,vote", [(1, "pass"), (2, "fail")]))
+
+
+@pytest.mark.parametrize("words", [("A", "B"), ("pass", "fail")])
+def test_rows_that_were_not_read_are_no_fault_of_the_judge(words, tmp_path, capsys):
+    """A fourth of the rows, of votes and of single answers."""
+    file = tmp_path / "votes.csv"
+    columns = "vote,gold" if words == ("A", "B") else "score,human"
+    rows = ((i, "j", words[i % 2], words[i % 2]) for i in range(90))
+    bad = ((i, "j", "perhaps not", words[0]) for i in range(90, 120))
+    file.write_text(table(f"item_id,judge,{columns}", [*rows, *bad]))
+    given = ("--labels", "A/B") if words == ("A", "B") else ()
+    assert main(["audit", str(file), "--splits", "0", *given]) == 0
+    out = capsys.readouterr().out
+    assert "cannot be judged: 25 % of the rows were not read" in out
+    assert "gives no verdict" not in out

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 import zipfile
 import zlib
 
@@ -408,3 +409,83 @@ def test_a_judge_with_reasons_beside_people_is_no_table_of_metrics():
         [("x.csv", "\n".join([header, *rows]).encode())], ReadOptions(metrics=("human_score",))
     )
     assert {*chosen.votes["metric"].to_pylist()} == {"human_score"}
+
+
+def test_a_log_of_thousands_of_scorers_is_read_in_time_and_bounded():
+    """Each score looked for its scorer among all: 10,000 of 2,000 scorers took a minute."""
+
+    def log(scorers: int, samples: int) -> bytes:
+        names = [f"s{k}" for k in range(scorers)]
+        return json.dumps(
+            {
+                "version": 2,
+                "status": "success",
+                "eval": {
+                    "task": "t",
+                    "model": "m",
+                    "scorers": [
+                        {"name": name, "options": {"model": f"judge-{name}"}} for name in names
+                    ],
+                },
+                "samples": [
+                    {
+                        "id": i,
+                        "epoch": 1,
+                        "input": "q",
+                        "output": {},
+                        "scores": dict.fromkeys(names, 1),
+                    }
+                    for i in range(samples)
+                ],
+            }
+        ).encode()
+
+    def processor(content: bytes) -> float:
+        begun = time.process_time()
+        (scores,) = read([("log.json", content)])
+        assert scores.n_rejected == 0
+        assert set(scores.votes["judge"].to_pylist()) >= {"judge-s0", "judge-s7"}
+        return time.process_time() - begun
+
+    # As many scores either way; it was 50 times as long.
+    few, many = processor(log(20, 200)), processor(log(2000, 2))
+    assert many < 6 * few + 0.5
+    with pytest.raises(UnreadableFile, match="names of scorers or metrics"):
+        read([("log.json", log(10_001, 1))])
+
+
+def test_an_audit_takes_so_many_metrics_and_says_so(monkeypatch):
+    monkeypatch.setattr("core.questions.scores.audit.MOST_METRICS", 3)
+    rows = ["item_id,judge,metric,score,gold"]
+    for metric in range(5):
+        for item in range(12):
+            rows.append(f"q{item},j,m{metric},{item % 5 + 1},{item % 5 + 1 if metric > 1 else ''}")
+    found = audit("\n".join(rows).encode())
+    assert {each.metric for each in found.scores} == {"m2", "m3", "m4"}
+    assert any("5 metrics were scored, and the 3 with most labels" in note for note in found.notes)
+
+
+def test_logs_in_one_archive_have_one_total(monkeypatch):
+    """Each of thousands had the limit of the whole archive for itself."""
+    import core.importers.archives as archives
+
+    def log() -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            head = {"eval": {"task": "t", "model": "m"}, "status": "success", "version": 2}
+            file.writestr("header.json", json.dumps(head))
+            sample = {"id": 1, "epoch": 1, "input": "q" * 40_000, "output": {}, "scores": {"s": 1}}
+            file.writestr("samples/1_epoch_1.json", json.dumps(sample))
+        return packed.getvalue()
+
+    def archive(logs: int) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
+            for number in range(logs):
+                file.writestr(f"{number}.eval", log())
+        return packed.getvalue()
+
+    monkeypatch.setattr(archives, "unpacked_limit", lambda packed, most: 100_000)
+    assert read([("two.zip", archive(2))])
+    with pytest.raises(UnreadableFile, match="all to more than an archive"):
+        read([("many.zip", archive(5))])

@@ -22,6 +22,7 @@ from places import REPOSITORY
 
 from core.__main__ import main
 from core.collect.prompts import FOLDER
+from core.installation import PROGRAM
 from core.store import Store
 
 KEY = "sk-planted-8c1f00d5e77a4b21"
@@ -74,9 +75,14 @@ def test_collect_resume_audit(items, capsys):
         assert "15 requests were answered before" in captured.err
         assert "cost at most" in captured.err
         assert captured.out.startswith("40 answers in ")
+        store = items.with_name("votes.duckdb")
+        assert captured.out.endswith(f"\nNext: {PROGRAM} audit {store}\n")
         assert server.calls == 40
     out = items.with_name("votes.csv")
     assert main(["export", str(out), "--store", str(items.with_name("votes.duckdb"))]) == 0
+    # The next command, as it was printed.
+    assert main(["audit", str(store), "--splits", "0"]) == 0
+    assert "fair" in capsys.readouterr().out
     assert main(["audit", str(out), "--splits", "0"]) == 0
     assert "fair" in capsys.readouterr().out
 

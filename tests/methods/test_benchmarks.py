@@ -154,7 +154,6 @@ def test_what_a_visitor_waits_for_has_its_goal_beside_a_bare_app():
 
 @pytest.mark.thorough
 def test_an_engine_is_started_and_audited_as_the_file_is():
-    pytest.importorskip("sqlglot")
     of_file, of_engine = engines.run(1_200, ("parquet",))
     assert (of_engine.engine, of_engine.equal) == ("parquet", True)
     assert of_engine.rows > of_file.rows == 0

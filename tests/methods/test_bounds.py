@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.bounds import (
     MOST_COMPARED,

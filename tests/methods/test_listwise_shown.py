@@ -204,6 +204,17 @@ def test_all_judges_together_are_counted():
     shown = frame(list_sentences.JUDGES, rows)
     assert shown["improved"].tolist() == [found.overall.improved, together.improved]
 
+    # Where first orders test a slot, they are no measure of what averaging does.
+    slot = replace(found.overall, first_share=0.95, chance=0.25)
+    gains = [(-0.1, 0.05, 0.2), (0.02, 0.1, 0.2), (0.02, 0.1, 0.2)]
+    judges = [
+        replace(found, overall=replace(slot, gain=Estimate(value, low, high)))
+        for low, value, high in gains
+    ]
+    guarded = list_sentences.pooled_answer(pooled(judges))
+    assert guarded.headline == "All judges together: averaging orders helps 2 of 3 judges."
+    assert "the best stands in one slot for 3 judges" in guarded.figures
+
     def headline(improved, regressed, p):
         row = Pooled(judges=2, improved=improved, regressed=regressed, p_value=p)
         return list_sentences.pooled_answer(row).headline

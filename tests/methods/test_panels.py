@@ -12,7 +12,8 @@ from patience import LONG
 from places import REPOSITORY
 from readings import reading
 
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.options import AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.questions.boards.anchored import board
 from core.questions.boards.panels import panels

@@ -8,7 +8,7 @@ from apps import opened
 from places import REPOSITORY
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.errors import InvalidOption
 from core.questions.confidence.figure import bin_key
 from core.questions.confidence.repeated_votes import outcomes_by_share

@@ -164,7 +164,7 @@ def test_unusable_input(server: tuple[Path, Environment], job: Path) -> None:
 
 
 def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
-    from core.auditing.results import AuditOptions
+    from core.auditing.options import AuditOptions
     from core.schema import Selection
 
     votes, few = job / "votes" / "one.csv", AuditOptions(splits=0)
@@ -190,5 +190,5 @@ def test_the_helper_is_in_the_package(server: tuple[Path, Environment], job: Pat
     python = str(server[1].scripts / "python")
     done = subprocess.run([python, "test_ours.py"], cwd=job, capture_output=True, text=True)
     assert "ece>0.0001: sim-judge-boaster has ece" in done.stdout, done.stderr
-    lines = (REPOSITORY / "core" / "testing.py").read_text(encoding="utf-8").splitlines()
+    lines = (REPOSITORY / "core" / "use" / "testing.py").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 50

@@ -188,7 +188,6 @@ def test_without_extras_every_other_command_answers(
         (["demo"], "Simulated votes"),
         (["doctor", "new.csv"], "audit"),
         (["label", "new.csv", "--count", "3"], "to be labelled"),
-        (["validate", "--draws", "2"], "prefers the first answer"),
         (["simulate", "made.csv.gz", "--items", "4"], "rows of simulated"),
         (["audit", "made.csv.gz", "--strict", "--fail-if", "accuracy<0"], "sim-judge"),
     ):
@@ -204,7 +203,7 @@ def test_without_extras_every_other_command_answers(
         (["report", "votes.csv", "--html", "out.html"], "report"),
         (["app"], "app"),
         (["collect", "items.csv", "--store", "own.duckdb", "--model", "openai/x"], "collect"),
-        (["audit", "--warehouse", f"csv://{DATA}", "--table", "example_first_shown"], "warehouse"),
+        (["audit", "--warehouse", "postgresql://127.0.0.1/x", "--table", "votes"], "postgres"),
     ],
 )
 def test_a_command_names_its_extra(

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -134,12 +135,9 @@ def test_core_imports_only_downwards(path: Path) -> None:
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
+    """Imports for type checkers count: who reads a type has to read where it comes from."""
     graph = {
-        name: {
-            found
-            for one in imports(path)
-            if not one.typing and (found := module_of(one.name)) and found != name
-        }
+        name: {found for one in imports(path) if (found := module_of(one.name)) and found != name}
         for name, path in MODULES.items()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError, with the circle
@@ -223,3 +221,50 @@ def test_importing_the_audit_stays_light() -> None:
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+ENTERED = {
+    "order": {
+        "pages.sections.overview.first_screen",
+        "pages.sections.overview.numbers",
+        "pages.sections.position_bias.order",
+    }
+}
+"""Question → the files outside all questions that import it. A list may only get shorter."""
+FINDINGS_OF = {"core.finding.evidence"}
+"""Modules of `finding` that import a question; they are to go."""
+
+
+def importers_of(question: str, *folders: str) -> set[str]:
+    return {
+        dotted(path)
+        for folder in folders
+        for path in modules(folder)
+        for one in imports(path)
+        if f"{one.name}.".startswith(f"core.questions.{question}.".replace("..", "."))
+    }
+
+
+@pytest.mark.parametrize("question", ENTERED)
+def test_a_question_is_entered_from_its_pages_alone(question: str) -> None:
+    outside = {
+        name
+        for name in importers_of(question, "core", "pages")
+        if not name.startswith("core.questions.")
+    }
+    assert outside == ENTERED[question]
+
+
+def test_the_form_of_answers_knows_no_question() -> None:
+    named = {name for name in importers_of("", "core/finding") if name.startswith("core.finding.")}
+    assert named == FINDINGS_OF
+
+
+@pytest.mark.parametrize("question", ENTERED)
+def test_outputs_name_no_result_of_a_question(question: str) -> None:
+    """They walk over findings."""
+    rooms = import_module(f"core.questions.{question}.question").QUESTION
+    names = {result.name for result in rooms.results}
+    for path in modules("core/reporting"):
+        read = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
+        assert not read & names, path.name

@@ -16,7 +16,7 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import _parser
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.collect.cli import known_options
 from core.collect.job import Budget, Job, Judge, Terms
 from core.collect.job_file import Settings

@@ -337,7 +337,7 @@ def test_a_key_means_one_thing_on_every_page() -> None:
 
 
 def audited(options=None):
-    from core.auditing.results import AuditOptions
+    from core.auditing.options import AuditOptions
     from core.auditing.run import audit
     from pages.shared.cached import get_store
 
@@ -441,8 +441,8 @@ def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most
 
 @pytest.mark.thorough
 def test_limits_set_on_the_overview_grade_every_page(app):
+    from core.auditing.options import AuditOptions
     from core.auditing.overall import answer
-    from core.auditing.results import AuditOptions
 
     page = opened(app, "overview")
     before = texts(page)

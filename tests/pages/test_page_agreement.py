@@ -5,7 +5,7 @@ import pytest
 from apps import opened, texts
 from streamlit.testing.v1 import AppTest
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.questions.agreement import words as sentences
 from core.questions.agreement.judge_vs_human import leave_one_out

@@ -92,7 +92,7 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
 
 
 def test_audit_and_page_agree(app: AppTest) -> None:
-    from core.auditing.results import AuditOptions
+    from core.auditing.options import AuditOptions
     from core.auditing.run import audit
     from pages.shared.cached import get_store
 

@@ -12,16 +12,14 @@ from apps import all_text, calm, new_app, opened
 from places import REPOSITORY
 from streamlit.testing.v1 import AppTest
 from test_warehouse import odd_votes, scored
-from warehouses import PASSWORD
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
 from core.schema import Selection
 from core.store import Store
 from pages.shared import cached
 
-pytest.importorskip("sqlglot")
 ROOT = REPOSITORY
 TEXTS = frozenset(("prompt", "response_a", "response_b", "rationale"))
 PAGES = (
@@ -108,6 +106,7 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
     app.selectbox(key=f"{key}-long-item_id").set_value("Prompt no.")
     app.text_input(key=f"{key}-long-judge").set_value("who")
     calm(app.selectbox(key=f"{key}-long-vote").set_value("says").run())
+    calm(app.checkbox(key=f"{key}-confirmed").check().run())
     calm(app.radio(key=f"{key}-refers").set_value("slot").run())
     calm(app.button(key="connect").click().run())
     said = "11 rejected, 2 duplicates left out, 1 kept without their confidence."
@@ -143,14 +142,3 @@ def test_where_others_come_in_only_named_engines_are_offered(
     monkeypatch.setenv("APPELLATE_WAREHOUSES", f"csv://{folder}")
     app = calm(app.run())
     assert app.selectbox(key="connect-engine").options == [f"csv://{folder}"]
-
-
-@pytest.mark.thorough
-def test_a_session_that_is_lost_is_said_and_gives_way(folder: Path) -> None:
-    app = look(opened(new_app(), "data"), f"csv://{folder}", "demo")
-    calm(app.button(key="connect").click().run())
-    (one,) = cached.connected().values()
-    one.warehouse.lost = True
-    app = calm(app.run())
-    assert "is no longer connected. This is stored." in all_text(app)
-    assert PASSWORD not in all_text(app)

@@ -51,7 +51,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     judges = [judge for judge in tables if "person" not in judge]
     hardest = min(judges, key=lambda judge: tables[judge].accuracy.value)
     assert judge_of(page) == hardest
-    from core.auditing.results import AuditOptions
+    from core.auditing.options import AuditOptions
     from core.auditing.run import audit
     from pages.shared.cached import get_store
 

@@ -106,3 +106,27 @@ def test_labels_decide_and_are_gold_everywhere(unlabelled, monkeypatch):
     labelled = {judge.name: judge.labelled for judge in summary.judges}
     assert labelled[JUDGES[0]] == desk.session.count("ann") - 1
     assert [j.rater_type for j in summary.judges if j.name == "ann"] == ["human"]
+
+
+def test_a_press_on_a_card_of_a_labelling_that_is_no_more_is_refused_in_words(
+    unlabelled, votes_file
+):
+    """The data set was deleted, loaded again and is labelled anew, by somebody else."""
+    from pages.shared import cached
+
+    app = opened(new_app(), "label", person="ann")
+    store = cached.get_store()
+    store.delete_dataset("unlabelled")
+    for reading in read([("unlabelled.csv", votes_file)]):
+        store.load(reading)
+    desk = open_desk(store, "unlabelled", seed=99)
+    before = store.export().to_pylist()
+    press(app, "1")
+    assert not app.exception
+    assert "Not kept: the card was of an earlier labelling" in all_text(app)
+    assert store.export().to_pylist() == before
+    # The card that is shown now is of the labelling that there is.
+    assert desk.cards("ann")[0].prompt in all_text(app)
+    press(app, "1")
+    assert "Not kept" not in all_text(app)
+    assert [row["judge"] for row in store.export().to_pylist()].count("ann") == 1

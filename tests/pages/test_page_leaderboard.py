@@ -2,6 +2,8 @@
 real app.
 """
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import streamlit as st
@@ -9,6 +11,8 @@ from apps import new_app, opened, texts
 from places import REPOSITORY
 from test_leaderboard_shown import judged, scored
 
+import core
+from core.__main__ import main
 from core.finding.figure import rater_styles
 from core.finding.wording import signed_elo
 from core.questions.boards.anchored import board
@@ -127,6 +131,37 @@ def test_page_names_the_triangle_and_shows_its_votes(app, demo_pairs):
     ]
     assert len(shown) == 3
     assert all(len(pair) == 2 and pair < CYCLE for pair in shown)
+
+
+def test_other_anchors_of_people_and_judges_are_those_of_the_audit(tmp_path, monkeypatch):
+    """The pooled scores of the first anchor's judges took the place of all: "no other anchor"."""
+    strength = {"m1": 3, "m2": 2, "m3": 1, "m4": 0}
+    met = {
+        "judge": list(combinations(strength, 2)),
+        "person 1": [("m1", "m2"), ("m1", "m3"), ("m1", "m4")],
+        "person 2": [("m1", "m2"), ("m3", "m4")],
+    }
+    rows = ["item_id,model_a,model_b,judge,rater_type,vote"]
+    for judge, pairs in met.items():
+        kind = "llm" if judge == "judge" else "human"
+        for a, b in pairs:
+            for item in range(16):
+                vote = 1 if item < 8 + 2 * (strength[a] - strength[b]) else -1
+                rows.append(f"p{item},{a},{b},{judge},{kind},{vote}")
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(rows), encoding="utf-8")
+    store = tmp_path / "votes.duckdb"
+    assert main(["import", str(file), "--store", str(store)]) == 0
+    monkeypatch.setenv("APPELLATE_STORE", str(store))
+    audited = core.audit(file, splits=0).anchor_swap
+    assert len(audited.rows) == 6
+    app = opened(new_app(), "leaderboard", anchor="m1")
+    said = " ".join(texts(app))
+    assert "no other model met enough" not in said
+    of_m1 = [row for row in audited.rows if "m1" in (row.anchor_1, row.anchor_2)]
+    least = min(row.kendall_tau for row in of_m1 if row.kendall_tau is not None)
+    assert f"{least:.2f}" in said, said
+    st.cache_resource.clear()
 
 
 def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, native):

@@ -10,7 +10,7 @@ import pytest
 from apps import all_text, new_app, opened, texts
 from streamlit.testing.v1 import AppTest
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.importers import ReadOptions, read
 from core.questions.scores import words as sentences
 from core.questions.scores.audit import audit_scores

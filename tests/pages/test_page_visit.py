@@ -12,8 +12,8 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.auditing.card import holdings
+from core.auditing.options import AuditOptions
 from core.auditing.overall import checks_made
-from core.auditing.results import AuditOptions
 from core.auditing.run import audit
 from core.finding.wording import percent
 from core.labelling.words import FEW, what_labels_bring

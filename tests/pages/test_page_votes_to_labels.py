@@ -12,7 +12,7 @@ from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.questions.labels.btd import Bounds, BTDOptions, apply, fit
 from core.questions.labels.evaluation import evaluate

@@ -1,8 +1,10 @@
 """Dropped files lie on disk, in a folder of their visit, and Streamlit holds no bytes of them."""
 
+import asyncio
 import errno
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -62,7 +64,12 @@ def folders(store: Path) -> list[Path]:
 
 
 def on_disk(store: Path) -> list[bytes]:
-    return [file.read_bytes() for folder in folders(store) for file in sorted(folder.iterdir())]
+    return [
+        file.read_bytes()
+        for folder in folders(store)
+        for file in sorted(folder.iterdir())
+        if file.name != uploads.MARK
+    ]
 
 
 def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
@@ -76,7 +83,7 @@ def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
     assert on_disk(store) == [content for _, content, _ in given]
     (folder,) = folders(store)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [file.name for file in sorted(folder.iterdir())] == ["1", "2", "3"]
+    assert [file.name for file in sorted(folder.iterdir())] == [uploads.MARK, "1", "2", "3"]
     assert list(store.parent.parent.iterdir()) == [store.parent]
     assert held == {"same.csv": 0, "../../../out.csv": 0}
     assert [file.getvalue() for file in app.session_state["files"]] == [b""] * 3
@@ -118,12 +125,27 @@ def test_visits_have_folders_of_their_own_which_end_with_them(store: Path) -> No
 
 
 def test_what_a_killed_server_left_is_cleared_with_the_next(store: Path) -> None:
-    left, others = (store.parent / f"{name}.duckdb.uploads-x" for name in ("votes", "others"))
-    for folder in (left, others):
+    names = ("votes.duckdb.uploads-ab_d3fg8", "others.duckdb.uploads-abcd3fg8")
+    left, others = (store.parent / name for name in names)
+    # Without the mark, or the random part, it is not the app's.
+    theirs = [store.parent / f"votes.duckdb.uploads-{end}" for end in ("abcdefgh", "of mine")]
+    for folder in (left, others, *theirs):
         folder.mkdir()
         (folder / "1").write_bytes(b"x")
+        if folder != theirs[0]:
+            (folder / uploads.MARK).touch()
     opened(new_app(), "data")
-    assert folders(store) == [others]
+    assert {*folders(store)} == {others, *theirs}
+
+
+def test_clearing_the_cache_leaves_the_files_of_visits(store: Path) -> None:
+    """One visitor cleared Streamlit's cache, and the files that others had dropped were deleted."""
+    first, second = opened(new_app(), "data"), opened(new_app(), "data")
+    drop(first, votes("first.csv"))
+    st.cache_resource.clear()
+    calm(second.run())
+    assert on_disk(store) == [votes("first.csv")[1]]
+    assert "3 votes loaded into first." in all_text(load(first))
 
 
 def test_without_room_a_file_is_refused_with_the_remedy(
@@ -159,3 +181,26 @@ def test_where_streamlit_holds_on_to_the_bytes_all_works_as_well(
     drop(app, votes("held.csv"))
     assert held["held.csv"] == len(votes("held.csv")[1])
     assert "3 votes loaded into held." in all_text(load(app))
+
+
+def test_a_visitor_who_clears_the_cache_lets_go_of_no_store(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache is one for all visitors, and with it the store was closed under the others."""
+    from streamlit.runtime.app_session import AppSession
+
+    from pages.shared.cached import get_store
+
+    monkeypatch.setattr(AppSession, uploads.CLEAR_CACHE, getattr(AppSession, uploads.CLEAR_CACHE))
+    opened(new_app(), "data")
+    held = get_store()
+    session = SimpleNamespace(_session_state={"files": []})
+
+    async def served() -> None:
+        async with uploads.while_served(None):
+            getattr(AppSession, uploads.CLEAR_CACHE)(session)
+
+    asyncio.run(served())
+    assert session._session_state == {}
+    assert get_store() is held
+    assert held.datasets() == []

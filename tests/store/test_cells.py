@@ -14,7 +14,6 @@ from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
 from core.store.cells import CELLS
-from core.store.connection import Snapshot
 
 HEAD = "item_id,model_a,model_b,category,judge,run,position,vote,confidence,gold,status\n"
 VOTES = """1,a,b,x,j,0,ab,1,.9,1,
@@ -186,33 +185,6 @@ def test_votes_that_no_cell_tells_are_counted_by_the_same_statements(
     told = ask(in_one_language, Selection(gold=gold, judges=judges))
     untold = ask(in_one_language, Selection(gold=gold, judges=judges, where=(("lang", "en"),)))
     assert same(told, untold)
-
-
-@pytest.mark.parametrize("decimals", [2, 16])
-@pytest.mark.parametrize("rule", ["single", "both_orders"])
-def test_outcomes_are_what_another_engine_counts(rule, decimals, monkeypatch):
-    """Verdicts read one by one and counted here are those of the GROUP BY, row by row."""
-    rng = np.random.default_rng(1)
-    rows = [
-        f"{item:02d},a,b,x,{judge},{run},{order},{rng.integers(-1, 2)},{stated},{gold},\n"
-        for item, gold in zip(
-            rng.permutation(30), rng.choice(["", "-1", "0", "1"], 30), strict=True
-        )
-        for judge in "kj"
-        for run in range(3)
-        for order in ("ab", "ba")
-        for stated in [rng.choice(["", str(round(rng.random(), decimals))], p=[0.2, 0.8])]
-    ]
-    with Store.open(None) as store:
-        put(store, "".join(rows))
-        for selection in (Selection(), Selection(judges=("k",)), Selection(gold="j")):
-            here = queries.outcomes(store, selection, rule=rule)
-            with monkeypatch.context() as patch:
-                patch.setattr(Snapshot, "others", ())
-                there = queries.outcomes(store, selection, rule=rule)
-            assert here
-            assert same(here, there)
-            assert list(here) == list(there)
 
 
 def test_codes_of_numbers_are_their_places_among_the_distinct_ones():

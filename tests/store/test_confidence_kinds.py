@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing.run import AuditOptions, audit
+from core.auditing.options import AuditOptions
+from core.auditing.run import audit
 from core.importers import read
 from core.questions.confidence.calibration_error import calibration
 from core.records import OutcomeCounts

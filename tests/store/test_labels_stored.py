@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.errors import AppellateError, InvalidOption
 from core.importers import read
@@ -227,7 +227,7 @@ def test_a_sheet_of_fifty_comes_back_shuffled_with_one_row_broken(store, tmp_pat
         report = join_sheet(other, "votes", "sheet.csv", filled)
         assert (report.labels, report.joined, report.first) == (50, 49, 17)
         row = 1 + int(np.flatnonzero(order == 17)[0])
-        assert report.missed == ((row, "no card 'ffffffffff' in the order of votes"),)
+        assert report.missed == ((row, "no card 'ffffffffff' in the order of votes as it is now"),)
         again = open_desk(other, "votes")
         assert again.plan.seed == 11
         right = again.shown().judges[0].standing

@@ -207,5 +207,7 @@ def test_what_cannot_be_taken_over(full, tmp_path, capsys):
         assert words in capsys.readouterr().err
     assert not target.exists()
     assert not (tmp_path / "absent.duckdb").exists()
-    assert main(["audit", str(full)]) == 2
-    assert "DuckDB database" in capsys.readouterr().err
+    # An audit takes a store where it takes files, but no other file with one.
+    assert main(["audit", str(full)]) == 0
+    assert main(["audit", str(cut)]) == 2
+    assert "cut.duckdb is damaged" in capsys.readouterr().err

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 import pytest
 from earlier_stores import STORES, exported, unpacked
 from pyarrow import csv
+from unusable_stores import without_rights
 
 from core.__main__ import main
-from core.errors import UnreadableFile
+from core.errors import DamagedStore, UnreadableFile
 from core.importers import read
 from core.store import Store, upgrades
 from core.store.connection import Database
@@ -262,3 +263,62 @@ def test_a_note_that_had_damaged_a_store_is_repaired(layout, tmp_path):
             cells = ["a3" if cell == "hard to say" else cell for cell in cells]
             assert "a3" in cells
         assert now[column].to_pylist() == cells, column
+
+
+UNFINISHED_CHANGE = """
+import duckdb, os, sys
+connection = duckdb.connect(sys.argv[1])
+connection.execute("insert into settings values ('flag:late', 'yes')")
+os._exit(0)
+"""
+
+
+def test_what_is_only_in_the_log_is_upgraded_and_kept_too(tmp_path):
+    path = unpacked("layout-9", tmp_path)
+    subprocess.run([sys.executable, "-c", UNFINISHED_CHANGE, str(path)], check=True)
+    log = path.with_name(f"{path.name}.wal")
+    before = path.read_bytes(), log.read_bytes()
+    with Store.open(path, read_only=True) as store:
+        assert store.flag("late") == "yes"
+    assert (path.read_bytes(), log.read_bytes()) == before
+    with Store.open(path) as store:
+        assert store.flag("late") == "yes"
+        assert_nothing_lost(store, "layout-9")
+    (kept,) = tmp_path.glob("*.layout-9-*")
+    with duckdb.connect(str(kept), read_only=True) as connection:
+        assert connection.execute(
+            "select value from settings where key = 'flag:late'"
+        ).fetchall() == [("yes",)]
+
+
+def test_a_damaged_store_of_an_earlier_layout_is_left_as_it_is(tmp_path):
+    path = unpacked("layout-8", tmp_path)
+    refused = 0
+    for place in range(3 * 4096 + 1000, path.stat().st_size, 256 * 1024):
+        content = bytearray(unpacked("layout-8", tmp_path).read_bytes())
+        content[place] ^= 0xFF
+        path.write_bytes(content)
+        try:
+            with Store.open(path) as store:
+                assert_nothing_lost(store, "layout-8")
+        except DamagedStore:
+            refused += 1
+            assert path.read_bytes() == bytes(content)
+        for kept in tmp_path.glob("*.layout-8-*"):
+            kept.unlink()
+    assert refused > 3
+
+
+def test_a_folder_that_takes_no_copy_is_said(tmp_path):
+    path = unpacked("layout-8", tmp_path)
+    tmp_path.chmod(0o555)
+    try:
+        with without_rights():
+            with pytest.raises(UnreadableFile, match=r"could not be upgraded .* right to write"):
+                Store.open(path)
+            with Store.open(path, read_only=True) as store:
+                assert_nothing_lost(store, "layout-8")
+    finally:
+        tmp_path.chmod(0o755)
+    assert list(tmp_path.iterdir()) == [path]
+    assert layout_of(path) == 8

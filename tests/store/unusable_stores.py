@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -21,7 +22,7 @@ SAID = {
     "damaged": "is damaged",
     "cut": "is damaged",
     "no store": "is a DuckDB file, but no store of Appellate; name another file",
-    "no right": "You have no right to read and write the store",
+    "no right": "You have no right to read",
     "newer": "was written by a newer version of Appellate: it has layout 99",
 }
 """Kind of an unusable store → words of the sentence about it."""
@@ -32,8 +33,11 @@ store = Store.open(sys.argv[1])
 print("open", flush=True)
 input()
 """
-NOBODY = 65534
-"""A user without rights, as whom the superuser of a container can act."""
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
+CAPABILITIES_3 = 0x20080522
+"""Numbers of Linux: the superuser may read any file because of capabilities, which can be given
+up.
+"""
 
 
 @contextmanager
@@ -73,14 +77,28 @@ def unusable(kind: str, folder: Path) -> Iterator[Path]:
             holder.communicate("\n")
 
 
+def give_up_rights() -> None:
+    """Before another program is run: the superuser has the rights of any owner there, and no more."""
+    libc = ctypes.CDLL(None)
+    for capability in CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH:
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
 @contextmanager
 def without_rights() -> Iterator[None]:
-    """As a user without rights, where the superuser would have them all."""
+    """In this thread, and those that it starts, the superuser has the rights of any owner only."""
     if os.geteuid() != 0:
         yield
         return
-    os.seteuid(NOBODY)
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(CAPABILITIES_3, 0)
+    # Effective, permitted and inheritable ones, twice 32.
+    rights = (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, rights) == 0
+    fewer = (ctypes.c_uint32 * 6)(*rights)
+    fewer[0] &= ~(1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH)
+    assert libc.capset(header, fewer) == 0
     try:
         yield
     finally:
-        os.seteuid(0)
+        assert libc.capset(header, rights) == 0

@@ -65,6 +65,12 @@ ANSWERS: dict[str, Answer] = {
 }
 
 
+PLAUSIBLE = {"numbers as text": 1, "negative counts": 4, "other names": 4}
+"""Answers that a right table may give, from that one on: columns are known by their places, numbers
+may be text, and a vote of -1 is one.
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small table of votes."""
@@ -83,9 +89,9 @@ def audited(folder: Path) -> int:
 @pytest.mark.parametrize(
     ("way", "from_answer"),
     [
-        pytest.param(way, first, marks=[] if first == 8 and k % 4 == 0 else [pytest.mark.thorough])
+        pytest.param(way, first, marks=[] if first == 4 and k % 4 == 0 else [pytest.mark.thorough])
         for k, way in enumerate(ANSWERS)
-        for first in (1, 3, 8)
+        for first in (1, 2, 4)
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -97,7 +103,7 @@ def test_an_engine_that_answers_otherwise_is_named(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    """From its first, third or eighth answer on; the reports go with the test."""
+    """From its first, second or fourth answer on; the reports go with the test."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     sound, asked = engines.Files._fetch, 0
 
@@ -108,10 +114,11 @@ def test_an_engine_that_answers_otherwise_is_named(
         return ANSWERS[way](found) if asked >= from_answer else found
 
     monkeypatch.setattr(engines.Files, "_fetch", fetch)
-    assert audited(folder) == 2
+    plausible = way in PLAUSIBLE and from_answer >= PLAUSIBLE[way]
+    assert audited(folder) == (0 if plausible else 2)
     assert asked >= from_answer
     said = capsys.readouterr().err.splitlines()
-    assert said[-1].startswith("appellate: ")
+    assert plausible or said[-1].startswith("appellate: ")
     assert not any("Traceback" in line for line in said)
 
 
@@ -240,14 +247,11 @@ def test_postgresql_is_only_read_whatever_a_view_does(
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["postgresql", "clickhouse"])
-def test_a_session_can_change_nothing_but_what_it_made(
-    name: str, started: Callable[[str], Running]
-) -> None:
+def test_a_session_can_change_nothing(name: str, started: Callable[[str], Running]) -> None:
     running_there = started(name)
     engine = engines.connect(running_there.url, running_there.table.format("votes"))
     try:
-        engine.keep("own", "select 1 as n")
-        assert engine._fetch("select n from own").to_pydict() == {"n": [1]}
+        assert engine.ask("select 1 as n").to_pydict() == {"n": [1]}
         end = " engine = Memory" if name == "clickhouse" else ""
         with pytest.raises(Exception, match=r"(?i)read-?only"):
             engine._fetch(f"create table made_by_us (n bigint){end}")

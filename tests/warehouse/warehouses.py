@@ -50,11 +50,11 @@ class Running:
 def absent(name: str) -> str | None:
     """Why an engine cannot be started here; None if it can."""
     needed = {
-        "parquet": ("sqlglot",),
-        "postgresql": ("sqlglot", "adbc_driver_postgresql"),
-        "clickhouse": ("sqlglot", "clickhouse_connect", "chdb"),
-        "spark": ("sqlglot", "pyspark", "grpc"),
-        "s3": ("sqlglot",),
+        "parquet": (),
+        "postgresql": ("adbc_driver_postgresql",),
+        "clickhouse": ("clickhouse_connect", "chdb"),
+        "spark": ("pyspark", "grpc"),
+        "s3": (),
     }[name]
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
     if missing:

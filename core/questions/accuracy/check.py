@@ -120,6 +120,10 @@ def _blind(rule: BlindRule) -> str:
 ACCURACY = Check(
     name="accuracy",
     title="right",
+    gravity=10,
+    fault="is wrong too often",
+    not_known="no gold label says how often it is right",
+    not_shown="is not shown to be right often enough",
     subject="Accuracy",
     question="Is it right where gold decides?",
     page="errors",
@@ -164,6 +168,8 @@ def _category_sentence(evidence: Evidence, weakest: Estimate) -> str:
 CATEGORY = Check(
     name="category",
     title="weakest",
+    gravity=50,
+    fault="is weak in a category",
     subject="The weakest category",
     question="Is it right in every category?",
     page="overview",

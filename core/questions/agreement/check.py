@@ -47,6 +47,8 @@ def _unanimous(evidence: Evidence, _: Estimate, __: Grade) -> str:
 REPEATABILITY = Check(
     name="repeatability",
     title="repeats",
+    gravity=120,
+    fault="does not repeat itself",
     subject="Repeatability",
     question="Does it say the same when asked again?",
     page="agreement",
@@ -81,6 +83,8 @@ def _coin_sentence(_: Evidence, coin: Estimate) -> str:
 COIN_SHARE = Check(
     name="coin_share",
     title="coin",
+    gravity=110,
+    fault="tosses coins on some comparisons",
     subject="The share of comparisons on which it tosses a coin",
     question="Are there comparisons on which it tosses a coin?",
     page="agreement",
@@ -157,6 +161,10 @@ def _people_rate(evidence: Evidence, _: Estimate, __: Grade) -> str:
 AGREEMENT = Check(
     name="agreement",
     title="agreement",
+    gravity=20,
+    fault="agrees with people less than people do",
+    not_known="people are too few to say how it agrees with them",
+    not_shown="is not shown to agree with people as people do",
     subject="Agreement",
     question="Does it say what people say?",
     page="agreement",

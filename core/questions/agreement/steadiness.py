@@ -52,11 +52,15 @@ def coin_share(
     # One coin beside those seen: where none was among thirty, there may be some among the next.
     s, q = np.append(s, 0.0), np.append(q, 0.0)
     centre = 1 - float(s.mean() ** 2 / q.mean())
-    left = 1 - ((s.sum() - s) / items) ** 2 / ((q.sum() - q) / items)
-    pseudo = (items + 1) * centre - items * left
-    half = t_quantile(items - 1, level) * float(pseudo.std(ddof=1)) / math.sqrt(items + 1)
-    low, high = max(min(centre - half, value), 0.0), max(centre + half, value, 0.0)
-    return Estimate(max(value, 0.0), low, high, n=items, level=level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = 1 - ((s.sum() - s) / items) ** 2 / ((q.sum() - q) / items)
+        pseudo = (items + 1) * centre - items * left
+        half = t_quantile(items - 1, level) * float(pseudo.std(ddof=1)) / math.sqrt(items + 1)
+    # Where what is left of q̂ without an item is 0, nothing is known.
+    half = half if math.isfinite(half) else 1.0
+    low, high = min(centre - half, value), max(centre + half, value)
+    value, low, high = (min(max(end, 0.0), 1.0) for end in (value, low, high))
+    return Estimate(value, low, high, n=items, level=level)
 
 
 def _power_means(towards: IntArray, against: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -105,16 +105,22 @@ class Standings:
 
 
 def standings(
-    pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], swap: AnchorSwap
+    pairs: PairScores,
+    shown: Board,
+    *,
+    boards: Mapping[str, Board],
+    swap: AnchorSwap,
+    scores: Mapping[str, PairScores] | None = None,
 ) -> Standings:
     """Compare a board with those of other anchors (ours).
 
-    pairs : what all boards were made from.  boards : board of each anchor by name, same prior as
-        `shown`.
+    pairs : what the board was made from, and all others unless `scores` has that by anchor.
+    boards : board of each anchor by name, same prior as `shown`.
     swap : of the anchor at hand with all those; a pair without a row in it is left out.
 
     Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
     """
+    made_from = scores or {}
     rows = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
     compared = [
         (row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1, row) for row in rows
@@ -129,7 +135,10 @@ def standings(
             kendall_tau=row.kendall_tau,
             mean_abs_centred_shift=row.mean_abs_centred_shift,
             reversals=_reversals(
-                plain, row.models, (here, _differences(pairs, boards[name])), tests
+                plain,
+                row.models,
+                (here, _differences(made_from.get(name, pairs), boards[name])),
+                tests,
             ),
             leader=boards[name].rows[0].model,
             mid_region_coverage=boards[name].mid_region_coverage,

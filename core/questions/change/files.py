@@ -7,17 +7,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ...auditing.checks import BY_NAME
+from ...auditing.sources import read_sources
 from ...errors import NoUsableVotes, UnreadableFile
 from ...finding.check import rater_of
-from ...finding.wording import count, one_line
-from ...importers import ReadOptions, read
+from ...finding.wording import one_line
+from ...importers import ReadOptions
 from ...records import (
     ConfidenceCounts,
     IntArray,
@@ -34,6 +35,7 @@ from ...store.browse import comparison_names, summary
 from ..agreement.paired import JudgeVotes, pool_raters
 from ..scores.ask import score_answers, scored_metrics
 from ..scores.table import ScoreTable
+from .results import Against
 from .scores import SCORE_MEASURES, SideScores, score_shifts, sides_of
 from .votes import MEASURES, Shift, SideVotes, shifts, unpaired
 
@@ -41,17 +43,6 @@ if TYPE_CHECKING:
     from ...auditing.results import Audit
     from ...store.connection import Database, Snapshot
 
-WORDS = {
-    "accuracy": "accuracy",
-    "position": "position bias",
-    "flips": "flips with the order",
-    "calibration": "squared error of confidence",
-    "agreement": "agreement with others",
-    "leniency": "leniency",
-    "distance": "distance from people",
-    "tpr": "share passed of what people pass",
-    "tnr": "share failed of what people fail",
-}
 OF_CHECK = {
     "accuracy": "accuracy",
     "position": "position",
@@ -63,77 +54,6 @@ OF_CHECK = {
 SCORE_CHECKS = ("leniency", "tpr", "tnr")
 """Measures of scores that are checks of the same name."""
 SCHEMA = "appellate.audit/"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Against:
-    """What moved since an older audit.
-
-    name : of what was compared with.  paired : by common items, not by an audit's figures alone.
-    shifts : one per judge and measure, and of scores metric.  common : comparisons that both have.
-    alone : judges that only one audit has.  answers : scored answers that both have.
-    """
-
-    name: str
-    paired: bool
-    common: int
-    shifts: tuple[Shift, ...]
-    alone: tuple[str, ...]
-    answers: int = 0
-
-    @property
-    def moved(self) -> tuple[Shift, ...]:
-        """Those of which an interval says that the judge, or the data, moved them."""
-        ways = ("rises", "falls")
-        return tuple(each for each in self.shifts if each.way in ways or each.data_way in ways)
-
-    def sentences(self) -> list[str]:
-        """What changed, in plain words; the first sentence is the answer."""
-        known = [each for each in self.shifts if each.way is not None]
-        shared = [
-            count(n, noun)
-            for n, noun in ((self.common, "common comparison"), (self.answers, "common answer"))
-            if n or (noun == "common comparison" and not self.answers)
-        ]
-        where = f"Against {self.name}, " + (
-            " and ".join(shared) if self.paired else "by its figures alone, items not paired"
-        )
-        alone = [f"Only one of the two has {', '.join(self.alone)}."] if self.alone else []
-        if not known:
-            return [f"{where}: nothing can be compared.", *alone]
-        if not self.moved:
-            least = f"none of {count(len(known), 'figure')} is shown to have changed"
-            return [f"{where}: nothing moved; {least}.", *alone]
-        judges = sorted({each.judge for each in known if each.way in ("rises", "falls")})
-        data = sorted({each.judge for each in known if each.data_way in ("rises", "falls")})
-        parts = []
-        if judges:
-            which = "the judge changed" if self.paired else "its figures changed"
-            parts.append(f"{which} ({', '.join(judges)})")
-        if data:
-            parts.append(f"the data did (items of {', '.join(data)} that only one has)")
-        first = f"{where}: {' and '.join(parts)}."
-        level = known[0].judge_change.level if known[0].judge_change else 0.95
-        chance = (
-            f"Of {len(known)} figures about {(1 - level) * len(known):.1f} would move by chance."
-        )
-        return [first, *map(_sentence, self.moved), chance, *alone]
-
-
-def _sentence(shift: Shift) -> str:
-    """One figure that moved."""
-    parts = []
-    for change, way, whose in (
-        (shift.judge_change, shift.way, "on common items" if shift.paired else "not paired"),
-        (shift.data_change, shift.data_way, "from items that only one audit has"),
-    ):
-        if change is not None and way in ("rises", "falls"):
-            parts.append(
-                f"{way} by {100 * abs(change.value):.1f} points {whose} "
-                f"({100 * change.low:+.1f} to {100 * change.high:+.1f}, {count(change.n, 'item')})"
-            )
-    values = f"{shift.old:.3f} → {shift.new:.3f}"
-    return f"{shift.judge}: {WORDS[shift.measure]} {'; '.join(parts)}; {values}."
 
 
 def compare(
@@ -292,7 +212,7 @@ def with_files(
     document = _document(files[0][1]) if len(files) == 1 else None
     if document is not None:
         return replace(audit, against=compare_document(name, document, audit))
-    readings = read(files, options)
+    readings = read_sources(files, options)
     if not any(reading.votes.num_rows for reading in readings):
         raise NoUsableVotes(f"{name}: no vote in it to compare with.")
     with Store.holding(readings) as store:

@@ -3,83 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...auditing.sources import read_sources
 from ...errors import NoUsableVotes
 from ...finding.check import rater_of
-from ...finding.wording import count, one_line
-from ...importers import ReadOptions, read
+from ...finding.wording import one_line
+from ...importers import ReadOptions
 from ...records import FloatArray
 from ...schema import Selection
 from ...store import Store
 from ...store.browse import summary
 from .charts import FIRST, WEIGHT, Chart, check_series, vote_charts
-from .files import WORDS, ScoreSide, Side, of_other_files, share, with_shared_codes
+from .files import ScoreSide, Side, of_other_files, share, with_shared_codes
+from .results import FileSeries
 from .scores import score_charts
 
 if TYPE_CHECKING:
     from ...auditing.results import Audit
     from ...store.connection import Database, Snapshot
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class FileSeries:
-    """Control charts over files, of which the last is the one that is audited.
-
-    files : names, oldest first.  charts : one per judge and measure, and of scores metric.
-    """
-
-    files: tuple[str, ...]
-    charts: tuple[Chart, ...]
-
-    @property
-    def known(self) -> list[Chart]:
-        return [chart for chart in self.charts if chart.way is not None]
-
-    @property
-    def left(self) -> list[Chart]:
-        """Charts that are beyond their limits at some file."""
-        return [chart for chart in self.known if chart.beyond]
-
-    def file(self, chart: Chart, place: int) -> str:
-        """The name of a chart's file."""
-        return self.files[chart.files[place]]
-
-    def sentences(self) -> list[str]:
-        """What drifted, in plain words; the first sentence is the answer."""
-        where = f"Series of {len(self.files)} files, {self.files[0]} to {self.files[-1]}"
-        known = self.known
-        if not known:
-            reasons = dict.fromkeys(chart.reason for chart in self.charts if chart.reason)
-            return [f"{where}: no figure has a control chart ({'; '.join(reasons)})."]
-        if not self.left:
-            return [f"{where}: none of {count(len(known), 'figure')} left its limits."]
-        names = ", ".join(dict.fromkeys(chart.judge for chart in self.left))
-        chance = (1 - known[0].level) * len(known)
-        return [
-            f"{where}: {count(len(self.left), 'figure')} left "
-            f"{'its' if len(self.left) == 1 else 'their'} limits ({names}).",
-            *map(self._sentence, self.left),
-            f"Of {count(len(known), 'figure')} about {chance:.1f} would by chance.",
-        ]
-
-    def _sentence(self, chart: Chart) -> str:
-        """One figure that left its limits."""
-        assert chart.average is not None
-        assert chart.limit is not None
-        assert chart.change is not None
-        first, after = chart.beyond[0], len(chart.files) - FIRST
-        return (
-            f"{chart.judge}: {WORDS[chart.measure]} {chart.way} with {self.file(chart, first)}; "
-            f"the moving average is {100 * chart.average[first]:+.1f} points from the first "
-            f"{FIRST} files, where {100 * chart.limit[first]:.1f} may be chance "
-            f"({count(chart.n_items, 'item')}). It is beyond the limits at {len(chart.beyond)} of "
-            f"{after} files; the newest file alone has {100 * chart.change[-1]:+.1f}."
-        )
 
 
 def charted(
@@ -146,7 +92,7 @@ def with_series(
     def sides() -> Iterable[tuple[str, Database | Snapshot, Selection]]:
         selection = of_other_files(audit.selection)
         for name, data in older:
-            readings = read([(name, data)], options)
+            readings = read_sources([(name, data)], options)
             if not any(reading.votes.num_rows for reading in readings):
                 raise NoUsableVotes(f"{one_line(name)}: no vote in it for a series.")
             with Store.holding(readings) as store:

@@ -67,6 +67,8 @@ def _ece_sentence(evidence: Evidence, ece: Estimate) -> str:
 CALIBRATION = Check(
     name="calibration",
     title="calibrated",
+    gravity=150,
+    fault="states confidence that is off",
     subject="Calibration",
     question="Is stated confidence the share right?",
     page="calibration",
@@ -111,6 +113,8 @@ def _shifted(_: Evidence, gap: Estimate, grade: Grade) -> str:
 OVERCONFIDENCE = Check(
     name="overconfidence",
     title="overconfident",
+    gravity=140,
+    fault=("claims more certainty than it earns", "claims less certainty than it earns"),
     subject="Overconfidence",
     question="Does it state more confidence than it is right?",
     page="calibration",
@@ -175,6 +179,8 @@ def _discrimination(check: Check, evidence: Evidence) -> CheckResult:
 DISCRIMINATION = Check(
     name="discrimination",
     title="separates",
+    gravity=160,
+    fault="is hardly surer where right",
     subject="Discrimination",
     question="Is it surer where it is right?",
     page="calibration",

@@ -26,6 +26,8 @@ def _ties_sentence(_: Evidence, gap: Estimate) -> str:
 TIES = Check(
     name="ties",
     title="ties",
+    gravity=60,
+    fault=("calls ties where gold decides", "names winners where gold ties"),
     subject="Its share of ties beside gold's",
     question="Does it tie as often as gold?",
     page="votes_to_labels",
@@ -65,6 +67,8 @@ def _length_sentence(_: Evidence, beyond: Estimate) -> str:
 LENGTH = Check(
     name="length",
     title="length",
+    gravity=70,
+    fault=("favours longer answers", "favours shorter answers"),
     subject="Preference for length",
     question="Does it like the longer response?",
     page="position_bias",
@@ -108,6 +112,8 @@ def _family_sentence(evidence: Evidence, difference: Estimate) -> str:
 OWN_FAMILY = Check(
     name="own_family",
     title="own family",
+    gravity=90,
+    fault="favours its own family",
     subject="Preference for its own family",
     question="Does it like models of its own family?",
     page="leaderboard",
@@ -170,6 +176,8 @@ def _of_change(check: Check, evidence: Evidence, change: Change) -> CheckResult:
 ROBUSTNESS = Check(
     name="robustness",
     title="robust",
+    gravity=100,
+    fault="is moved by changes that should not matter",
     subject="Robustness",
     question="Do changes that should not matter move it?",
     page="position_bias",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...auditing.results import AuditOptions, ListwiseAudit
+from ...auditing.options import AuditOptions
+from ...auditing.results import ListwiseAudit
 from ...bounds import MOST_JUDGES
 from ...store.vote_queries import list_rankings
 from . import words as sentences

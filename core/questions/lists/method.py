@@ -27,6 +27,10 @@ support.
 TOLERANCE = 1e-9
 """Consensus scores this close are equal: sums of the same numbers in another order differ by less.
 """
+SAME_SLOT = 0.8
+"""If the best stands in one slot of the first order on more items than this, that order is no fair
+test.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +165,11 @@ class Improvement:
     first_slot: int
     first_share: float
 
+    @property
+    def first_order_is_special(self) -> bool:
+        """Whether the best stands in one slot of most first orders, which then test the slot."""
+        return self.first_share > SAME_SLOT and self.chance < SAME_SLOT
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Improvements:
@@ -186,12 +195,19 @@ class Pooled:
     """Items that the consensus sets right and sets wrong against the first order, summed over
     judges, and the exact two-sided sign test of them. Judges of the same items are not independent,
     so the p-value is the paper's figure and no more.
+
+    same_slot : judges in whose first orders the best stands in one slot nearly always: what is set
+        right or wrong against those measures the slot.  helped, hurt : judges whose consensus is
+        shown to be right more often, or less often, than any one order.
     """
 
     judges: int
     improved: int
     regressed: int
     p_value: float
+    same_slot: int = 0
+    helped: int = 0
+    hurt: int = 0
 
 
 def in_top_set(rankings: ListRankings) -> BoolArray:
@@ -439,6 +455,9 @@ def pooled(found: Iterable[Improvements]) -> Pooled | None:
         improved=improved,
         regressed=regressed,
         p_value=sign_test(improved, regressed),
+        same_slot=sum(each.first_order_is_special for each in judges),
+        helped=sum(each.gain.low > 0 for each in judges),
+        hurt=sum(each.gain.high < 0 for each in judges),
     )
 
 

@@ -18,10 +18,6 @@ from .parts import FlaggedWinner, PartAlone
 from .slots import SlotCorrected
 
 SIGNIFICANT = 0.05
-SAME_SLOT = 0.8
-"""If the best stands in one slot of the first order on more items than this, that order is no fair
-test.
-"""
 
 
 CANDIDATES = {
@@ -231,7 +227,7 @@ def figures(
             f"{percent(overall.single.value, 1)}: {points(overall.gain.value)} points "
             f"{_known_ends(overall.gain)}"
         )
-        if not _first_order_is_special(overall):
+        if not overall.first_order_is_special:
             parts.append(
                 f"against the first order improved {overall.improved:,}, regressed "
                 f"{overall.regressed:,}, {p_value(overall.p_value)}"
@@ -272,7 +268,7 @@ def gained(found: Improvements) -> str:
         f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
         f"{points(overall.gain.value)} points {_known_ends(overall.gain)}"
     )
-    if _first_order_is_special(overall):
+    if overall.first_order_is_special:
         slot, share = overall.first_slot + 1, percent(overall.first_share)
         return (
             f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} "
@@ -283,11 +279,6 @@ def gained(found: Improvements) -> str:
         )
     first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
     return f"{consensus}, {first}; {one}."
-
-
-def _first_order_is_special(overall: Improvement) -> bool:
-    """Whether the best stands in one slot of most first orders, which then test the slot."""
-    return overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT
 
 
 def judges_answer(found: Mapping[str, OrderSensitivity]) -> Answer:
@@ -328,7 +319,19 @@ def judges_answer(found: Mapping[str, OrderSensitivity]) -> Answer:
 
 
 def pooled_answer(found: Pooled) -> Answer:
-    """Whether the consensus sets more items right than wrong, over all judges."""
+    """Whether the consensus sets more items right than wrong, over all judges; where first orders
+    test a slot, for how many of them averaging orders helps.
+    """
+    counted = f"improved {found.improved:,}, regressed {found.regressed:,}"
+    if found.same_slot:
+        hurts = f" and hurts {found.hurt:,}" if found.hurt else ""
+        return Answer(
+            headline=f"All judges together: averaging orders helps {found.helped:,} of "
+            f"{found.judges:,} judges{hurts}.",
+            figures=f"against first orders {counted}, which measures the slot: there the best "
+            f"stands in one slot for {count(found.same_slot, 'judge')}",
+            good=not found.hurt,
+        )
     if found.improved == found.regressed:
         compared = "as many items right as wrong"
     else:

@@ -43,8 +43,7 @@ def _one_judge(check: Check, evidence: OfFiles) -> CheckResult:
         f"{ends if difference.has_interval else ''})"
     )
     sentence = (
-        f"{evidence.judge} is two judges here: {what}. Tell them apart: audit the files alone, or "
-        "name its versions in the column of the judge."
+        f"{evidence.judge} is two judges here: {what}. Tell them apart with `--version file`."
         if found.shown
         else f"{evidence.judge} is not shown to be two judges: {what}."
     )
@@ -63,6 +62,8 @@ def _one_judge(check: Check, evidence: OfFiles) -> CheckResult:
 ONE_JUDGE = Check(
     name="one_judge",
     title="one judge",
+    gravity=80,
+    fault="is two judges in these files",
     subject="Being one judge in all files",
     question="Is it the same judge in every file?",
     page="overview",
@@ -77,8 +78,7 @@ ONE_JUDGE = Check(
     ),
     needs="20 items that two files have",
     more_of="that two files have",
-    advice="Audit its files alone, or name its versions in the column of the judge: a figure over "
-    "both is of neither.",
+    advice="Tell its versions apart with `--version file`: a figure over both is of neither.",
     estimate=_difference,
     sentence=lambda *_: "",
     compose=_one_judge,

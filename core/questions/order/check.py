@@ -17,12 +17,14 @@ from ...finding.check import (
 from ...finding.evidence import Evidence
 from ...finding.wording import count, percent, points
 from ...stats.estimate import Estimate
+from . import results
 
 
 def _lean(evidence: Evidence) -> Estimate | Unknown:
-    if evidence.position is None:
+    position = evidence[results.POSITION]
+    if position is None:
         return Unknown("no vote says which response was shown first")
-    return evidence.position.bias_pairs or Unknown("no comparison was judged in both orders")
+    return position.bias_pairs or Unknown("no comparison was judged in both orders")
 
 
 def _gain(gain: Estimate) -> str:
@@ -44,22 +46,26 @@ def _position(check: Check, evidence: Evidence) -> CheckResult:
     lean = check.estimate(evidence)
     if not isinstance(lean, Unknown):
         return check.graded(evidence, lean)
-    result, gain = check.unknown(evidence, lean), evidence.slot_gain
+    result, gain = check.unknown(evidence, lean), evidence[results.SLOT_GAIN]
     if gain is None:
         return result
     figures = f"{result.sentence} In one order: {_gain(gain)[0].lower()}{_gain(gain)[1:]}"
     limits = check.limits_of(evidence)
     shown = gain.has_interval and (gain.low > limits.caution or gain.high < -limits.caution)
-    if shown and not evidence.slots_differ:
+    if shown and not evidence[results.SLOTS_DIFFER]:
         graded = check.graded(evidence, gain)
         return replace(graded, grade="warn", sentence=f"{figures}; shown not to be 0.")
-    why = ", or the model shown first is easier to call" if evidence.slots_differ else ""
+    why = ", or the model shown first is easier to call" if evidence[results.SLOTS_DIFFER] else ""
     return replace(result, sentence=f"{figures}{why}.")
 
 
 POSITION = Check(
     name="position",
     title="position",
+    gravity=30,
+    fault=("favours the answer it sees first", "favours the answer it sees second"),
+    not_known="was never asked in both orders",
+    not_shown="may favour a place",
     subject="Position bias",
     question="Does the place of a response decide?",
     page="position_bias",
@@ -81,7 +87,8 @@ POSITION = Check(
 
 
 def _flips(evidence: Evidence) -> Estimate | Unknown:
-    flips = evidence.position.hard_flip_rate if evidence.position else None
+    position = evidence[results.POSITION]
+    flips = position.hard_flip_rate if position else None
     return flips or Unknown("no comparison was judged in both orders")
 
 
@@ -98,7 +105,7 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
     Only the excess over repeats can fail: without repeats a change may be noise.
     """
     flips = check.estimate(evidence)
-    position = evidence.position
+    position = evidence[results.POSITION]
     if isinstance(flips, Unknown) or position is None or position.half_flip_rate is None:
         return check.unknown(evidence, flips if isinstance(flips, Unknown) else Unknown(""))
     hard = check.graded(evidence, flips)
@@ -142,6 +149,10 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
 STABILITY = Check(
     name="stability",
     title="order",
+    gravity=40,
+    fault="changes verdicts when answers swap places",
+    not_known="was never asked in both orders",
+    not_shown="may change verdicts when answers swap places",
     subject="Stability",
     question="Does the verdict stay when the responses swap places?",
     page="position_bias",

@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 SLOTS = {True: "first", False: "second"}
 
 
+def changes(position: PositionBias | None) -> str | None:
+    """Verdicts that change with the order, beside those that change when asked again alike."""
+    if position is None or position.flip_rate is None:
+        return None
+    said = f"order changes {percent(position.flip_rate.value)}"
+    excess = position.excess
+    if excess is None or not excess.has_interval:
+        return said
+    if not excess.excludes(0):
+        return f"{said}, a repeat as much"
+    more = "more" if excess.value > 0 else "less"
+    return f"{said}, {abs(100 * excess.value):.1f} points {more} than a repeat"
+
+
 def order_answer(found: Mapping[str, Found], judge: str, flips: Estimate | None) -> Answer:
     """Whether order decides for one judge, and for how many of the others.
 

@@ -287,11 +287,9 @@ def score_dates(
     """Further columns of a judge's scores that are named like a date, such as `created_at`: the
     earliest text of each answer, in the order of `score_answers`.
 
-    Empty on other engines, whose further columns are not read. Raises as `score_answers`.
+    Raises as `score_answers`.
     """
     selected, own, _, _ = _of_one(store, selection, judge, metric)
-    if store.others is not None:
-        return {}
     names = [
         name for name in extra_columns(store, "scores", own, selected.params) if DATED.search(name)
     ]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...auditing.options import AuditOptions
 from ...auditing.overall import OVERALL_WORDS
-from ...auditing.results import AuditOptions, ScoreAudit
+from ...auditing.results import ScoreAudit
+from ...bounds import MOST_METRICS
 from ...stats.periods import periods
 from ...store.file_queries import by_file
 from .ask import score_answers, score_dates, score_runs, scored_metrics
@@ -30,16 +32,29 @@ def audit_scores(
     selection: Selection,
     options: AuditOptions,
     rows_read: RowsRead | None = None,
+    notes: list[str] | None = None,
 ) -> tuple[ScoreAudit, ...]:
     """Audit every judge by every metric that it scored, the best first; people are what it is
     measured by.
 
-    rows_read : the rows of the files.
+    rows_read : the rows of the files.  notes : takes what is left out: of more than `MOST_METRICS`
+        those with fewest labels and scores.
     """
-    audits = [
-        _audit(judged(store, selection, about, options), options, rows_read)
+    every = [
+        about
         for about in scored_metrics(store, selection)
         if about.rater_type != "human" and about.n
+    ]
+    kept = every
+    if len(every) > MOST_METRICS:
+        kept = sorted(every, key=lambda about: (-about.gold, -about.n))[:MOST_METRICS]
+        if notes is not None:
+            notes.append(
+                f"{len(every):,} metrics were scored, and the {MOST_METRICS:,} with most labels "
+                "and scores are audited. Keep those that are asked about in the file."
+            )
+    audits = [
+        _audit(judged(store, selection, about, options), options, rows_read) for about in kept
     ]
     return tuple(sorted(audits, key=_place))
 
@@ -74,6 +89,7 @@ def judged(
         period=period,
         periods=names,
         wrong_pass=options.wrong_pass,
+        drawn=None if options.labels_drawn == "seen" else options.labels_drawn,
         by_file=by_file(store, selection, "scores").get((about.judge, about.metric)),
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...auditing.card import WORDS
+import numpy as np
+
 from ...auditing.checks import BY_NAME
 from ...auditing.overall import Overall
 from ...finding.answer import Answer, bad, difference, line, measured, share
 from ...finding.check import Check, CheckResult, Grade
 from ...finding.wording import count, number, percent
 from ...stats.estimate import Estimate
+from ..reference.check import constant_sentence, how_they_differ
 from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
@@ -32,11 +34,10 @@ def score_answer(
     "It follows the person's scores, but scores higher than people."
     """
     of_check = {result.check: result for result in results}
-    rates = evidence.passing.tpr is not None and evidence.passing.tnr is not None
     said = (
-        _worse_class(evidence)
-        if evidence.table.says_pass and rates
-        else _of_scores(evidence, overall, of_check)
+        _floor(evidence, of_check)
+        or (_classes(evidence, overall) if evidence.table.says_pass else "")
+        or _of_scores(evidence, overall, of_check)
     )
     figures = _figures(evidence, overall, of_check)
     return Answer(headline=said, figures=figures, good=overall.verdict == "trust")
@@ -45,24 +46,67 @@ def score_answer(
 def said_of(scores: ScoreAudit) -> Answer:
     """The verdict and what is said first of a judge, where no card says it beside.
 
-    "Trust with limits: a-judge. It follows the person's scores, but scores higher than people."
+    "May decide: a-judge. It fails 93 % of what people failed and passes 96 % of what they passed."
     """
     return Answer(
-        headline=f"{WORDS[scores.overall.verdict]}: {scores.whose}. {scores.headline}",
+        headline=f"{scores.overall.word}: {scores.whose}. {scores.headline}",
         figures=scores.figures,
         good=scores.overall.verdict == "trust",
     )
 
 
-def _worse_class(evidence: ScoreEvidence) -> str:
+def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
+    """What comes before any figure: one score for all, answers without a score, nobody who looked,
+    people who are no reference, one verdict labelled; empty where none of it holds.
+    """
+    if evidence.follows.constant is not None:
+        return f"{constant_sentence(evidence)}."
+    table, data = evidence.table, of_check["score_data"]
+    given = "verdict" if table.says_pass else "score"
+    if data.grade == "fail" and data.interval is not None:
+        if data.fault is not None:
+            return f"It {data.fault}."
+        return f"It gives no {given} on {percent(data.interval.value)} of the answers."
+    if not np.isfinite(table.people).any():
+        answers = count(len(table.judge), "answer")
+        passes = f"passes {percent(float((table.verdict == 1).mean()))} of"
+        does = passes if table.says_pass else "scores"
+        return f"It {does} {answers}, and nobody has checked it: label 20 of them."
+    of = evidence.who
+    if of.is_reference is False and of.agreement is not None:
+        r = number(of.agreement.value, ".2f")
+        if len(of.against) == 1:
+            return f"{of.against[0]} goes against the others: these people are no reference."
+        return f"The people agree r {r} with each other: they are no reference."
+    if evidence.table.says_pass and evidence.which.design == "one verdict":
+        seen = evidence.table.verdict[evidence.table.people_verdict >= 0]
+        return f"People looked only at what it {'passes' if (seen == 1).any() else 'fails'}."
+    if evidence.which.differs not in (None, "verdict"):
+        return how_they_differ(evidence.which)
+    if evidence.readings is not None:
+        one, other = sorted(reading.rate.value for reading in evidence.readings)
+        return (
+            f"By how labels were drawn, {percent(one)} or {percent(other)} of the answers pass: "
+            "say --labels-drawn."
+        )
+    return ""
+
+
+def _classes(evidence: ScoreEvidence, overall: Overall) -> str:
+    """The worse class, or of a judge that may decide both; empty without a rate."""
     passing = evidence.passing
     tpr, tnr = passing.tpr, passing.tnr
     if tpr is None or tnr is None:
         return ""
+    if overall.verdict == "trust":
+        return (
+            f"It fails {percent(tnr.value)} of what people failed and passes "
+            f"{percent(tpr.value)} of what they passed."
+        )
     if tnr.value <= tpr.value:
-        said = f"It passes {percent(1 - tnr.value)} of the answers that people failed"
+        said = f"It passes {percent(1 - tnr.value)} of what people failed"
     else:
-        said = f"It fails {percent(1 - tpr.value)} of the answers that people passed"
+        said = f"It fails {percent(1 - tpr.value)} of what people passed"
     blind = {"always passing": passing.always_pass, "always failing": passing.always_fail}
     what, best = max(
         ((name, share or 0.0) for name, share in blind.items()), key=lambda one: one[1]
@@ -122,7 +166,8 @@ def _figures(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, Chec
                 f"r {number(of.judge_association.value, '.2f')} with a person, "
                 f"{number(of.people_association.value, '.2f')} between two"
             )
-        doubts = [name for name in overall.because if name not in (merit.check, *VERBS)]
+        same = "follows" if merit.check == "association" else ""
+        doubts = [name for name in overall.because if name not in (merit.check, same, *VERBS)]
         parts += [_figure(of_check[name]) for name in doubts[:MOST_DOUBTS]]
         if merit.interval is not None:
             parts.append(count(merit.interval.n, "item"))

@@ -22,12 +22,14 @@ from ...finding.check import (
 )
 from ...finding.wording import count, interval, number, percent
 from ...stats.estimate import Estimate
-from ...stats.intervals import mean_interval
-from ..accuracy.data_check import with_rows
+from ...stats.intervals import clopper_pearson, mean_interval
+from ..data.check import with_rows
 from .drift import Drift
 from .evidence import ScoreEvidence
 from .table import UNDECIDED
 
+LEAST_KAPPA = 0.40
+"""People who agree less than this among themselves excuse no judge."""
 LEAST_LEANING = 0.02
 """A leniency whose interval touches this share of the scale is too small to warn of; so is, of
 scores that are cut, a difference in the share that passes."""
@@ -105,78 +107,51 @@ ASSOCIATION = Check(
 def _beside_people(evidence: ScoreEvidence) -> Estimate | Unknown:
     if not evidence.table.several:
         return Unknown("no answer was scored by two people", applicable=False)
-    return evidence.people.difference or Unknown(str(evidence.people.reason))
+    if evidence.table.kind == "labels":
+        return evidence.people.difference or Unknown(str(evidence.people.reason))
+    of = evidence.ceiling
+    return of.association_gain or Unknown(of.reason or "it or people give one score to all")
 
 
-def _people_sentence(evidence: ScoreEvidence, difference: Estimate) -> str:
-    said = (
-        f"It is nearer to the other people {differs(difference.value, 'more', 'less')} often than "
-        f"a left-out person ({points_span(difference)})"
-    )
+def _people_sentence(evidence: ScoreEvidence, gain: Estimate) -> str:
     of = evidence.ceiling
     if of.people_association is None or of.judge_association is None:
-        return said
+        return (
+            f"It is nearer to the other people {differs(gain.value, 'more', 'less')} often than a "
+            f"left-out person ({points_span(gain)})"
+        )
     return (
         f"Two people agree r {number(of.people_association.value, '.2f')} with each other, the "
-        f"judge {number(of.judge_association.value, '.2f')} with one of them. {said}"
+        f"judge {number(of.judge_association.value, '.2f')} with one of them: a difference of "
+        f"{interval(gain)}"
     )
-
-
-def _people_result(check: Check, evidence: ScoreEvidence) -> CheckResult:
-    """The place among people; where that is open, what goes with their mean speaks too.
-
-    With three people the difference is known to ± 12 points at 100 answers, so that a judge like
-    them would be *ok* in half of all draws, while beside one of them r alone had said so. A judge
-    that is shown to be above failure, is not estimated below caution, and follows the mean over
-    people as one person asks for is *ok*; one that is shown to go against that mean fails.
-    """
-    difference = check.estimate(evidence)
-    if isinstance(difference, Unknown):
-        return check.unknown(evidence, difference)
-    result, limits = check.graded(evidence, difference), check.limits_of(evidence)
-    r = evidence.agreement.association
-    if result.grade == "unknown" or r is None or not r.has_interval or limits.failure is None:
-        return result
-    said = check.sentence(evidence, difference)
-    follows = f"its scores go with the mean of people: r {interval(r)}"
-    if r.high < 0 and result.grade != "fail":
-        sentence = f"{said}; its scores go against the mean of people: r {interval(r)}."
-        return replace(result, grade="fail", sentence=sentence, needed_items=None, more_items=None)
-    clear = difference.low > limits.failure and difference.value >= limits.caution
-    if result.grade == "unclear" and clear and r.low > ASSOCIATION.limits_of(evidence).caution:
-        above = f"shown to be above {limits.written(limits.failure)}"
-        sentence = f"{said}; {above}, and {follows}."
-        return replace(result, grade="ok", sentence=sentence, needed_items=None, more_items=None)
-    return result
 
 
 PEOPLE = Check(
     name="people",
     title="people",
     subject="Its place among people",
-    question="Is it as near to people as they are to each other?",
+    question="Does it go with people as they go with each other?",
     page="scores",
     kind="scores",
     limits=Limits(
         "at_least",
         -0.10,
         -0.20,
-        "A judge that is one more person has 0, however little people agree.",
+        "r with a person minus r of two people: one more person has 0, a constant never.",
         items=30,
-        unit="points",
+        unit="number",
     ),
     needs="scores by two people or more on the same answers",
     more_of="that two people scored",
     advice="Do not use its scores in place of a person's.",
     estimate=_beside_people,
     sentence=_people_sentence,
-    compose=_people_result,
-    decisive=True,
     short=_says(
-        "is as near to people as they are to each other",
-        "is farther from people than they are from each other",
+        "goes with people as they go with each other",
+        "goes with people less than they go with each other",
     ),
-    figure="nearer to people than one of them is",
+    figure="r with people beside theirs",
 )
 
 
@@ -231,8 +206,12 @@ def _kappa_sentence(_: ScoreEvidence, kappa: Estimate) -> str:
 
 
 def _peoples_kappa(evidence: ScoreEvidence, limits: Limits) -> Limits:
+    """What people reach among themselves, and never less than .40."""
     theirs = evidence.ceiling.people_kappa
-    return limits if theirs is None else replace(limits, caution=min(limits.caution, theirs.value))
+    if theirs is None:
+        return limits
+    floor = min(limits.caution, LEAST_KAPPA)
+    return replace(limits, caution=max(floor, min(limits.caution, theirs.value)))
 
 
 KAPPA = Check(
@@ -411,7 +390,7 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
         result = check.graded(evidence, rate)
         if result.grade == "unknown" and evidence.table.says_pass:
             limits = check.limits_of(evidence)
-            few = check.graded(evidence, rate, limits=replace(limits, items=rate.n))
+            few = check.graded(evidence, _exact_end(rate), limits=replace(limits, items=rate.n))
             if few.grade in ("warn", "fail"):
                 result = replace(few, limits=limits)
     else:
@@ -428,6 +407,13 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
         sentence = f"{check.sentence(evidence, rate)}; {noise}."
         result = replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
     return result
+
+
+def _exact_end(rate: Estimate) -> Estimate:
+    """The rate of few answers with Clopper and Pearson's upper end where that is higher."""
+    hits = math.ceil(rate.value * rate.n - 1e-9)
+    high = float(clopper_pearson(hits, rate.n, level=(1 + rate.level) / 2))
+    return replace(rate, high=max(rate.high, high))
 
 
 def _noise_of_one(evidence: ScoreEvidence, side: Side) -> str | None:
@@ -462,7 +448,9 @@ def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
         question=f"Does it {does[:-2] if does == 'passes' else 'fail'} what people {did}?",
         page="scores",
         kind="scores",
-        limits=Limits("at_least", 0.60, 0.40, "A coin has .50; what teams want is .90 and above."),
+        limits=Limits(
+            "at_least", 0.90, 0.80, "What teams want of a judge that decides; a coin has .50."
+        ),
         more_limits={
             f"{side}_gain": Limits(
                 "at_least", -0.10, -0.20, "Beside a left-out person.", unit="points"

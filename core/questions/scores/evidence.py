@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
 from ...stats.estimate import Estimate
-from ...stats.intervals import wilson_by_item
+from ...stats.intervals import design_effect, wilson_by_item
 from ..one_judge.method import FileDifference, between_files
+from ..reference.follows import Follows, follows
+from ..reference.weigh import Weighed, weigh
+from ..reference.which import Design, Which, which
+from ..reference.who import Who, who
 from .agreement import Leniency, ScoreAgreement, Spread, leniency, score_agreement, spread
 from .cut import Cut, best_cut
 from .drift import Drift, drift
@@ -48,6 +53,11 @@ MOST_VERSIONS = 4
 CLOSENESS: dict[ScoreKind, Closeness] = {"levels": "rmse", "pass_fail": "equal", "labels": "equal"}
 
 
+def _named(code: IntArray, names: tuple[str, ...]) -> NDArray[Any]:
+    """Names of codes, none for a code below 0."""
+    return np.array([*names, ""])[code]
+
+
 def _seeded() -> np.random.Generator:
     return np.random.default_rng(0)
 
@@ -62,6 +72,7 @@ class JudgedScores:
     model : (n,) codes into `models`, −1 for none: who wrote it.
     period : (n,) codes into `periods`, −1 for none: when it was scored; None without dates.
     by_file : its scores by file, where there are several.
+    drawn : how labels were drawn, where somebody said it.
     wrong_pass : price of passing an answer that people fail, where the other error costs 1.
     """
 
@@ -78,6 +89,7 @@ class JudgedScores:
     periods: tuple[str, ...] = ()
     wrong_pass: float = 1.0
     by_file: ByFile | None = None
+    drawn: Design | None = None
 
     def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
         """The answers of two models to the same items, in the same order.
@@ -145,14 +157,110 @@ class ScoreEvidence:
         return ceiling(self.table, level=self.level)
 
     @cached_property
+    def who(self) -> Who:
+        """Whether the people are a reference."""
+        return who(self.table, level=self.level)
+
+    @cached_property
+    def which(self) -> Which:
+        """Whether the labelled answers are like the others, and how they were drawn."""
+        judged = self._judged
+        columns: dict[str, Any] = {"verdict" if judged.says_pass else "score": judged.judge}
+        if judged.length is not None:
+            columns["length"] = np.log1p(np.maximum(judged.length, 0))
+        if judged.category is not None and len(judged.categories) > 1:
+            columns["category"] = _named(judged.category, judged.categories)
+        known = ~np.isnan(self.table.judge)
+        scores = self.scores
+        if scores.model is not None and len(scores.models) > 1:
+            columns["model"] = _named(scores.model[known], scores.models)
+        if scores.period is not None and len(scores.periods) > 1:
+            columns["date"] = _named(scores.period[known], scores.periods)
+        return which(
+            judged.verdict,
+            judged.people_verdict,
+            judged.persons > 0,
+            columns,
+            unit=judged.unit,
+            drawn=scores.drawn,
+        )
+
+    @property
+    def _judged(self) -> ScoreTable:
+        known = ~np.isnan(self.table.judge)
+        return self.table if known.all() else self.table.rows(known)
+
+    def _weighed_as(self, design: Design) -> Weighed | None:
+        """Rates of all judged answers; None where levels are no verdicts, or a verdict or class
+        has no label.
+        """
+        judged = self._judged
+        said, truth = judged.verdict, judged.people_verdict
+        labels = truth >= 0
+        both = {*np.unique(said[labels])}, {*np.unique(truth[labels])}
+        if not judged.says_pass or len(both[1]) < 2 or not {*np.unique(said)} == both[0] == {0, 1}:
+            return None
+        ones = np.ones(int(labels.sum()), dtype=np.int64)
+        deff = design_effect(judged.unit[labels], ones, (said == truth)[labels].astype(np.int64))
+        return weigh(said, truth, design, deff=deff, level=self.level)
+
+    @cached_property
+    def weighed(self) -> Weighed | None:
+        """Rates of all judged answers where some have no label, by how labels were drawn."""
+        if self.which.design in ("all", "one verdict"):
+            return None
+        return self._weighed_as(self.which.design)
+
+    @cached_property
+    def readings(self) -> tuple[Weighed, Weighed] | None:
+        """The rates within verdicts and within classes, where it is not known which holds."""
+        if self.which.design != "asked":
+            return None
+        readings = self._weighed_as("verdicts"), self._weighed_as("classes")
+        return None if None in readings else readings  # type: ignore[return-value]
+
+    @cached_property
+    def follows(self) -> Follows:
+        """How far it follows people beyond chance."""
+        weighed = None if self.weighed is None else self.weighed.youden
+        return follows(self.table, self.agreement, self.passing, weighed)
+
+    @cached_property
     def passing(self) -> PassFail:
-        """Its pass and fail beside people's."""
-        return pass_fail(self.table, level=self.level)
+        """Its pass and fail beside people's, of all judged answers."""
+        labelled = pass_fail(self.table, level=self.level)
+        if self.table.says_pass and self.which.design == "one verdict":
+            reason = "people looked only at answers of one verdict"
+            return replace(
+                labelled,
+                tpr=None,
+                tnr=None,
+                right=None,
+                always_pass=None,
+                always_fail=None,
+                unknown=labelled.unknown | dict.fromkeys(("tpr", "tnr", "right"), reason),
+            )
+        weighed = self.weighed
+        if weighed is None or labelled.tpr is None or labelled.tnr is None:
+            return labelled
+        return replace(
+            labelled,
+            tpr=replace(weighed.tpr, n=labelled.tpr.n),
+            tnr=replace(weighed.tnr, n=labelled.tnr.n),
+            right=weighed.right,
+            always_pass=weighed.rate.value,
+            always_fail=1 - weighed.rate.value,
+        )
 
     @cached_property
     def pass_rate(self) -> PassRate:
         """The share of all judged answers that pass by people's standard."""
-        return pass_rate(self.table, level=self.level)
+        rate = pass_rate(self.table, level=self.level)
+        if not self.table.says_pass or self.which.design in ("all", "random"):
+            return rate
+        if self.weighed is None or self.which.design == "verdicts":
+            return replace(rate, labels=None)
+        return replace(rate, labels=None, corrected=self.weighed.rate, reason=None)
 
     @cached_property
     def length(self) -> LengthEffect:

@@ -158,8 +158,8 @@ def ceiling(table: ScoreTable, *, level: float = 0.95) -> Ceiling:
     reason = NO_ORDER if table.kind == "labels" else None
     reason = reason or (None if table.same_scale else OTHER_SCALE)
     code, units = known.unit_codes()
-    of_people = None if reason else _means(between_people(known, code, units), units)
-    of_judge = None if reason else _means(with_people(known, code, units), units)
+    of_people = None if reason else mean_coefficients(between_people(known, code, units))
+    of_judge = None if reason else mean_coefficients(with_people(known, code, units))
     if reason is None and of_people is None:
         reason = f"no two people share {LEAST_PAIR} answers on which neither gives one score to all"
     found: dict[str, Estimate | None] = {}
@@ -179,18 +179,18 @@ def ceiling(table: ScoreTable, *, level: float = 0.95) -> Ceiling:
     )
 
 
-def _means(
-    found: Iterable[PairMoments], units: int
+def mean_coefficients(
+    raters: Iterable[PairMoments],
 ) -> tuple[tuple[FloatArray, FloatArray], int] | None:
     """Mean r and κ_w over pairs of raters, with all units and without each; and how many pairs."""
-    association, kappa = np.zeros((2, 1 + units))
+    association = kappa = np.zeros(1)
     pairs = total = 0
-    for each in found:
+    for each in raters:
         of = each.moments
         if each.n >= LEAST_PAIR and bool((of.var_x * of.var_y > 0).all()):
             pairs, total = pairs + 1, total + each.n
-            association += each.n * each.of_all(of.correlation)
-            kappa += each.n * each.of_all(of.concordance)
+            association = association + each.n * each.of_all(of.correlation)
+            kappa = kappa + each.n * each.of_all(of.concordance)
     return ((association / total, kappa / total), pairs) if pairs else None
 
 

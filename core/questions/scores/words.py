@@ -126,8 +126,12 @@ def map_answer(found: ScoreRecalibration) -> Answer:
     )
 
 
-def alternative_answer(found: AltTest) -> Answer:
-    """The Alternative Annotator Test in words."""
+def alternative_answer(found: AltTest, *, constant: bool = False) -> Answer:
+    """The Alternative Annotator Test in words.
+
+    constant : the judge gives one score to all, which is near to everybody and takes nobody's
+        place.
+    """
     test = "the Alternative Annotator Test"
     if found.omega is None or found.rho is None:
         return Answer(headline=f"T{test[1:]} is not made.", figures=str(found.reason))
@@ -139,11 +143,11 @@ def alternative_answer(found: AltTest) -> Answer:
         f"{percent(found.rho)} of answers",
         "with fewer than three people the test says little" if found.few else "",
     )
-    may = "may" if found.passes else "may not"
+    may = "may" if found.passes and not constant else "may not"
     return Answer(
         headline=f"By {test} it {may} take a person's place.",
         figures=line(figures),
-        good=bool(found.passes) and not found.few,
+        good=bool(found.passes) and not found.few and not constant,
     )
 
 
@@ -158,7 +162,8 @@ def further(evidence: ScoreEvidence) -> list[str]:
             said.append(map_answer(recalibration))
     said += [versions_answer(a, b, one) for (a, b), one in evidence.versions.items()]
     if evidence.alternative.omega is not None:
-        said.append(alternative_answer(evidence.alternative))
+        blind = evidence.follows.constant is not None or evidence.who.is_reference is False
+        said.append(alternative_answer(evidence.alternative, constant=blind))
     return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
 
 

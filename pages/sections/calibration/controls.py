@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 import streamlit as st
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.errors import NoUsableVotes
 from core.finding.answer import Answer
 from core.finding.check import CheckResult

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.errors import NoUsableVotes, TooFewLabels
 from core.finding.tables import frame_of
 from core.options import default_of

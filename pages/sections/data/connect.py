@@ -23,9 +23,8 @@ SERVES_OTHERS = "APPELLATE_ALLOW_REMOTE"
 def panel() -> None:
     """Ask for an engine and a table and how it is read, and connect it."""
     st.caption(
-        "Audit a table of votes where it lies: the engine counts, and only counts are fetched. Of "
-        "scores of single answers the scores are. Prompts, responses and rationales stay there and "
-        "are not shown."
+        "Audit a table of another engine: its rows are fetched once, of more than ten million a "
+        "random sample of items. Prompts, responses and rationales stay there and are not shown."
     )
     known = os.environ.get(KNOWN, "").split()
     if not known and (people.sign_in() or os.environ.get(SERVES_OTHERS) == "1"):
@@ -100,10 +99,13 @@ def tables() -> None:
     """
     for place, (name, one) in enumerate([*cached.connected().items()]):
         with st.container(border=True, key=f"connected-{place}", gap="xsmall"):
-            st.text("\n".join([one.warehouse.table.sentence, one.warehouse.sentence]))
-            for column, reason, n in one.warehouse.table.rejected:
+            st.text("\n".join([one.warehouse.fetched.sentence, one.warehouse.fetched.crossed]))
+            reading = one.warehouse.fetched.readings[0]
+            for (column, reason), n in reading.counted_reasons.items():
                 st.text(f"{n:,} rows rejected: column {column}: {render(reason, OPTIONS)}")
-            for note in one.warehouse.table.notes:
+            if reading.sampled:
+                st.text(reading.sampled.sentence)
+            for note in reading.notes:
                 st.text(render(note, OPTIONS))
             if people.visitor() == "editor":
                 st.button(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
 
-from core.errors import NoUsableVotes
+from core.errors import NoUsableVotes, UnknownName
 from core.labelling.desk import OFFERED, PLANNED, Desk, open_desk
 from core.labelling.session import Sharing
 from core.schema import ONE_METRIC, Kind
-from core.store.labelling import replan
+from core.store.labelling import keep_rubric, replan, rubric
 from pages.shared import cached, widgets
 
 ME = "me"
@@ -47,15 +48,15 @@ def read_controls() -> PageState:
         st.text_input(
             "What counts",
             key="rubric",
-            value=cached.get_store().flag(_rubric(dataset)) or "",
+            value=rubric(cached.get_store(), dataset) or "",
             on_change=_keep_rubric,
             args=(dataset,),
             help="One line that everybody sees above the card.",
         )
     desk.sharing = SHARING.get(str(sharing), "part")
     desk.refresh()
-    if rubric := cached.get_store().flag(_rubric(dataset)):
-        st.text(rubric)
+    if line := rubric(cached.get_store(), dataset):
+        st.text(line)
     elif desk.plan.metric not in (None, ONE_METRIC):
         st.text(f"What counts: {desk.plan.metric}")
     return PageState(desk=desk, person=(person or "").strip() or ME)
@@ -93,10 +94,7 @@ def _keep_plan(dataset: str) -> None:
     replan(cached.changeable_store(), dataset, planned if isinstance(planned, int) else None)
 
 
-def _rubric(dataset: str) -> str:
-    return f"rubric:{dataset}"
-
-
 def _keep_rubric(dataset: str) -> None:
     line = st.session_state["rubric"].strip()
-    cached.changeable_store().set_flag(_rubric(dataset), line or None)
+    with suppress(UnknownName):
+        keep_rubric(cached.changeable_store(), dataset, line or None)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 
+from core.errors import LabellingReplaced, UnknownName
 from core.labelling.desk import TAGS, Card
 from pages.sections.label.controls import PageState
 from pages.shared import cached, folds, widgets
@@ -24,15 +28,19 @@ HEIGHT = 420
 AHEAD = 5
 SAID = "said last"
 ON_DESK = "card that is shown"
+REPLACED = "labelling was replaced"
 
 
 def panel(state: PageState) -> None:
     """The card of the next unit; an answer draws the next one and nothing else of the page."""
+    st.session_state.pop(REPLACED, None)
     _card(state)
 
 
 @st.fragment
 def _card(state: PageState) -> None:
+    if st.session_state.get(REPLACED):
+        st.rerun()
     with cached.first(), widgets.errors(elsewhere=False):
         card = _shown(state)
         st.session_state[ON_DESK] = _identity(card)
@@ -42,7 +50,7 @@ def _card(state: PageState) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="label-count"):
             st.text(f"{done:,} of {max(wanted, done):,} labels", width="content")
             if said := st.session_state.get(SAID):
-                st.caption(said)
+                st.text(said)
         if card is None:
             st.text("Every item is labelled. Thank you.")
             _buttons(state, None)
@@ -69,6 +77,16 @@ def _shown(state: PageState) -> Card | None:
 def _identity(card: Card | None) -> str:
     """What tells a card from the next: part of the keys of its buttons, whose presses carry it."""
     return "none" if card is None else f"{card.place}{'-again' if card.again else ''}"
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Say in words that a card is of a labelling that is no more, and draw the page anew."""
+    try:
+        yield
+    except (LabellingReplaced, UnknownName) as error:
+        st.session_state[SAID] = str(error)
+        st.session_state[REPLACED] = True
 
 
 def _meant(card: Card | None) -> bool:
@@ -158,24 +176,26 @@ def _answer(state: PageState, card: Card, key: str) -> None:
     tags = list(st.session_state.get(f"label-tags-{card.place}") or ())
     own = (st.session_state.get(f"label-own-{card.place}") or "").strip()
     note = (st.session_state.get(f"label-note-{card.place}") or "").strip()
-    with cached.first():
-        state.desk.answer(state.person, card, key, tags=[*tags, own] if own else tags, note=note)
     st.session_state[SAID] = None
+    with cached.first(), _kept():
+        state.desk.answer(state.person, card, key, tags=[*tags, own] if own else tags, note=note)
 
 
 def _skip(state: PageState, card: Card) -> None:
     if not _meant(card):
         return
-    state.desk.skip(state.person, card)
-    st.session_state[SAID] = "Skipped: it comes again at the end."
+    with _kept():
+        state.desk.skip(state.person, card)
+        st.session_state[SAID] = "Skipped: it comes again at the end."
 
 
 def _undo(state: PageState, card: Card | None) -> None:
     if not _meant(card):
         return
-    place = state.desk.undo(state.person)
-    st.session_state[SAID] = None if place is None else "Taken back."
-    st.session_state["label back to"] = place
+    with _kept():
+        place = state.desk.undo(state.person)
+        st.session_state[SAID] = None if place is None else "Taken back."
+        st.session_state["label back to"] = place
 
 
 def _about(card: Card) -> None:

@@ -43,9 +43,9 @@ class PageState(widgets.View):
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the
         chosen one.
     panels : judges that judged the same models against the anchor; where they are unequal, the
-        pooled scores
-    are those of the first panel alone.
-    boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare,
+        pooled scores are those of the first panel alone.
+    boards : of every possible anchor, without finite pool and κ; pooled, each is of the first panel
+        of its own anchor.  scores_at : what each was made from.  compared : anchors to compare,
         this first.
     board : the one to show.  options : how `core.questions.boards.anchored.board` makes it.
     """
@@ -58,6 +58,7 @@ class PageState(widgets.View):
     pairs: dict[str | None, PairScores]
     panels: tuple[Panel, ...]
     boards: dict[str, Board]
+    scores_at: dict[str, PairScores]
     compared: tuple[str, ...]
     board: Board
     options: dict[str, object]
@@ -131,6 +132,7 @@ def read_controls() -> PageState:
         (selection, anchor),
         lambda: panels({name: pairs[name] for name in judges}, [anchor]),
     )[anchor]
+    whole = pairs
     if unequal(found):
         (together,) = cached.panel_scores(selection, found[:1])
         pairs = pairs | {None: of_models(together, pairs[None].models)}
@@ -155,10 +157,10 @@ def read_controls() -> PageState:
     )
     with slots[3].popover("Options", width="stretch"):
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")
-        boards, compared = cached.computed(
+        boards, scores_at, compared = cached.computed(
             "boards",
             (selection, judge, prior, anchor, found),
-            lambda: _boards_by_anchor(pairs[judge], anchor, prior),
+            lambda: _boards_by_anchor(selection, whole, judge, anchor, prior),
         )
         pool = st.number_input(
             "Prompts in the finite pool, M",
@@ -185,6 +187,7 @@ def read_controls() -> PageState:
         pairs=pairs,
         panels=found,
         boards=boards,
+        scores_at=scores_at,
         compared=compared,
         board=shown,
         options={"prior": prior} | {name: value for name, value in narrowing.items() if value},
@@ -203,16 +206,29 @@ def pairs_within(selection: Selection) -> tuple[dict[str | None, PairScores], st
 
 
 def _boards_by_anchor(
-    scores: PairScores, anchor: str, prior: Prior
-) -> tuple[dict[str, Board], tuple[str, ...]]:
-    """Board of every possible anchor, and those to compare: this one, then all that met three
-    others.
+    selection: Selection,
+    pairs: dict[str | None, PairScores],
+    judge: str | None,
+    anchor: str,
+    prior: Prior,
+) -> tuple[dict[str, Board], dict[str, PairScores], tuple[str, ...]]:
+    """Board of every possible anchor, what it was made from, and the anchors to compare: this one,
+    then all that met three others.
     """
+    scores = pairs[judge]
     names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
     swapped = models_with_most_votes(scores, (anchor,), most=MOST_SWAPPED)
     others = (name for name in anchors(scores) if name in swapped)
     compared = tuple(dict.fromkeys([anchor, *others]))
-    return {name: board(scores, name, prior=prior) for name in names}, compared
+    at = dict.fromkeys(names, scores)
+    if judge is None:
+        # As in an audit: judges of other models are not pooled with them at any anchor.
+        judged = {name: each for name, each in pairs.items() if name is not None}
+        first = {name: some[0] for name, some in panels(judged, names).items() if unequal(some)}
+        together = cached.panel_scores(selection, list(first.values())) if first else []
+        for name, each in zip(first, together, strict=True):
+            at[name] = of_models(each, scores.models)
+    return {name: board(at[name], name, prior=prior) for name in names}, at, compared
 
 
 def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
@@ -280,13 +296,19 @@ def standing(state: PageState) -> Standings:
         "swap",
         (*state.key, state.anchor),
         lambda: anchor_swap(
-            state.scores, anchors=state.compared, prior=state.prior, beside=state.anchor
+            pairs_within(state.selection)[0][state.judge],
+            anchors=state.compared,
+            prior=state.prior,
+            boards={name: state.boards[name] for name in state.compared},
+            beside=state.anchor,
         ),
     )
     return cached.computed(
         "standings",
         (*state.key, state.anchor, *state.options.items()),
-        lambda: standings(state.scores, state.board, boards=state.boards, swap=swap),
+        lambda: standings(
+            state.scores, state.board, boards=state.boards, swap=swap, scores=state.scores_at
+        ),
     )
 
 

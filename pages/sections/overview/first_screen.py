@@ -24,13 +24,15 @@ from core.auditing.figure import (
     matrix_key,
     trust_map,
 )
+from core.auditing.options import AuditOptions
 from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
-from core.auditing.results import Audit, AuditOptions
+from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
 from core.options import default_of
 from core.questions.agreement.two_models import two_models
+from core.questions.order.results import POSITION
 from core.reporting.brief import brief
 from core.reporting.html import report
 from core.schema import Selection
@@ -71,7 +73,8 @@ class Screen(widgets.View):
     def flips(self) -> dict[str, Estimate | None]:
         """Share of verdicts that change with the order, by rater."""
         return {
-            one.judge: one.position.flip_rate if one.position else None for one in self.found.judges
+            one.judge: position.flip_rate if (position := one[POSITION]) else None
+            for one in self.found.judges
         }
 
     @property

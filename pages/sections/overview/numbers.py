@@ -12,6 +12,7 @@ from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
 from core.questions.accuracy.method import by_category
 from core.questions.labels.rules import dummies
+from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
 from pages.sections.overview.first_screen import PAGES, Screen
@@ -85,7 +86,7 @@ def _row(
 
 
 def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
-    name, calibration, position = judge.judge, judge.calibration, judge.position
+    name, calibration, position = judge.judge, judge.calibration, judge[POSITION]
     verdict = f"{SIGNS[state.grade(name)]} {state.found.overall[name].verdict.replace('_', ' ')}"
     credit = judge.direction.credit if judge.direction else None
     row = _row(name, judge.rater_type, verdict, judge.votes.n, credit)
@@ -118,7 +119,9 @@ def reading() -> None:
         "accuracy is "
         "unknown or may be below 60 % (without gold: agreement is not ok). *Trust*: accuracy, "
         "position and "
-        "stability are ok and nothing warns or fails. *Trust with limits*: everything else. "
+        "stability are ok, nothing warns or fails, and it is shown to be right on 80 %. *Trust "
+        "with limits*: everything else. The card says what it may be used for: "
+        "deciding one answer, measuring a rate, or sorting. "
         "Confidence has a "
         "line of its own and never causes *do not trust*.\n\n"
         "Of many checks some warn by chance. Where there are several judges, warnings are counted "

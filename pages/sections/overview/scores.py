@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.auditing.card import WORDS
 from core.auditing.checks import SCORE_CHECKS
 from core.auditing.figure import MOST_ROWS, check_matrix
 from core.auditing.overall import GRADE_OF, SIGNS, checks_made, what_to_do
@@ -70,7 +69,7 @@ def _card(audit: ScoreAudit) -> None:
     grade = GRADE_OF[audit.overall.verdict]
     with st.container(border=True, key="score-card", gap="xsmall"):
         with st.container(key=f"word-{grade}-scores"):
-            word = WORDS[audit.overall.verdict]
+            word = audit.overall.word
             st.text(f"{SIGNS[grade]} {word}: {audit.whose} · {checks_made(audit.checks)}")
         with st.container(key="found-scores"):
             st.text(audit.headline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.tables import Column, frame_of
 from core.options import default_of
 from core.questions.labels.figure import changes_figure

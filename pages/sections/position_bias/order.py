@@ -17,6 +17,7 @@ from core.questions.order import figure as plots
 from core.questions.order import words as sentences
 from core.questions.order.balance import order_balance
 from core.questions.order.method import PositionBias, flips_by, margin_group
+from core.questions.order.results import POSITION
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, evidence, many, numbers, widgets
@@ -65,7 +66,7 @@ def read_controls() -> PageState:
         )
     options = current_options()
     of_all = evidence.counted(selection, options)
-    results = {name: bias for name in positions if (bias := of_all.of(name).position) is not None}
+    results = {name: bias for name in positions if (bias := of_all.of(name)[POSITION]) is not None}
     found = {
         name: evidence.results(selection, options, name, ["position", "stability"])
         for name in results

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from core.auditing.results import AuditOptions, ScoreAudit
+from core.auditing.options import AuditOptions
+from core.auditing.results import ScoreAudit
 from core.questions.scores.audit import audit_scores
 from core.questions.scores.table import ScoreTable
 from pages.shared import cached, evidence, widgets

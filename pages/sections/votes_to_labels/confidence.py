@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.finding.tables import Column, frame_of
 from core.options import default_of
 from core.questions.labels.confidence_weights import ConfidenceWeighted, confidence_weighted

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.errors import NoUsableVotes
 from core.options import default_of
 from core.questions.labels.figure import levels_figure, rules_figure

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.auditing.results import AuditOptions
+from core.auditing.options import AuditOptions
 from core.options import default_of
 from core.questions.labels.evaluation import Evaluation, evaluate
 from core.questions.labels.figure import errors_figure

@@ -56,7 +56,12 @@ def with_rows(
             "was kept is not a sample of them"
         ),
     )
-    return replace(worse(outputs, rows), sentence=f"{outputs.sentence} {rows.sentence}")
+    result = replace(worse(outputs, rows), sentence=f"{outputs.sentence} {rows.sentence}")
+    if result.estimate is rows.estimate:
+        # What was not read of a file is no fault of the judge.
+        fault = f"cannot be judged: {percent(share)} of the rows were not read"
+        result = replace(result, fault=fault)
+    return result
 
 
 def _outputs(check: Check, evidence: Evidence) -> CheckResult:
@@ -80,6 +85,8 @@ def _outputs(check: Check, evidence: Evidence) -> CheckResult:
 DATA = Check(
     name="data",
     title="data",
+    gravity=130,
+    fault="often gives no verdict",
     subject="Completeness of the data",
     question="Does every output have a verdict, and was every row read?",
     page="data",

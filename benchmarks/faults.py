@@ -1,6 +1,9 @@
 """Plant faults in simulated judges on this machine, and count how often an audit finds them.
 
-`python -m core validate`; nothing is read and nothing is kept.
+    python -m benchmarks.faults [--draws N] [--seed SEED]
+
+Large faults, for a first look; `benchmarks.planted` measures what smaller ones take. Nothing is
+read and nothing is kept.
 """
 
 from __future__ import annotations
@@ -10,15 +13,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidOption
-from ..files import shown_progress
+from core.files import shown_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from ..simulate.votes import World
+    from core.simulate.votes import World
 
 HONEST = "no fault"
 ITEMS, DRAWS, MOST_DRAWS = 60, 50, 1_000
@@ -69,15 +71,20 @@ class Found:
         return sum(self.honest[grade] for grade in ALARM)
 
 
-def validate(options: argparse.Namespace) -> int:
-    """Run the command."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
+    parser.add_argument(
+        "--draws", type=int, default=DRAWS, help=f"files that are simulated ({DRAWS})"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (0)")
+    options = parser.parse_args(arguments)
     if not 1 <= options.draws <= MOST_DRAWS:
-        raise InvalidOption(f"--draws {options.draws}: use 1 to {MOST_DRAWS:,}.")
+        parser.error(f"--draws {options.draws}: use 1 to {MOST_DRAWS:,}.")
     if options.seed < 0:
-        raise InvalidOption(f"--seed {options.seed}: use a whole number from 0 up.")
+        parser.error(f"--seed {options.seed}: use a whole number from 0 up.")
     for line in table(planted(options.draws, options.seed)):
         print(line)
-    return 0
 
 
 def planted(draws: int, seed: int) -> tuple[Found, ...]:
@@ -108,8 +115,8 @@ def _of(grades: Counter[tuple[str, str, str]], judge: str, check: str) -> Counte
 
 def table(found: Sequence[Found]) -> list[str]:
     """The lines that are printed."""
-    from ..finding.wording import percent
-    from ..stats.intervals import wilson
+    from core.finding.wording import percent
+    from core.stats.intervals import wilson
 
     draws = found[0].draws
     lines = [
@@ -131,11 +138,11 @@ def table(found: Sequence[Found]) -> list[str]:
 
 def _audited(seed: int) -> Any:
     """The results of every check of every judge of one draw."""
-    from ..auditing.results import AuditOptions
-    from ..auditing.run import audit
-    from ..importers import read_arrow
-    from ..schema import Selection
-    from ..store import Store
+    from core.auditing.options import AuditOptions
+    from core.auditing.run import audit
+    from core.importers import read_arrow
+    from core.schema import Selection
+    from core.store import Store
 
     with Store.open() as store:
         store.load(read_arrow(_drawn(seed), name="simulated"), simulated=True)
@@ -143,14 +150,14 @@ def _audited(seed: int) -> Any:
 
 
 def _drawn(seed: int) -> pa.Table:
-    from ..simulate.votes import seeded, simulate
+    from core.simulate.votes import seeded, simulate
 
     return simulate(_world(), items=ITEMS, rng=seeded(seed))
 
 
 def _world() -> World:
     """Three models that meet each other, one judge without a fault and one with each."""
-    from ..simulate.votes import Category, JudgeParameters, World
+    from core.simulate.votes import Category, JudgeParameters, World
 
     kept: dict[str, Any] = {"discrimination": 6.0, "idiosyncrasy": 0.1, "runs": 2}
     judges = [JudgeParameters(name=HONEST, **kept)]
@@ -164,3 +171,7 @@ def _world() -> World:
         judges=tuple(judges),
         categories=(Category(name="simulated", plus=0.4, tie=0.2, minus=0.4),),
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -4,14 +4,11 @@ import os
 from contextlib import nullcontext
 
 import pytest
-from apps import TITLES, new_app, texts
-from streamlit import config
-from streamlit.config_option import ConfigOption
+from apps import TITLES, new_app, opened, texts
 from unusable_stores import SAID, unusable, without_rights
 
 from core.store import Store
-
-NO_SECRETS = ConfigOption("secrets.files", default_val=["/no/secrets.toml"])
+from pages.shared.cached import load_demo
 
 
 @pytest.mark.parametrize("kind", SAID)
@@ -19,8 +16,6 @@ def test_every_page_says_why_a_store_cannot_be_used(kind, tmp_path, monkeypatch)
     with unusable(kind, tmp_path) as path:
         before = path.stat().st_size
         monkeypatch.setenv("APPELLATE_STORE", str(path))
-        # Of the superuser's own folder nobody else may read them.
-        monkeypatch.setitem(config.get_config_options(), "secrets.files", NO_SECRETS)
         with without_rights() if kind == "no right" else nullcontext():
             for page, title in TITLES.items():
                 app = new_app()
@@ -47,7 +42,9 @@ def test_a_store_that_is_free_again_opens_at_the_next_try(tmp_path, monkeypatch)
     assert SAID["in use"] not in "\n".join(texts(app))
 
 
-@pytest.mark.parametrize("happens", ["deleted", "replaced"])
+@pytest.mark.parametrize(
+    "happens", ["deleted", pytest.param("replaced", marks=pytest.mark.thorough)]
+)
 def test_what_happens_to_a_store_while_it_is_open_is_said_on_every_page(
     happens, own_store_path, tmp_path, monkeypatch
 ):
@@ -70,3 +67,24 @@ def test_what_happens_to_a_store_while_it_is_open_is_said_on_every_page(
         # Labelling begins with a change, which is refused in its own words.
         assert len(said) == 1 + (page == "label"), page
         assert "can still be read and exported until this process ends" in said[0]
+
+
+@pytest.mark.thorough
+def test_a_store_that_is_cut_while_it_is_open_is_never_a_red_box(tmp_path, monkeypatch):
+    """What a page has in memory it shows; of what it must read anew it says that it is damaged."""
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        load_demo(store)
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    # A page that needs little: most of the file has not been read yet.
+    opened(new_app(), "data")
+    os.truncate(path, path.stat().st_size // 4)
+    damaged = set()
+    for page in TITLES:
+        app = new_app()
+        if page != "overview":
+            app.switch_page(f"{page}.py")
+        app.run()
+        assert not app.exception, page
+        damaged |= {page for text in texts(app) if f"{path} is damaged" in text}
+    assert len(damaged) >= len(TITLES) // 2, damaged

@@ -1,0 +1,130 @@
+"""A question that is asked of every judge: what answers it, and what outputs write of the answer.
+
+All of one question stands in one folder, `questions/<name>/`, whose `question.py` holds its
+`QUESTION`; `auditing.questions` finds it there. Outputs walk over questions and name none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ..stats.estimate import flat
+from .answer import Answer
+from .check import Check, CheckResult
+from .tables import Column
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result(Generic[T]):
+    """What a method says of one judge; the key by which evidence keeps it.
+
+    name : of its attribute of a judge's audit.  made : evidence → the result; None where the votes
+        cannot tell.
+    """
+
+    name: str
+    made: Callable[[Any], T]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the report.  rows : what its columns read, such as findings."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure of the report.
+
+    draw : theme and styles → the figure; it imports `figure.py` itself, as the drawing library is
+        an extra.
+    """
+
+    caption: str
+    draw: Callable[..., Any]
+
+
+def written(result: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    """Columns of a result for the JSON, in this order; None of None."""
+    if result is None:
+        return None
+    columns = flat(result)
+    return {name: columns[name] for name in names}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Finding:
+    """What one question found of one judge: results by their `Result`, checks by their name."""
+
+    judge: str
+    is_person: bool
+    question: Question
+    results: Mapping[Result[Any], Any]
+    checks: Mapping[str, CheckResult]
+
+    def __getitem__(self, result: Result[T]) -> T:
+        made: T = self.results[result]
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """A result by its name, as columns of tables name it."""
+        for result, value in object.__getattribute__(self, "results").items():
+            if result.name == name:
+                return value
+        raise AttributeError(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Question:
+    """One question; CONTRIBUTING.md makes one from nothing.
+
+    name : of its folder.  place : of its checks and of what is said of it among all questions.
+    title : of its section in the report.
+    checks : what is graded of judges of pairs.  score_checks : of judges of single answers.
+    page : the address of its page, and page_place : its place among pages; its name, and last.
+    section_place : of its section in the report, among tens from 0; the default is before Notes.
+    results : what evidence makes for it.  own_counts : counts of `Counted` that nobody else asks
+        for, let go of when every judge has its results.
+    document : key of the JSON of a judge → finding → its value.
+    unknown : finding → what cannot be told → why: a note.
+    said : findings of all judges → the answer, about the judge that fares worst.
+    figures : finding → parts of the line of figures of a card.
+    failed : check → findings that fail it → the picture of the brief that shows it.
+    section : findings of all judges → tables and pictures of the report.
+    """
+
+    name: str
+    place: int
+    title: str
+    checks: Sequence[Check] = ()
+    score_checks: Sequence[Check] = ()
+    page: str = ""
+    page_place: int = 100
+    section_place: int = 145
+    results: Sequence[Result[Any]] = ()
+    own_counts: Sequence[str] = ()
+    document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
+    unknown: Callable[[Finding], Mapping[str, str]] = lambda _: {}
+    said: Callable[[Sequence[Finding]], Answer | None] = lambda _: None
+    figures: Callable[[Finding], Sequence[str | None]] = lambda _: ()
+    failed: Mapping[str, Callable[[Sequence[Finding]], Picture | None]] = field(
+        default_factory=dict
+    )
+    section: Callable[[Sequence[Finding]], Iterator[Table | Picture]] = lambda _: iter(())
+
+    def finding(self, evidence: Any, checks: Mapping[str, CheckResult]) -> Finding:
+        """What it found of one judge."""
+        return Finding(
+            judge=evidence.judge,
+            is_person=evidence.is_person,
+            question=self,
+            results={result: evidence[result] for result in self.results},
+            checks=checks,
+        )

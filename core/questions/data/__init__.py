@@ -1,0 +1,1 @@
+"""Which outputs gave no verdict, and was every row read?"""

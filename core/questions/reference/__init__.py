@@ -1,0 +1,1 @@
+"""Who says what is right, which answers they looked at, and whether a judge follows them."""

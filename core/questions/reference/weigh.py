@@ -1,0 +1,149 @@
+"""Rates of all judged answers, from labels of some, by how these were drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidOption
+from ...records import FloatArray, IntArray
+from ...stats.estimate import Estimate
+from ...stats.intervals import check_level, t_quantiles
+from ..scores.table import UNDECIDED
+from .which import Design
+
+DRAWS = 4000
+SEED = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """Rates of a pass/fail judge over all answers that it judged.
+
+    tpr, tnr : share of what people pass that it passes, and of what they fail that it fails.
+    right : share of verdicts that are theirs.  rate : share that passes by their standard.
+    youden : J = TPR + TNR − 1.
+    """
+
+    tpr: Estimate
+    tnr: Estimate
+    right: Estimate
+    rate: Estimate
+    youden: Estimate
+
+
+def weigh(
+    verdict: IntArray, truth: IntArray, design: Design, *, deff: float = 1.0, level: float = 0.95
+) -> Weighed:
+    """Rates of all judged answers.
+
+    Within verdicts, and of random labels: of verdict g, which N_g answers have and of whose m
+    labels k pass, p_g ~ Beta(k + ½, m − k + ½); W ~ Beta(N₁ + ½, N₀ + ½); q = W·p₁ + (1 − W)·p₀,
+    TPR = W·p₁/q, TNR = (1 − W)(1 − p₀)/(1 − q). Within classes TPR and TNR are Wilson's on their
+    own counts and q = (W − 1 + TNR)/J within [0, 1], of Jeffreys' draws. Where it is not known
+    which holds (`asked`) values are those within verdicts, and every interval is the union of both.
+    Intervals are quantiles of 4,000 draws, widened to hold the value.
+
+    verdict, truth : (n,) 1 pass, 0 fail; −1 in `truth` has no label.
+    deff : design effect of labels in units; counts are divided by it.
+
+    Raises InvalidOption for labels of one verdict alone, or a level outside (0, 1).
+    Source: ours, docs/verdicts.md; Jeffreys (1946), Wilson (1927).
+    """
+    check_level(level)
+    if design == "one verdict":
+        raise InvalidOption("labels of one verdict alone say nothing of the other")
+    if design == "asked":
+        one, other = (
+            weigh(verdict, truth, of, deff=deff, level=level) for of in ("verdicts", "classes")
+        )
+        return Weighed(**{name: _union(getattr(one, name), getattr(other, name)) for name in NAMES})
+    rng = np.random.default_rng(SEED)
+    passes, fails = int((verdict == 1).sum()), int((verdict == 0).sum())
+    counts = {
+        (said, true): float(((verdict == said) & (truth == true)).sum()) / deff
+        for said in (0, 1)
+        for true in (0, 1)
+    }
+    if design == "classes":
+        first = counts[1, 1], counts[0, 1]
+        second = counts[0, 0], counts[1, 0]
+    else:
+        first = counts[1, 1], counts[1, 0]
+        second = counts[0, 1], counts[0, 0]
+    share = rng.beta(passes + 0.5, fails + 0.5, DRAWS)
+    drawn = [rng.beta(yes + 0.5, no + 0.5, DRAWS) for yes, no in (first, second)]
+    point = [
+        np.array([yes / (yes + no) if yes + no else (0.5 if design == "classes" else np.nan)])
+        for yes, no in (first, second)
+    ]
+    rates = _rates if design != "classes" else _rates_of_classes
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = rates(np.array([passes / max(passes + fails, 1)]), *point)
+        draws = rates(share, *drawn)
+    n = {"tpr": int((truth == 1).sum()), "tnr": int((truth == 0).sum())}
+    labels = int((truth != UNDECIDED).sum())
+    estimates = {
+        name: _estimate(float(values[name][0]), draws[name], n.get(name, labels), level)
+        for name in NAMES
+    }
+    if design == "classes":
+        for name, (yes, no) in (("tpr", first), ("tnr", second)):
+            if yes + no:
+                estimates[name] = _wilson(yes, yes + no, n[name], level)
+    return Weighed(**estimates)
+
+
+NAMES = ("tpr", "tnr", "right", "rate", "youden")
+
+
+def _rates(share: FloatArray, pass_of: FloatArray, fail_of: FloatArray) -> dict[str, FloatArray]:
+    # A verdict that nobody gave, and so nobody labelled, weighs nothing.
+    first, second = np.nan_to_num(pass_of, nan=0.5), np.nan_to_num(fail_of, nan=0.5)
+    rate = share * first + (1 - share) * second
+    return _of(rate, share * first / rate, (1 - share) * (1 - second) / (1 - rate))
+
+
+def _rates_of_classes(share: FloatArray, tpr: FloatArray, tnr: FloatArray) -> dict[str, FloatArray]:
+    youden = tpr + tnr - 1
+    safe = np.where(np.abs(youden) < 1e-6, 1e-6, youden)
+    return _of(np.clip((share - 1 + tnr) / safe, 0, 1), tpr, tnr)
+
+
+def _of(rate: FloatArray, tpr: FloatArray, tnr: FloatArray) -> dict[str, FloatArray]:
+    right = rate * tpr + (1 - rate) * tnr
+    return {"tpr": tpr, "tnr": tnr, "right": right, "rate": rate, "youden": tpr + tnr - 1}
+
+
+def _estimate(value: float, draws: FloatArray, n: int, level: float) -> Estimate:
+    low, high = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    if np.isnan(value):
+        return Estimate(float(np.nanmedian(draws)), float(low), float(high), n=n, level=level)
+    return Estimate(value, min(float(low), value), max(float(high), value), n=n, level=level)
+
+
+def _wilson(yes: float, of: float, n: int, level: float) -> Estimate:
+    value, shrink = yes / of, float(t_quantiles(max(of - 1, 1), level)) ** 2 / of
+    half = np.sqrt(shrink * value * (1 - value) + shrink**2 / 4)
+    low, high = ((value + shrink / 2 + sign * half) / (1 + shrink) for sign in (-1, 1))
+    return Estimate(value, float(min(low, value)), float(max(high, value)), n=n, level=level)
+
+
+def _union(one: Estimate, other: Estimate) -> Estimate:
+    return Estimate(
+        one.value, min(one.low, other.low), max(one.high, other.high), n=one.n, level=one.level
+    )
+
+
+def youden(tpr: Estimate, tnr: Estimate) -> Estimate:
+    """J = TPR + TNR − 1 of two independent rates, its ends by MOVER on those of both.
+
+    low = J − √((TPR − l₁)² + (TNR − l₂)²), high likewise. Source: Zou & Donner (2008).
+    """
+    value = tpr.value + tnr.value - 1
+    below = float(np.hypot(tpr.value - tpr.low, tnr.value - tnr.low))
+    above = float(np.hypot(tpr.high - tpr.value, tnr.high - tnr.value))
+    return Estimate(
+        value, max(value - below, -1.0), min(value + above, 1.0), n=tpr.n + tnr.n, level=tpr.level
+    )

@@ -1,0 +1,10 @@
+"""What are scores of single answers worth?"""
+
+from __future__ import annotations
+
+from ...finding.question import Question
+from . import check
+
+QUESTION = Question(
+    name="scores", place=70, title="Judges of single answers", score_checks=check.CHECKS
+)
