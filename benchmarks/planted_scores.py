@@ -144,8 +144,8 @@ def graded(table: ScoreTable) -> tuple[dict[str, Grade], Overall, ScoreEvidence]
 
 @dataclass(slots=True)
 class Found:
-    """Grades and verdicts of the draws of one situation; `clear`: r shown above .50 and nothing
-    warns.
+    """Grades, verdicts and allowed uses of the draws of one situation; `clear`: r shown above .50
+    and nothing warns.
     """
 
     planted: Planted
@@ -153,6 +153,7 @@ class Found:
     draws: int
     grades: dict[str, Counter[Grade]]
     verdicts: Counter[str]
+    may: Counter[str]
     clear: int
 
     def alarms(self, check: str) -> int:
@@ -164,6 +165,7 @@ def run(planted: Planted, n: int, draws: int) -> Found:
     rng = np.random.default_rng([0, n, *planted.name.encode(), planted.people])
     grades: dict[str, Counter[Grade]] = {check.name: Counter() for check in CHECKS}
     verdicts: Counter[str] = Counter()
+    may: Counter[str] = Counter()
     clear = 0
     for _ in range(draws):
         one = draw(planted, n, rng)
@@ -183,10 +185,11 @@ def run(planted: Planted, n: int, draws: int) -> Found:
         for name, grade in given.items():
             grades[name][grade] += 1
         verdicts[overall.verdict] += 1
+        may.update(use for use, allowed in overall.use.items() if allowed.answer == "yes")
         r = evidence.agreement.association
         quiet = not {"warn", "fail"} & set(given.values())
         clear += quiet and r is not None and r.low > 0.5
-    return Found(planted, n, draws, grades, verdicts, clear)
+    return Found(planted, n, draws, grades, verdicts, may, clear)
 
 
 def fair() -> list[Planted]:
@@ -247,6 +250,7 @@ def false_alarms(draws: int) -> list[str]:
     pooled: dict[tuple[str, int, int], list[int]] = defaultdict(lambda: [0, 0])
     verdicts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     usual: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    measuring: dict[tuple[int, int], float] = {}
     clear: dict[tuple[int, int], float] = {}
     cells: list[tuple[int, str]] = []
     for planted in fair():
@@ -255,6 +259,7 @@ def false_alarms(draws: int) -> list[str]:
             verdicts[planted.people, n] += found.verdicts
             if planted.noise == planted.judge_noise == 0.5 and planted.shape == "even":
                 usual[planted.people, n] = found.verdicts
+                measuring[planted.people, n] = found.may["measure"] / draws
                 clear[planted.people, n] = found.clear / draws
             for check, given in found.grades.items():
                 asked = draws - given["unknown"]
@@ -283,11 +288,9 @@ def false_alarms(draws: int) -> list[str]:
         for c in columns
     ]
     lines.append(f"| *do not trust* | ≤ {RARE:g} | {' | '.join(shares)} |")
-    shares = [
-        at_least(TRUSTED if n >= 100 else None, usual[k, n]["trust"] / draws, 3) for k, n in columns
-    ]
+    shares = [at_least(TRUSTED if n >= 100 else None, measuring[k, n], 3) for k, n in columns]
     wanted = f"– / {TRUSTED:g} / {TRUSTED:g}"
-    lines.append(f"| *trust*, noise .5, even | ≥ {wanted} | {' | '.join(shares)} |")
+    lines.append(f"| *may measure*, noise .5, even | ≥ {wanted} | {' | '.join(shares)} |")
     shares = [f"{usual[column]['cannot_say'] / draws:.3f}" for column in columns]
     lines.append(f"| *cannot say*, noise .5, even | | {' | '.join(shares)} |")
     shares = [f"{clear[column]:.3f}" for column in columns]

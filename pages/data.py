@@ -15,8 +15,8 @@ if people.visitor() == "editor":
         uploads.to_disk(st.session_state.get("files", ()))
         files = st.file_uploader(
             "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, "
-            "Parquet), what Inspect, promptfoo, DeepEval, MLflow, Phoenix, Langfuse, Ragas or "
-            "lm-eval wrote, a benchmark's file, or a ZIP of several",
+            "Parquet, Excel), what Inspect, promptfoo, DeepEval, MLflow, Phoenix, Langfuse, Ragas "
+            "or lm-eval wrote, a benchmark's file, or a ZIP of several",
             accept_multiple_files=True,
             key="files",
         )

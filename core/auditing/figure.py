@@ -28,15 +28,14 @@ ALL_ROWS = 100
 WIDEST_BAND = 0.2
 """People farther apart than this, as a share, are no band that a judge could be in."""
 NAMED = 5
-ROW, LONG_ROW, LINE = 22, 30, 25
-"""Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone.
-"""
+ROW, LONG_ROW = 22, 30
+"""Height of a row of the strip, and of one with names in two lines."""
 HEADS = 36
 """Pixels for the heads of a matrix, in two lines."""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
-NARROW_HEAD, NARROW_FOOT, NARROW_GAP = 20, 43, 0.06
+NARROW_HEAD, NARROW_FOOT, NARROW_GAP = 20, 41, 0.06
 LEAST_INNER = 56
 """Height of a panel's inside that the word at its reference line needs."""
 NOTES = 0.7

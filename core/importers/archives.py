@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import UnreadableFile
 from ..labels import shown
-from .source import MAX_DEPTH, depth, refuse_unfolding, unpack_zstd, unpacked_limit
+from .bounds import MAX_DEPTH, depth, refuse_unfolding, unpack_zstd, unpacked_limit
 
 ZIP = b"PK\x03\x04"
 MAX_MEMBERS = 200_000
@@ -94,6 +94,11 @@ class Archive:
 def is_workbook(archive: Archive) -> bool:
     """Whether an archive is an Excel workbook, or a document of that family."""
     return "[Content_Types].xml" in archive.names
+
+
+def is_excel(archive: Archive) -> bool:
+    """Whether an archive is a workbook in the XML of Excel since 2007, with macros or without."""
+    return any(name.casefold() == "xl/workbook.xml" for name in archive.names)
 
 
 def is_inspect_log(archive: Archive) -> bool:

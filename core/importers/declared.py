@@ -16,9 +16,9 @@ from typing import Any
 
 from ..labels import GRADES, UNGRADED, grade_word, normalise
 from ..schema import SCORES, Form
+from .bounds import MAX_DEPTH, depth
 from .columns import BadCell, parse_float, text_hash
 from .native import REPEATS, BadField, NativeFile, NativeFormat, Reader, Vote, number, text
-from .source import MAX_DEPTH, depth
 from .tables import Record
 
 Scopes = Mapping[str, Any]

@@ -11,12 +11,23 @@ from pathlib import Path
 
 from ..errors import UnreadableFile
 from ..files import shown_name
-from .archives import ZIP, Archive, inspect_log, is_inspect_log, is_workbook
+from .archives import ZIP, Archive, inspect_log, is_excel, is_inspect_log, is_workbook
 from .source import FOREIGN, read_path, stem_of
 
 MAX_FILES = 10_000
 """Most files of a folder or pattern."""
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".eval", ".zip")
+ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    ".pq",
+    ".xlsx",
+    ".eval",
+    ".zip",
+)
 """Files of a folder or archive that are read; each may also end in .gz or .zst."""
 
 
@@ -112,6 +123,8 @@ def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
     if is_inspect_log(archive):
         sha256 = hashlib.sha256(raw).hexdigest()
         return [Given(name=name, data=inspect_log(archive), sha256=sha256)]
+    if is_excel(archive):
+        return [Given(name=name, data=data)]
     if is_workbook(archive):
         raise UnreadableFile(f"{name}: byte 1: the file is {FOREIGN[ZIP][0]}. {FOREIGN[ZIP][1]}.")
     infos = sorted(
@@ -131,6 +144,10 @@ def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
         own = shown_name(info.filename.rsplit("/", 1)[-1])
         if inner[:4] == ZIP:
             log = Archive(f"{name}: {own}", inner, max_bytes)
+            if is_excel(log):
+                archive.left -= min(archive.left, sum(part.file_size for part in log.members))
+                given.append(Given(name=own, data=inner, together=together))
+                continue
             if not is_inspect_log(log):
                 raise UnreadableFile(
                     f"{name}: {own} is an archive in an archive. Unpack the outer one."

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import hashlib
-import io
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
+from .archives import ZIP, Archive, is_excel
+from .bounds import GZIP, ZSTD, refuse_unfolding, unpack_gzip, unpack_zstd, unpacked_limit
 from .plain import sqlite_as_csv, without_separator_line, without_titles
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-# The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
-_RATIO = 200
-_FREE = 64 * 1024**2
 MAX_COLUMNS = 10_000
 """Most columns of a table, or different keys of JSON objects."""
 MAX_ROWS = 100_000_000
@@ -29,24 +22,10 @@ MAX_ROWS = 100_000_000
 MAX_CELLS = 100_000_000
 """Most cells (rows × columns) of a table with more than `_NARROW` columns."""
 _NARROW = 64
-MAX_TEXT = 1024**3
-"""Most bytes of the texts of a Parquet file, each written out as often as it stands there, unless
-the file has a twentieth of them: a page of a kilobyte can say a text a million times.
-"""
-_REPEATED = 20
-MAX_DEPTH = 64
-"""How deep JSON may be nested."""
-_LARGE = 4 * 1024**2
-_BYTES_PER_OBJECT, _BYTES_PER_COMMA = 24, 4
-"""JSON larger than `_LARGE` with less text than that would unfold to a hundred times its size in
-memory.
-"""
 _HELD = 32 * 1024**2
 """Bytes of a delimited file that are held while it is read; a larger one is read part by part."""
-_HEAD, _STEP = 4 * 1024**2, 4 * 1024**2
-"""Bytes of a file that are looked at, and unpacked, at once."""
-_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_HEAD = 4 * 1024**2
+"""Bytes of a file that are looked at at once."""
 _BOM = b"\xef\xbb\xbf"
 _MULTIBYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
@@ -67,6 +46,8 @@ _SUFFIXES = (
     ".json",
     ".parquet",
     ".pq",
+    ".xlsx",
+    ".xlsm",
 )
 
 _JSON = re.compile(rb"\s*[{\[]")
@@ -104,7 +85,8 @@ class Source:
     path : of a delimited file that is too large to be held: `data` is its beginning.
     size : in bytes.  rows : lines of a delimited file, at least.
     encoding : that the file had; `data` is UTF-8.  separator : that its first line names (`sep=;`).
-    notes : on lines left out above the header.
+    notes : on what was left out around the table, such as lines above the header, of which there
+        are `above`.
     """
 
     name: str
@@ -119,6 +101,7 @@ class Source:
     encoding: Encoding = "UTF-8"
     separator: str | None = None
     notes: tuple[str, ...] = ()
+    above: int = 0
 
     @property
     def stem(self) -> str:
@@ -165,7 +148,12 @@ def open_source(
     if raw.startswith((GZIP, ZSTD)):
         unpack = unpack_gzip if raw.startswith(GZIP) else unpack_zstd
         unpacked = unpack(name, raw, unpacked_limit(len(raw), max_bytes))
-    for magic, (kind, remedy) in FOREIGN.items():
+    workbook = None
+    if unpacked.startswith(ZIP) and is_excel(archive := Archive(name, unpacked, max_bytes)):
+        from .containers import workbook_as_csv
+
+        workbook = workbook_as_csv(archive)
+    for magic, (kind, remedy) in () if workbook else FOREIGN.items():
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
     if unpacked[8:12] == b"DUCK":
@@ -180,8 +168,8 @@ def open_source(
         unpacked = sqlite_as_csv(name, unpacked, max_bytes)
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
-    text, encoding = _text(name, unpacked)
-    if _JSON.match(text):
+    text, encoding = _text(name, workbook[0] if workbook else unpacked)
+    if not workbook and _JSON.match(text):
         refuse_unfolding(name, text)
         return Source(
             name=name, data=text, sha256=sha256, kind="json", folders=folders, together=together
@@ -189,19 +177,21 @@ def open_source(
     if b"\n" not in text:
         # Old programs end a line with CR alone.
         text = text.replace(b"\r", b"\n")
-    text, separator = without_separator_line(text)
-    text, note = without_titles(text, separator)
+    table, separator = (text, ",") if workbook else without_separator_line(text)
+    table, note = without_titles(table, separator)
+    above = text[: len(text) - len(table)]
     return Source(
         name=name,
-        data=text,
+        data=table,
         sha256=sha256,
         kind="delimited",
         together=together,
-        size=len(text),
-        rows=max(text.count(b"\n"), text.count(b"\r")),
+        size=len(table),
+        rows=max(table.count(b"\n"), table.count(b"\r")),
         encoding=encoding,
         separator=separator,
-        notes=(note,) if note else (),
+        notes=tuple(filter(None, (workbook[1] if workbook else None, note))),
+        above=max(above.count(b"\n"), above.count(b"\r")),
     )
 
 
@@ -269,120 +259,6 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
             "the columns "
             "that the votes need, or split the file."
         )
-
-
-def unpack_gzip(name: str, raw: bytes, limit: int) -> bytes:
-    """Unpack gzip, never more than `limit` bytes. Raises UnreadableFile: cut, damaged, or more."""
-    parts: list[bytes] = []
-    size = 0
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            while part := file.read(_STEP):
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} "
-                        "bytes unpacks to more "
-                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, "
-                        "or split it."
-                    )
-    except EOFError:
-        raise UnreadableFile(
-            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be "
-            "unpacked). "
-            "Copy or download the file again."
-        ) from None
-    except (OSError, zlib.error) as error:
-        raise UnreadableFile(
-            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or "
-            "download "
-            "the file again."
-        ) from None
-    unpacked = b"".join(parts)
-    if unpacked[:2] == GZIP:
-        raise UnreadableFile(
-            f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once."
-        )
-    if not unpacked:
-        raise UnreadableFile(
-            f"{name}: the gzip file is empty inside. Save it again with a header and at least one "
-            "row."
-        )
-    return unpacked
-
-
-def unpack_zstd(name: str, raw: bytes, limit: int) -> bytes:
-    """Unpack zstd, never more than `limit` bytes. Raises UnreadableFile: cut, damaged, or more."""
-    import pyarrow as pa
-
-    parts: list[bytes] = []
-    size = 0
-    try:
-        with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
-            while part := stream.read(_STEP):
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: {len(raw):,} bytes of zstd unpack "
-                        f"to more than {limit:,} bytes, which no file of votes does. Unpack it "
-                        "yourself, or split it."
-                    )
-    except (OSError, pa.ArrowException) as error:
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        raise UnreadableFile(
-            f"{name}: the zstd data is cut off or damaged after {size:,} unpacked bytes ({first}). "
-            "Copy or download the file again."
-        ) from None
-    if not size:
-        raise UnreadableFile(
-            f"{name}: the zstd file is empty inside, or cut off. Save it again with a header and "
-            "at least one row."
-        )
-    return b"".join(parts)
-
-
-def unpacked_limit(packed: int, max_bytes: int) -> int:
-    """Most bytes that a file of so many may unpack to."""
-    return min(max_bytes, max(_FREE, _RATIO * packed))
-
-
-def text_limit(packed: int, max_bytes: int) -> int:
-    """Most bytes of text that a Parquet file of so many bytes may write out."""
-    return min(max_bytes, max(MAX_TEXT, _REPEATED * packed))
-
-
-def refuse_unfolding(name: str, text: bytes) -> None:
-    """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in
-    it.
-    """
-    if len(text) < _LARGE:
-        return
-    for what, count, least in (
-        ("objects", text.count(b"{"), _BYTES_PER_OBJECT),
-        ("values", text.count(b",") + text.count(b"["), _BYTES_PER_COMMA),
-    ):
-        if count * least > len(text):
-            raise UnreadableFile(
-                f"{name}: {count:,} {what} in {len(text):,} bytes: fewer than {least} bytes each, "
-                "which no "
-                "file of votes has. Check what wrote it."
-            )
-
-
-def depth(text: bytes) -> int:
-    """How deep JSON is nested at most. Brackets in strings count only where the limit seems
-    exceeded.
-    """
-    brackets = _deepest(text)
-    return _deepest(_STRINGS.sub(b"", text)) if brackets > MAX_DEPTH else brackets
-
-
-def _deepest(text: bytes) -> int:
-    brackets = np.frombuffer(text.translate(None, _NO_BRACKETS), np.uint8)
-    opening = (brackets == ord("[")) | (brackets == ord("{"))
-    return int(np.cumsum(np.where(opening, np.int8(1), np.int8(-1)), dtype=np.int32).max(initial=0))
 
 
 def read_path(name: str, path: Path, max_bytes: int) -> bytes:

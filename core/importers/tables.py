@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..errors import UnreadableFile
 from ..files import Progress
 from ..labels import shown
+from .bounds import MAX_DEPTH, depth, text_limit, unpacked_limit
 from .columns import (
     Cells,
     JoinedCells,
@@ -34,7 +35,7 @@ from .columns import (
     wide_cells,
 )
 from .plain import DELIMITERS
-from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size, text_limit, unpacked_limit
+from .source import MAX_COLUMNS, Source, refuse_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,7 +124,7 @@ def read_delimited(source: Source, progress: Progress | None = None) -> TextTabl
     cells, ragged = _split(source, delimiter, len(header), progress)
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
-            f"{source.name}: line 1: the header cannot be split into columns "
+            f"{source.name}: line {_header_line(source)}: the header cannot be split into columns "
             f"({shown(ragged[0].text)}). "
             "Close its quotes, or write names without quotes."
         )
@@ -138,8 +139,8 @@ def read_delimited(source: Source, progress: Progress | None = None) -> TextTabl
     rows = len(cells[0]) + len(ragged)
     if rows == 0:
         raise UnreadableFile(
-            f"{source.name}: line 2: the file has a header but no rows. Add at least one row of "
-            "votes."
+            f"{source.name}: line {_header_line(source) + 1}: the file has a header but no rows. "
+            "Add at least one row of votes."
         )
     row = np.arange(1, rows + 1, dtype=np.int32)
     row = np.delete(row, [bad.number - 2 for bad in ragged]) if ragged else row
@@ -233,9 +234,9 @@ def _split(
             if threads:
                 continue
             if len(ragged) > MAX_RAGGED:
+                line = ragged[0].number + _header_line(source) - 1
                 raise UnreadableFile(
-                    f"{source.name}: line {ragged[0].number}: more than {MAX_RAGGED:,} rows have "
-                    "another "
+                    f"{source.name}: line {line}: more than {MAX_RAGGED:,} rows have another "
                     f"number of cells than the header, which has {width}. Check the header and "
                     "the separator."
                 ) from None
@@ -258,13 +259,19 @@ def unguard(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def _refuse_labels_alone(name: str, start: str) -> None:
+def _header_line(source: Source) -> int:
+    """Number of the line of the header in the file, from 1."""
+    blank = source.data[: len(source.data) - len(source.data.lstrip(b"\r\n"))]
+    return 1 + source.above + max(blank.count(b"\n"), blank.count(b"\r"))
+
+
+def _refuse_labels_alone(place: str, start: str) -> None:
     """Refuse a file of one label a line, as FairEval's people gave them, for what it is."""
     lines = [line.strip() for line in start.splitlines() if line.strip()]
     labels = sorted({*lines})
     if len(lines) >= 3 * len(labels) and 2 <= len(labels) <= 5:
         raise UnreadableFile(
-            f"{name}: line 1: the file holds one label a line ({', '.join(map(shown, labels))}) "
+            f"{place}: the file holds one label a line ({', '.join(map(shown, labels))}) "
             "and does not say of what. Put the name of the item and of whoever labelled it beside "
             "each, in the order of the questions, under a header such as item_id,judge,vote."
         )
@@ -272,11 +279,11 @@ def _refuse_labels_alone(name: str, start: str) -> None:
 
 def _header(source: Source) -> tuple[str, list[str]]:
     """Delimiter and column names: the delimiter that splits the first record into most columns."""
-    name = source.name
     start = source.data[:_HEADER_LIMIT].decode("utf-8", "ignore").lstrip("\r\n")
     if start.lstrip()[:1] == "<":
         raise UnreadableFile(
-            f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
+            f"{source.name}: line {_header_line(source)}: the file is HTML or XML. Download the "
+            "raw file, or save it as CSV."
         )
     found: list[tuple[int, int, str, list[str]]] = []
     for order, delimiter in enumerate([source.separator] if source.separator else DELIMITERS):
@@ -287,14 +294,16 @@ def _header(source: Source) -> tuple[str, list[str]]:
         found.append((len(cells), -order, delimiter, [cell.strip() for cell in cells]))
     width, _, delimiter, cells = max(found, default=(0, 0, ",", []))
     if width < 2:
-        _refuse_labels_alone(name, start)
+        place = f"{source.name}: line {_header_line(source)}"
+        _refuse_labels_alone(place, start)
         raise UnreadableFile(
-            f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must "
+            f"{place}: one column only ({shown(cells[0] if cells else '')}). The file must "
             "be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
-    refuse_size(name, source.rows, width)
-    _refuse_twice(f"{name}: line 1: columns", cells)
+    refuse_size(source.name, source.rows, width)
+    if len(set(cells)) < width:
+        _refuse_twice(f"{source.name}: line {_header_line(source)}: columns", cells)
     return delimiter, cells
 
 
@@ -305,7 +314,7 @@ def _refuse_open_quote(source: Source, columns: Mapping[str, Cells], ragged: Seq
     whole = source.text().rstrip("\r\n")
     for tail in (tail.rstrip("\r\n") for tail in tails):
         if whole.endswith(tail[-200:]):
-            line = whole.count("\n") - tail.count("\n") + 1
+            line = source.above + whole.count("\n") - tail.count("\n") + 1
             raise UnreadableFile(
                 f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
                 "the file is "

@@ -1,8 +1,7 @@
 """Cells: votes counted once, when they are loaded, to what nearly every question starts from.
 
-Each is one portable SELECT over votes. A store keeps it as a table; where a selection has
-conditions that a cell cannot tell, and on an engine that keeps none, the same SELECT counts the
-votes.
+Each is one SELECT over votes. A store keeps it as a table; where a selection has conditions that a
+cell cannot tell, the same SELECT counts the votes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import duckdb
 
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..files import is_text, shown_name
-from ..installation import data_folder
+from ..installation import PROGRAM, data_folder
 from ..schema import RowsRead
 from . import damage, upgrades
 from .schema import TABLES, VERSION, needed_by
@@ -429,6 +429,12 @@ def _connect(
             ) from error
         if place is not None and (damage.is_damage(error) or damage.is_foreign_log(error)):
             raise damage.damaged(place, error, opened=False) from error
+        # Asked last: to close a file lets go of the locks that this process has on it.
+        if place is not None and damage.is_sqlite(place):
+            raise UnreadableFile(
+                f"{place} is a database of SQLite, and no store. Load it into one: {PROGRAM} "
+                f"import {place.name} --store votes.duckdb"
+            ) from error
         other = "" if read_only else " Name another with --store or APPELLATE_STORE."
         raise UnreadableFile(f"The store {place} cannot be opened ({reason}).{other}") from error
 

@@ -192,6 +192,15 @@ def set_aside(place: Path) -> str:
     )
 
 
+def is_sqlite(place: Path) -> bool:
+    """Whether a file is a database of SQLite, which DuckDB opens where its extension is."""
+    try:
+        with place.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
 def is_unreadable_log(place: Path) -> bool:
     """Whether a log is there that DuckDB would take for an empty one."""
     with suppress(OSError), log_of(place).open("rb") as file:

@@ -181,11 +181,16 @@ MARK, AT = b"DUCK", 8
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class StoredDataset:
-    """All judgements of one kind in a data set of another store; simulated as they are there."""
+    """All judgements of one kind in a data set of another store; simulated as they are there.
+
+    labels : how many of them were given at the desk there; their order, repeats and undo are not
+        taken along.
+    """
 
     dataset: str
     simulated: bool
     reading: ImportResult
+    labels: int
 
 
 def is_database(path: Path) -> bool:
@@ -221,8 +226,15 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
             selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
             rows = listed(store, selected, selected.filter)
             if rows.num_rows:
+                ((labels,),) = store.rows(
+                    """select count(*) from label_rows r join labelling b on b.dataset = r.dataset
+                       join datasets d on d.id = r.dataset
+                       where not r.of_file and d.name = ? and b.kind = ?""",
+                    [dataset, kind],
+                )
+                reading = as_reading(file, kind, rows)
                 yield StoredDataset(
-                    dataset=dataset, simulated=simulated, reading=as_reading(file, kind, rows)
+                    dataset=dataset, simulated=simulated, reading=reading, labels=labels
                 )
 
 

@@ -42,11 +42,12 @@ def write_answer(
 
     labelling : number of the labelling whose card was answered (`LabelPlan.number`).
 
-    Raises InvalidOption: the name of the person is empty or a judge's, or the place is none.
+    Raises InvalidOption: the name of the person is empty, not of printable characters or a judge's
+    but for case and blanks; or the place is none.
     LabellingReplaced: that labelling is no more.
     """
-    if not person.strip():
-        raise InvalidOption("The name of the person who labels is empty")
+    if not person.strip() or not person.isprintable():
+        raise InvalidOption(f"{person!r} is no name of a person; take one of letters")
     with store.change() as change:
         unit = _unit(change, dataset, labelling, place)
         again = _said_before(change, unit, person)
@@ -133,7 +134,8 @@ def _said_before(change: Change, unit: _Unit, person: str) -> bool:
     for kind in ("tallies", "scores"):
         if change.count(
             f"""select count(*) from {kind} t join judges j on j.id = t.judge
-                where t.dataset = ? and j.name = ? and not t.human""",
+                where t.dataset = ? and not t.human
+                and lower(trim(j.name)) = lower(trim(?))""",
             [number, person],
         ):
             raise InvalidOption(f"{person!r} is the name of a judge; take another for the person")

@@ -21,7 +21,14 @@ from ..memory import LARGE, give_back
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
-from .label_gold import delete_judgements, forget_log, give_gold, make_way, take_labels_out
+from .label_gold import (
+    SAME_ANSWER,
+    delete_judgements,
+    forget_log,
+    give_gold,
+    make_way,
+    take_labels_out,
+)
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, OF_FILE, RUBRIC, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -57,9 +64,9 @@ class LoadReport:
     loaded : new ones. duplicates : ones left out because the same is there, or twice in the file.
     conflicts : ones whose key is taken by other content, and comparisons with another gold label;
     replaced : how many of those replaced what was stored. rejected : rejects of the reading, and
-        gold labels
-    of a gold-only file that meet no stored comparison. unread : rows of the reading without a
-    confidence that could not be read. gold_filled : stored comparisons that received gold.
+        gold labels of a gold-only file that meet no stored comparison. unread : rows of the reading
+        without a confidence that could not be read. gold_filled : stored comparisons, or answers,
+        that received gold.
     already_loaded : the ledger knows these very judgements for this data set, and nothing changed.
     datasets : names, as they are now, of the data sets that the reading goes to.
     """
@@ -83,9 +90,8 @@ class LoadReport:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
         parts = [f"{counted(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
-        parts += (
-            [f"{counted(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
-        )
+        about = "answer" if self.kind == "scores" else "comparison"
+        parts += [f"{counted(self.gold_filled, about)} given gold"] if self.gold_filled else []
         parts += [f"{counted(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
         parts += [f"{counted(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
@@ -668,6 +674,8 @@ def _settle(
             from fresh f join {layout.kind} v on {same}"""
     )
     stored: str = layout.kind
+    if layout.kind == "scores":
+        counts["gold_filled"] += _share_gold_of_answers(change)
     if layout.details:
         stored = (
             f"(select x.*, d.* exclude (vote) from {stored} x left join details d on d.vote = x.id)"
@@ -681,10 +689,46 @@ def _settle(
     if met["conflicts"] and replace:
         met["replaced"] = met["conflicts"]
         delete_judgements(change, layout.kind, "select old from met_other")
+        if layout.kind == "scores":
+            # Rows of other raters, which this file does not have.
+            change.execute(
+                f"""update scores set gold = m.gold from ({GIVEN_GOLD}) m
+                    where {SAME_ANSWER.replace("v.", "scores.")} and scores.gold <> m.gold"""
+            )
         change.execute("delete from met where new in (select new from met_other)")
     if met:
         change.execute("delete from fresh where id in (select new from met)")
     return counts + met
+
+
+GIVEN_GOLD = """select dataset, item, model, metric, min(gold) as gold from fresh
+                where gold is not null group by all having min(gold) = max(gold)"""
+"""Gold of the incoming answers, where their rows do not differ in it."""
+
+
+def _share_gold_of_answers(change: Change) -> int:
+    """Give stored answers that no file had gold of what the incoming rows have, and incoming rows
+    without gold what files said before; how many stored answers got gold.
+
+    Gold is of the answer, whoever scored it. Where a stored one differs it is a conflict.
+    """
+    of_files = "v.id not in (select l.score from label_gold l where l.score is not null)"
+    change.execute(
+        f"""create temp table filled as
+            select m.* from ({GIVEN_GOLD}) m join scores v on {SAME_ANSWER}
+            group by all having count_if(v.gold is not null and {of_files}) = 0;
+            delete from label_gold where score in
+                (select v.id from scores v join filled m on {SAME_ANSWER});
+            update scores set gold = m.gold from filled m
+            where {SAME_ANSWER.replace("v.", "scores.")};
+            update fresh set gold = m.gold
+            from (select dataset, item, model, metric, min(gold) as gold from scores v
+                  where gold is not null and {of_files} group by all) m
+            where fresh.gold is null and {SAME_ANSWER.replace("v.", "fresh.")}"""
+    )
+    number = change.count("select count(*) from filled")
+    change.execute("drop table filled")
+    return number
 
 
 def _compare(change: Change, layout: Layout, pairs: str, stored: str) -> Counter[str]:

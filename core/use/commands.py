@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidOption, NoUsableVotes
 from ..extras import APP, COLLECT, require
 from ..files import Progress, file_to_read, part_of, shown_progress, written_whole
-from ..finding.wording import one_line
+from ..finding.wording import count, one_line
 from ..installation import PROGRAM, serve
 from ..options import from_flags, pair
 from ..schema import FORMS, Selection
@@ -241,6 +241,11 @@ def run_import(options: argparse.Namespace) -> int:
                 )
                 name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
                 told.append(f"{name}: {one_line(report.sentence)}")
+                if found.labels:
+                    told.append(
+                        f"  {count(found.labels, 'label')} of people came along as judgements; "
+                        f"to label on, to repeat or to undo, open {one_line(found.reading.name)}"
+                    )
             for k, reading in enumerate(readings):
                 start, end = (0.5 + 0.5 * (k + done) / len(readings) for done in (0, 1))
                 part = part_of(progress, start, end)
@@ -313,10 +318,9 @@ def _open(path: Path, *, read_only: bool = False) -> Store:
     return store
 
 
-def run_export(options: argparse.Namespace) -> int:
-    from ..store.export import write_file
-
-    path, out = _store(options), Path(options.out)
+def _existing_store(options: argparse.Namespace) -> Path:
+    """Where the store of a command is. Raises NoUsableVotes: nothing is there."""
+    path = _store(options)
     # Opening it says so of a folder that may not be looked into.
     with suppress(PermissionError):
         if not path.exists():
@@ -324,6 +328,14 @@ def run_export(options: argparse.Namespace) -> int:
                 f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store "
                 f"{path}"
             )
+    return path
+
+
+def run_export(options: argparse.Namespace) -> int:
+    from ..store.export import write_file
+
+    path, out = _existing_store(options), Path(options.out)
+    with suppress(PermissionError):
         if out.exists() and path.samefile(out):
             raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
@@ -428,7 +440,7 @@ def run_label(options: argparse.Namespace) -> int:
     if options.files:
         readings = _readings(options, lambda *_: None)
         _refuse_mostly_rejected(readings)
-    with _open(_store(options)) if options.store else Store.open() as store:
+    with _open(_existing_store(options)) if options.store else Store.open() as store:
         for reading in readings if options.files else ():
             store.load(reading)
         dataset, kind = only_dataset(store, options.dataset)

@@ -45,7 +45,7 @@ def test_browser_decision_evidence_and_checks_are_in_view(visitor):
     for part in ("wide-strip", "wide-matrix"):
         drawn(visitor, part)
         assert inside(visitor, f".st-key-{part} .js-plotly-plot", 1440) == []
-    assert visitor.page.locator(".st-key-word-ok").inner_text().startswith("✓ Trust ·")
+    assert visitor.page.locator(".st-key-word-ok").inner_text().startswith("✓ May decide ·")
     for key in ("card", "wide-strip", "wide-matrix"):
         box = visitor.page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 900, key

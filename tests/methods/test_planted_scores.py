@@ -73,11 +73,12 @@ def test_faults_are_found_and_fair_judges_left_alone() -> None:
 
 
 @pytest.mark.thorough
-def test_three_people_trust_fair_judges_and_no_inverted_one() -> None:
+def test_beside_three_people_fair_judges_may_measure_and_no_inverted_one() -> None:
     fair_judge = run(Planted(people=3), 100, 60)
-    assert fair_judge.verdicts["trust"] >= 48
+    assert fair_judge.may["measure"] >= 48
     assert run(Planted(fault="inverted", people=3), 30, 60).verdicts["do_not_trust"] == 60
-    assert run(Planted(fault="noisy, r .35", people=3), 100, 60).verdicts["trust"] == 0
+    noisy = run(Planted(fault="noisy, r .35", people=3), 100, 60)
+    assert noisy.may["decide"] == noisy.verdicts["trust"] == 0
 
 
 def test_what_is_not_as_wanted_is_marked() -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,18 @@ def test_gates_that_pass(server: tuple[Path, Environment], job: Path) -> None:
     assert list(document["judges"]) == ["sim-judge-careful"]
     suites = ElementTree.parse(job / "out" / "junit.xml").getroot()
     assert [suite.get("name") for suite in suites] == ["sim-judge-careful", "gates"]
+
+
+def test_a_package_that_is_not_there_is_no_gate_that_failed(job: Path, tmp_path: Path) -> None:
+    """Python ends with 1 where it has no such module, as the audit does where a gate fails."""
+    done = subprocess.run(
+        [sys._base_executable, "-I", str(REPOSITORY / ".ci" / "action.py")],
+        cwd=job,
+        env={"AUDIT_FILES": "votes/*.csv", "AUDIT_OUT": str(tmp_path / "out"), "PATH": ""},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 70, done.stderr
 
 
 @pytest.mark.thorough

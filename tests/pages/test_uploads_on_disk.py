@@ -3,6 +3,7 @@
 import asyncio
 import errno
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -200,7 +201,9 @@ def test_a_visitor_who_clears_the_cache_lets_go_of_no_store(
         async with uploads.while_served(None):
             getattr(AppSession, uploads.CLEAR_CACHE)(session)
 
-    asyncio.run(served())
+    # A thread of its own: a browser's test may have left an event loop running in this one.
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(asyncio.run, served()).result()
     assert session._session_state == {}
     assert get_store() is held
     assert held.datasets() == []

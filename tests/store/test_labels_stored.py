@@ -437,3 +437,32 @@ def test_the_win_rate_of_two_models_beside_each_judge(store):
 def test_nothing_to_label():
     with Store.open() as store, pytest.raises(AppellateError):
         open_desk(store, "nothing")
+
+
+@pytest.mark.parametrize("person", ["careful", " Careful ", "a\x00b", "a\ud800", " "])
+def test_a_person_has_a_printable_name_that_no_judge_has(store, person):
+    desk = open_desk(store, "votes", seed=4)
+    with pytest.raises(InvalidOption, match=r"name of a (judge|person)"):
+        desk.answer(person, desk.cards("me")[0], "1")
+    assert label_log(store, "votes") == ()
+
+
+def test_labels_of_another_store_come_along_as_judgements_and_it_is_said(tmp_path, capsys):
+    with Store.open(tmp_path / "one.duckdb") as first:
+        first.load(read([("votes.csv", unlabelled(20).encode())])[0])
+        label(open_desk(first, "votes", seed=4), 3)
+    assert main(["import", str(tmp_path / "one.duckdb"), "--store", str(tmp_path / "two")]) == 0
+    said = capsys.readouterr().out
+    assert "3 labels of people came along as judgements; to label on" in said
+    assert said.rstrip().endswith("open one.duckdb")
+
+
+def test_gold_that_a_later_file_has_is_given_to_answers_that_are_there():
+    head, rows = "item_id,judge,score", ["a,gpt,1", "b,gpt,0"]
+    with Store.open() as made:
+        made.load(read([("one.csv", "\n".join([head, *rows]).encode())])[0], dataset="d")
+        later = "\n".join([head + ",gold", *(row + ",1" for row in rows)])
+        report = made.load(read([("two.csv", later.encode())])[0], dataset="d")
+        assert (report.gold_filled, report.duplicates, report.conflicts) == (2, 2, 0)
+        assert "2 answers given gold" in report.sentence
+        assert made.rows("select distinct gold from scores") == [(1.0,)]

@@ -300,7 +300,8 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     results, look = state.found.checks, state.look
     shown = _asked(results)
     _cells("wide-matrix", check_matrix(results, rows, shown, signs=signs, theme=look), rows)
-    own = _asked([result for result in results if result.judge == judge])
+    # A phone has no room for checks that say nothing; what they lack is said above, and below.
+    own = _asked([one for one in results if one.judge == judge and one.grade != "unknown"])
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
     st.text(answer(state.found.checks, state.found.overall))
