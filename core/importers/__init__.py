@@ -347,67 +347,6 @@ def _open(
 
     Raises AmbiguousLabels: a plan leaves open what only the owner of the file knows.
     """
-    try:
-        found = _open_by_names(given, options, progress)
-    except (UnreadableFile, AmbiguousLabels) as error:
-        if not by_plan.wanted(options):
-            raise
-        return _planned_file(given, None, options, error)
-    if isinstance(found, NativeFile) or not by_plan.wanted(options):
-        return found
-    if found.shape not in (None, DIRECT):
-        return found
-    return _planned_file(given, found, options, None)
-
-
-def _planned_file(
-    given: Given, found: _TableFile | None, options: ReadOptions, error: AppellateError | None
-) -> _TableFile:
-    """What of a reading by names and a plan is taken, see `by_plan`."""
-    table = found.table if found else None
-    if found is not None and by_plan.is_large(found.table):
-        return found
-    if found is not None:
-        try:
-            found = replace(found, result=_read_table(found))
-        except (UnreadableFile, AmbiguousLabels) as refused:
-            error = refused
-    result = found.result if found else None
-    canonical = table is not None and by_plan.is_canonical(table.columns)
-    if found is not None and canonical and result is not None and not result.rejects.num_rows:
-        return found
-    plan = by_plan.plan_of(given.name, given.data, table, options)
-    taken = None
-    if plan is not None and plan.admitted:
-        planned = by_plan.as_table(plan, options)
-        taken = _TableFile(
-            source=found.source if found else by_plan.source_of(given),
-            table=planned.table,
-            shape=DIRECT if planned.scores else None,
-            options=planned.options,
-        )
-        taken = replace(taken, result=_read_table(taken))
-    elif plan is not None and plan.questions and not canonical:
-        raise by_plan.refusal(plan, given.name)
-    if found is None or result is None:
-        if taken is None:
-            assert error is not None
-            if found is not None:
-                return found
-            raise error
-        return taken
-    if taken is None or taken.result is None or by_plan.same(result, taken.result):
-        return found
-    if plan is not None and plan.names_nobody and by_plan.of_people(result):
-        return found
-    if canonical and taken.result.rejects.num_rows >= result.rejects.num_rows:
-        return found
-    return taken
-
-
-def _open_by_names(
-    given: Given, options: ReadOptions, progress: Progress | None = None
-) -> NativeFile | _TableFile:
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
@@ -418,6 +357,65 @@ def _open_by_names(
         )
     source = open_source(given.name, given.data, options.max_bytes, given.together)
     source = replace(source, sha256=given.sha256 or source.sha256)
+    try:
+        found = _open_by_names(source, options, progress)
+    except (UnreadableFile, AmbiguousLabels) as error:
+        if not by_plan.wanted(options):
+            raise
+        return _planned_file(source, None, options, error)
+    if isinstance(found, NativeFile) or not by_plan.wanted(options):
+        return found
+    if found.shape not in (None, DIRECT):
+        return found
+    return _planned_file(source, found, options, None)
+
+
+def _planned_file(
+    source: Source, found: _TableFile | None, options: ReadOptions, error: AppellateError | None
+) -> _TableFile:
+    """What of a reading by names and a plan is taken, see `by_plan`."""
+    if found is not None:
+        if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
+            return found
+        try:
+            found = replace(found, result=_read_table(found))
+        except (UnreadableFile, AmbiguousLabels) as refused:
+            error = refused
+        if by_plan.names_stand(found.table, found.result, options, error):
+            return found
+    table = found.table if found else None
+    result = found.result if found else None
+    plan = by_plan.plan_of(source, table, options)
+    taken = None
+    if plan is not None and plan.admitted:
+        planned = by_plan.as_table(plan, options, table)
+        taken = _TableFile(
+            source=replace(source, data=b""),
+            table=planned.table,
+            shape=DIRECT if planned.scores else None,
+            options=planned.options,
+        )
+        taken = replace(taken, result=_read_table(taken))
+    elif (
+        plan is not None
+        and plan.questions
+        and not (table is not None and by_plan.is_canonical(table.columns))
+    ):
+        raise by_plan.refusal(plan, source.name)
+    if taken is None or taken.result is None:
+        if found is not None:
+            return found
+        assert error is not None
+        raise error
+    if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
+        return taken
+    return found
+
+
+def _open_by_names(
+    source: Source, options: ReadOptions, progress: Progress | None = None
+) -> NativeFile | _TableFile:
+    wanted = options.format
     if source.kind != "json" and wanted in _NATIVE and not _NATIVE[wanted].tables:
         raise UnreadableFile(
             "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",

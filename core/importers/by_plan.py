@@ -6,9 +6,8 @@ both say the same. Where they differ the plan decides, and where it asks, nothin
 
 from __future__ import annotations
 
-import hashlib
+import copy
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ from ..reading.plan import Plan as Evidence
 from ..reading.plan import make_plan
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
-from ..reading.walk import Unreadable as NoTable
 from ..reading.walk import read as walk
 from ..schema import SCORES, ImportResult
 from .columns import Rejects, encode_cells
-from .gather import Given
 from .layouts import VOTE_COLUMNS
 from .options import ReadOptions
-from .source import Source, stem_of
+from .source import Source
 from .tables import TextTable
 
 MOST_CELLS = 3_000_000
@@ -43,6 +40,8 @@ _ONLY_BY_NAMES = (
     "tie_margin",
     "confidence_scale",
 )
+TOOLS = frozenset({"ragas", "mlflow"})
+"""Judges that are called as the tool whose columns a table has."""
 _CANONICAL = ({"item_id", "judge", "vote"}, {"item_id", "judge", "score"})
 
 
@@ -75,45 +74,27 @@ def said_by(options: ReadOptions) -> Said:
     )
 
 
-def tables_of(name: str, data: bytes | Path, table: TextTable | None) -> list[Table]:
+def tables_of(source: Source, table: TextTable | None) -> list[Table]:
     """Tables of a file: the one that was read, or all that a walk through it finds."""
-    if table is not None and table.delimited and not table.rejects:
+    if table is not None and table.delimited:
         cells = [column.to_pylist() for column in table.columns.values()]
-        return [
-            Table(
-                stem_of(name), list(table.columns), [list(row) for row in zip(*cells, strict=True)]
-            )
-        ]
-    size = data.stat().st_size if isinstance(data, Path) else len(data)
-    if size > 20 * MOST_CELLS:
+        rows = [list(row) for row in zip(*cells, strict=True)]
+        return [Table(source.stem, list(table.columns), rows)]
+    if source.kind == "parquet" or source.path or len(source.data) > 20 * MOST_CELLS:
         return []
     try:
-        return walk(data, name)
-    except (NoTable, ValueError, RecursionError):
+        return walk(source.text(), source.stem, is_json=source.kind == "json")
+    except (ValueError, RecursionError):
         return []
 
 
-def source_of(given: Given) -> Source:
-    """The source of a file that only a walk can read."""
-    raw = given.data.read_bytes() if isinstance(given.data, Path) else given.data
-    return Source(
-        name=given.name,
-        data=b"",
-        sha256=given.sha256 or hashlib.sha256(raw).hexdigest(),
-        kind="json",
-        together=given.together,
-    )
-
-
-def plan_of(
-    name: str, data: bytes | Path, table: TextTable | None, options: ReadOptions
-) -> Evidence | None:
+def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
     """The plan by evidence of a file; None where none is made."""
-    tables = tables_of(name, data, table)
+    tables = tables_of(source, table)
     # A few rows are too little evidence to say otherwise than names, or than a refusal.
     if max((len(each.rows) for each in tables), default=0) < FEWEST:
         return None
-    return make_plan(tables, stem_of(name), said_by(options))
+    return make_plan(tables, source.stem, said_by(options))
 
 
 def is_large(table: TextTable) -> bool:
@@ -135,26 +116,35 @@ class Planned:
     options: ReadOptions
 
 
-def as_table(plan: Evidence, options: ReadOptions) -> Planned:
-    """The rows of an admitted plan as a table of canonical columns."""
+def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> Planned:
+    """The rows of an admitted plan as a table of canonical columns.
+
+    origin : the table that the plan is of, whose rows keep their numbers and what of them could
+        not be read.
+    """
+    assert plan.table is not None
     rows = rows_of(plan, people_as_gold=True)
     scores = plan.form == "scores"
     known = SCORES.names if scores else VOTE_COLUMNS
     rejects = Rejects()
+    number = np.arange(len(plan.table.rows) + 1)
+    if origin is not None and origin.delimited:
+        number[1:] = origin.row
+        rejects = copy.deepcopy(origin.rejects)
+    lost = len({row for row, *_ in rows.rejected}) + len(rejects)
     for row, column, cell, why in rows.rejected:
-        rejects.add(row, column, cell, why)
+        rejects.add(int(number[row]), column, cell, why)
     columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
     columns |= {name: encode_cells(cells) for name, cells in _others(plan, rows, known).items()}
     mapping = tuple((name, name if name in rows.columns else "") for name in known)
     mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
     said = {role: text for role, text in options.mapping if text.startswith("=")}
     mapping = tuple((name, said.get(name, theirs)) for name, theirs in mapping)
-    assert plan.table is not None
     table = TextTable(
         columns=columns,
-        row=np.array(rows.row, dtype=np.int32),
+        row=number[np.array(rows.row, dtype=np.int64)].astype(np.int32),
         rejects=rejects,
-        rows=len(rows.row) + len(rows.rejected),
+        rows=len(rows.row) + lost,
         notes=(*plan.sentences()[:1], *plan.notes, *rows.notes),
     )
     plain = replace(
@@ -237,6 +227,49 @@ def of_people(result: ImportResult) -> bool:
     ]
 
 
-def same(one: ImportResult, other: ImportResult) -> bool:
-    """Whether two readings say the same of who judged what, and how."""
-    return facts(one) == facts(other)
+def names_stand(
+    table: TextTable, result: ImportResult | None, options: ReadOptions, error: Exception | None
+) -> bool:
+    """Whether a reading by names is taken without a plan: its names are canonical and each cell can
+    be read or one is asked about, they are those of a tool's output, it is of people alone, or
+    options say how it is read.
+    """
+    if result is None:
+        asks = isinstance(error, AmbiguousLabels)
+        return asks and table.delimited and is_canonical(table.columns)
+    if options.mapping or options.rater_type is not None:
+        return not by_evidence(options)
+    if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
+        return True
+    whole = not result.rejects.num_rows
+    return whole and (of_people(result) or is_canonical(table.columns))
+
+
+def by_evidence(options: ReadOptions) -> bool:
+    """Whether an option is one that only a plan knows."""
+    names = ("orders", "runs", "people", "position", "unit", "unused", "file_table")
+    return any(getattr(options, name) for name in names)
+
+
+def people_in(result: ImportResult) -> int:
+    """How many people a reading hears, gold being one."""
+    votes = result.votes
+    names = {
+        name
+        for name, kind in zip(
+            votes["judge"].to_pylist(), votes["rater_type"].to_pylist(), strict=True
+        )
+        if kind == "human"
+    }
+    return len(names) or int("gold" in votes.column_names and votes["gold"].null_count < len(votes))
+
+
+def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool:
+    """Whether the reading of a plan is taken before one by names that is not the same.
+
+    It is not where it makes a judge of somebody whom names call a person, nor where names are
+    canonical and it reads no more cells.
+    """
+    if facts(plan) == facts(names) or people_in(plan) < people_in(names):
+        return False
+    return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

@@ -1136,7 +1136,7 @@ def _is_rating(column: Column) -> bool:
     """Whether numbers are those of a usual scale: 0 or 1 up to 1 to 5, 7 or 10, or shares."""
     low, high = min(column.numbers), max(column.numbers)
     whole = low in (0, 1) and high in (1, 2, 3, 4, 5, 7, 10) and column.distinct <= 11
-    return whole or (0 <= low and high <= 1)
+    return whole or (low >= 0 and high <= 1)
 
 
 def _on_a_scale(column: Column) -> bool:

@@ -230,7 +230,7 @@ def _score(plan: Plan, column: Column, cell: str, i: int) -> str | None:
             "level": (level,),
         }.get(column.kind, (number,))
         value = next((v for reads in readers if (v := reads(cell)) is not None), None)
-    return None if value is None else f"{value:.15g}"
+    return None if value is None else repr(float(value)).removesuffix(".0")
 
 
 def _numbers(column: Column, out: Rows) -> list[str | None] | None:

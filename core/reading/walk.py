@@ -6,13 +6,11 @@ Keys that differ from record to record are data, keys that all records share are
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import re
 from collections import Counter as Counter_
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 SCALAR = (str, int, float, bool, type(None))
@@ -31,7 +29,7 @@ class Table:
     inherited: set[str] = field(default_factory=set)  # cells of the object that holds these rows
 
 
-class Unreadable(Exception):
+class Unreadable(ValueError):
     pass
 
 
@@ -539,31 +537,6 @@ def from_json(raw: str, name: str) -> list[Table]:
     return out
 
 
-def read(data: Any, name: Any = "") -> list[Table]:
-    """JSON, JSON Lines and delimited text."""
-    name = Path(str(name or data)).stem
-    b = data if isinstance(data, bytes) else Path(data).read_bytes()
-    p = Path(str(name))
-    if b[:2] == b"\x1f\x8b":
-        b = gzip.decompress(b)
-        name = Path(name).stem
-    for bom, enc in (
-        (b"\xff\xfe\x00\x00", "utf-32"),
-        (b"\xff\xfe", "utf-16"),
-        (b"\xfe\xff", "utf-16"),
-    ):
-        if b.startswith(bom):
-            raw = b.decode(enc)
-            break
-    else:
-        try:
-            raw = b.decode("utf-8")
-        except UnicodeDecodeError:
-            raw = b.decode("cp1252", errors="replace")
-    s = raw.lstrip("\ufeff \t\r\n")
-    if s[:1] in "[{" or p.suffix in (".json", ".jsonl"):
-        try:
-            return from_json(raw, name)
-        except ValueError:
-            pass
-    return delimited(raw, name)
+def read(raw: str, name: str, *, is_json: bool) -> list[Table]:
+    """Tables in JSON or JSON Lines, or in delimited text. Raises ValueError: it is neither."""
+    return from_json(raw, name) if is_json else delimited(raw, name)
