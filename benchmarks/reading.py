@@ -100,6 +100,8 @@ def outcome(name: str, data: bytes, truth: dict[str, Any]) -> tuple[str, str]:
     except AppellateError as error:
         return "refused", str(error)
     faults = wrong(readings, truth)
+    if "a question that matches" in truth:
+        faults.append("what its words mean is to be asked")
     return ("wrong in silence", "; ".join(faults)) if faults else ("right", "")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
+from ..reading.plan import Plan as Evidence
 from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
@@ -267,7 +268,12 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     """
     options = options or ReadOptions()
     given, *others = gather([(name, data)], options.max_bytes)
-    file = _open(given, options)
+    try:
+        file = _open(given, options)
+    except by_plan.PlanAsks as asks:
+        return by_plan.look(asks.plan, name)
+    if not isinstance(file, NativeFile) and file.plan is not None:
+        return by_plan.look(file.plan, name, file.table.notes)
     beside = (f"{len(others) + 1:,} files; what follows is of {given.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
@@ -329,7 +335,7 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.
+    result : what was read of it, if it was.  plan : by which, if not by names.
     """
 
     source: Source
@@ -338,6 +344,7 @@ class _TableFile:
     options: ReadOptions
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
+    plan: Evidence | None = None
 
 
 def _open(
@@ -395,13 +402,14 @@ def _planned_file(
             shape=DIRECT if planned.scores else None,
             options=planned.options,
         )
-        taken = replace(taken, result=_read_table(taken))
+        read_so = replace(_read_table(taken), mapping=by_plan.mapping_of(plan))
+        taken = replace(taken, result=read_so, plan=plan)
     elif (
         plan is not None
         and plan.questions
         and not (table is not None and by_plan.is_canonical(table.columns))
     ):
-        raise by_plan.refusal(plan, source.name)
+        raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
         if found is not None:
             return found

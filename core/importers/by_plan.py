@@ -6,13 +6,17 @@ both say the same. Where they differ the plan decides, and where it asks, nothin
 
 from __future__ import annotations
 
+import argparse
 import copy
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import AmbiguousLabels, UnreadableFile
+from ..errors import AmbiguousLabels
+from ..options import add_flags, from_flags
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
 from ..reading.plan import make_plan
@@ -21,9 +25,9 @@ from ..reading.walk import Table
 from ..reading.walk import read as walk
 from ..schema import SCORES, ImportResult
 from .columns import Rejects, encode_cells
-from .layouts import VOTE_COLUMNS
-from .options import ReadOptions
-from .source import Source
+from .layouts import DIRECT, VOTE_COLUMNS
+from .options import Inspection, Question, ReadOptions
+from .source import Source, stem_of
 from .tables import TextTable
 
 MOST_CELLS = 3_000_000
@@ -145,7 +149,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         row=number[np.array(rows.row, dtype=np.int64)].astype(np.int32),
         rejects=rejects,
         rows=len(rows.row) + lost,
-        notes=(*plan.sentences()[:1], *plan.notes, *rows.notes),
+        notes=tuple(dict.fromkeys((*plan.sentences(), *plan.notes, *rows.notes))),
     )
     plain = replace(
         ReadOptions(),
@@ -154,6 +158,8 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         rater_type=options.rater_type,
         lower_is_better=tuple(dict.fromkeys((*options.lower_is_better, *plan.lower_is_better))),
         max_bytes=options.max_bytes,
+        # What names a place was turned to the name of the answer.
+        label_refers=None if scores else "model",
     )
     return Planned(table, scores, plain)
 
@@ -172,17 +178,62 @@ def _others(plan: Evidence, rows: Rows, known: tuple[str, ...]) -> dict[str, lis
     return {name: [cells[row - 1][i] for row in rows.row] for name, i in at.items()}
 
 
-def refusal(plan: Evidence, name: str) -> UnreadableFile | AmbiguousLabels:
-    """What stops a file whose plan is not admitted."""
-    if plan.questions:
+PLAN = "plan"
+"""Layout of an inspection of a file that is read by a plan."""
+_MEANT = {"item": "item_id", "person's": "gold", "not used": ""}
+"""Roles of a plan that have another name among the canonical columns."""
+
+
+class PlanAsks(AmbiguousLabels):
+    """A plan leaves open what only the owner of the file knows."""
+
+    def __init__(self, plan: Evidence, name: str) -> None:
+        self.plan = plan
         asked = " ".join(
             f"{question.text} "
             + "; ".join(f"{option} ({meaning})" for option, meaning in question.choices)
             + "."
             for question in plan.questions
         )
-        return AmbiguousLabels(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
-    return UnreadableFile(f"{name}: {plan.refusal}")
+        super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
+
+
+def mapping_of(plan: Evidence) -> dict[str, str]:
+    """Canonical column → the file's; several that are read alike stand together."""
+    verdict = "score" if plan.form == "scores" else "vote"
+    mapping: dict[str, str] = {}
+    for column in plan.columns:
+        role = _MEANT.get(column.role, verdict if column.role == "judge's" else column.role)
+        if role:
+            mapping[role] = f"{mapping[role]}, {column.name}" if role in mapping else column.name
+    return mapping
+
+
+def look(plan: Evidence, name: str, notes: Sequence[str] = ()) -> Inspection:
+    """What a file looks like that a plan reads, or asks about."""
+    assert plan.table is not None
+    cells = plan.table.rows[:20]
+    return Inspection(
+        name=name,
+        format=DIRECT.format if plan.form == "scores" else "canonical",
+        layout=PLAN,
+        kind=plan.form or "votes",
+        columns=tuple(plan.table.columns),
+        head=tuple(tuple(cell or "" for cell in row) for row in cells),
+        mapping=mapping_of(plan),
+        questions=tuple(
+            Question(option=PLAN, text=asked.text, choices=asked.choices)
+            for asked in plan.questions
+        ),
+        notes=tuple(notes) or tuple(plan.sentences()),
+    )
+
+
+def answered(words: str) -> ReadOptions:
+    """The options that answers say, as they are typed (`--label-refers slot`)."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_flags(parser, ReadOptions)
+    return from_flags(ReadOptions, parser.parse_args(shlex.split(words)))
 
 
 def facts(result: ImportResult) -> tuple[object, ...]:
@@ -270,6 +321,11 @@ def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool
     It is not where it makes a judge of somebody whom names call a person, nor where names are
     canonical and it reads no more cells.
     """
-    if facts(plan) == facts(names) or people_in(plan) < people_in(names):
+    if facts(plan) == facts(names):
+        # A name that the file has stands before that of the file.
+        of_file = f"={stem_of(names.name)}"
+        named = plan.votes["judge"].unique().to_pylist() != [of_file[1:]]
+        return named and names.mapping.get("judge") == of_file
+    if people_in(plan) < people_in(names):
         return False
     return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

@@ -29,6 +29,8 @@ TIERS = (
     ("finding.wording",),
     # How much one view holds.
     ("bounds",),
+    # What a table holds, by evidence.
+    ("reading",),
     # Where votes come from and what is asked of them.
     ("importers", "store", "simulate"),
     # The same questions, asked of other engines.
