@@ -26,6 +26,7 @@ from .questions.boards.score_board import score_boards
 from .questions.boards.score_spread import score_abstention
 from .questions.boards.scores import direct_statistics
 from .questions.boards.standings import compare_outside, read_outside
+from .questions.confidence.alone import threshold_for_risk
 from .questions.confidence.calibration_error import (
     calibration,
     calibration_intervals,
@@ -40,7 +41,6 @@ from .questions.confidence.selective import (
     by_stated_confidence,
     guarantee,
     risk_coverage,
-    threshold_for_risk,
 )
 from .questions.confidence.th_scores import th_score, th_sweep
 from .questions.juries.jury import judge_jury
@@ -81,7 +81,7 @@ from .schema import Selection
 from .store import Store, default_path
 from .store import vote_queries as queries
 from .store.export import read_store
-from .use.one_call import audit
+from .use.one_call import audit, disagreements, to_people
 from .warehouse import Warehouse
 
 __all__ = ["__version__"]
@@ -98,6 +98,7 @@ __all__ += [
 ]
 # All judges of a selection at once.
 __all__ += ["AuditOptions", "audit", "report", "to_json", "to_text"]
+__all__ += ["disagreements", "to_people"]
 # Calibration
 __all__ += [
     "calibration",

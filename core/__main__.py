@@ -180,6 +180,25 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
         help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
     )
     parser.add_argument(
+        "--to-people",
+        metavar="OUT",
+        help="write the single answers that no judge may decide alone at --error, and some of the "
+        "others, as CSV",
+    )
+    parser.add_argument(
+        "--disagreements",
+        metavar="OUT",
+        help="write the single answers on which judge and people differ as CSV; with who_is_right "
+        "filled in it is read back by --labels-from",
+    )
+    parser.add_argument(
+        "--with-agreements",
+        metavar="N",
+        type=int,
+        default=30,
+        help="agreements among them, unmarked, by which errors that both made are seen (30)",
+    )
+    parser.add_argument(
         "--all", action="store_true", help="print every check and table, not the first 60 lines"
     )
     parser.add_argument("--junit", metavar="OUT", help="write the checks as JUnit XML")

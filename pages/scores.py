@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from pages.sections.scores import agreement, passing, steadiness
+from pages.sections.scores import agreement, alone, passing, steadiness
 from pages.sections.scores.controls import read_controls
 from pages.shared import widgets
 
@@ -10,6 +10,7 @@ TABS = {
     "Agreement": agreement.agreement_tab,
     "Pass or fail": passing.passing_tab,
     "True rate": passing.true_rate_tab,
+    "Alone": alone.alone_tab,
     "Steadiness": steadiness.steadiness_tab,
     "Recalibrate": steadiness.recalibrate_tab,
 }
@@ -33,5 +34,6 @@ with widgets.errors():
     print(scores.whose, scores.overall.verdict, scores.headline)
     for result in scores.checks:
         print(result.grade, result.check, result.sentence)
-    print(scores.evidence.cut, scores.evidence.versions, scores.evidence.alternative)"""
+    print(scores.evidence.cut, scores.evidence.versions, scores.evidence.alternative)
+    print(scores.alone, scores.evidence.calibration, scores.evidence.th)"""
         )

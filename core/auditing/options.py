@@ -9,6 +9,8 @@ from typing import get_args
 
 from ..errors import InvalidOption
 from ..options import flag, pair
+from ..questions.confidence.alone import ERRORS
+from ..questions.confidence.measured import DEFAULTS as CONFIDENCE
 from ..questions.labels.btd import DEFAULTS as BTD_DEFAULTS
 from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule, LabelsDrawn
 from ..stats.intervals import check_level
@@ -86,9 +88,11 @@ class AuditOptions:
     labels_drawn : how labelled answers were drawn, where somebody says it.
     """
 
-    bins: int = field(default=10, metadata=flag("bins of the reliability diagram ({default})"))
+    bins: int = field(
+        default=CONFIDENCE.bins, metadata=flag("bins of the reliability diagram ({default})")
+    )
     epsilons: tuple[float, ...] = field(
-        default=(0.05, 0.10, 0.15),
+        default=CONFIDENCE.epsilons,
         metadata=flag("ε of TH-Score ({default})", name="epsilon", adds=False),
     )
     correctness: CorrectnessRule = field(
@@ -184,6 +188,13 @@ class AuditOptions:
             read=named_cuts,
         ),
     )
+    error: float = field(
+        default=ERRORS[2],
+        metadata=flag(
+            "share of wrong answers allowed in what a judge decides alone: 0.01, 0.02, 0.05 or "
+            "0.1 ({default})"
+        ),
+    )
     wrong_pass: float = field(
         default=1.0,
         metadata=flag(
@@ -258,6 +269,7 @@ class AuditOptions:
                 self.labels_drawn in get_args(LabelsDrawn),
                 f"labels drawn {self.labels_drawn!r}: use {', '.join(get_args(LabelsDrawn))}.",
             ),
+            (self.error in ERRORS, f"error {self.error:g}: use {', '.join(map(str, ERRORS))}."),
             (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
         ):
             if not fine:

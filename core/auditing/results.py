@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ..questions.lists.parts import FlaggedWinner, PartAlone
     from ..questions.lists.slots import SlotCorrected
     from ..questions.planning.grid import Grid
+    from ..questions.reference.second_look import SecondLook
+    from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
     from ..questions.scores.people import AltTest
     from ..schema import ImportResult
@@ -118,6 +120,7 @@ class ScoreAudit:
 
     evidence : the results of the methods, each made when it is first asked for.
     headline : what is said of it first.  figures : the line of figures below.
+    alone : what it may decide alone.
     """
 
     judge: str
@@ -127,6 +130,7 @@ class ScoreAudit:
     overall: Overall
     headline: str
     figures: str
+    alone: Alone
 
     @property
     def whose(self) -> str:
@@ -197,7 +201,8 @@ class Audit:
     allowed, `jury`, `board_checks` and `outside`, a published board beside the first one, if they
     were asked for; `notes` say what could not be computed and why; `against` what moved since
     another audit, and `series` over older files, if that was asked for; `gates` are those of a
-    build that were tested. `checks` and `overall` are
+    build that were tested; `second_looks` what a second look at disagreements says, where there was
+    one. `checks` and `overall` are
     those of votes.
     """
 
@@ -224,6 +229,7 @@ class Audit:
     board_checks: BoardChecks | None = None
     outside: OutsideComparison | None = None
     gates: tuple[GateResult, ...] = ()
+    second_looks: tuple[SecondLook, ...] = ()
 
     @property
     def people(self) -> tuple[JudgeAudit, ...]:

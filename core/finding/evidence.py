@@ -38,19 +38,9 @@ from ..questions.agreement.own_gold import (
 from ..questions.agreement.reliability import Repeatability, icc
 from ..questions.agreement.repeats import EffectiveVotes, effective_votes
 from ..questions.agreement.steadiness import LEAST_VOTES, coin_share
-from ..questions.confidence.calibration_error import (
-    Calibration,
-    ConfidenceGap,
-    NoiseFloor,
-    calibration,
-    confidence_gap,
-    ece_interval,
-    noise_floor,
-)
 from ..questions.confidence.kinds import KindOfConfidence, kind_of_confidence
+from ..questions.confidence.measured import MeasuredConfidence
 from ..questions.confidence.repeated_votes import outcomes_by_share
-from ..questions.confidence.selective import auroc
-from ..questions.confidence.th_scores import ThScore, th_scores
 from ..questions.leaning.changes import Change, changes
 from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
 from ..questions.one_judge.method import FileDifference, between_files
@@ -299,10 +289,11 @@ class Counted:
         return self._levels[level]
 
 
-class Evidence:
+class Evidence(MeasuredConfidence):
     """Results on one judge, each made when it is first asked for; None where votes cannot tell."""
 
     metric = None
+    options: AuditOptions
 
     def __init__(self, counted: Counted, judge: str) -> None:
         self.counted, self.judge = counted, judge
@@ -472,48 +463,6 @@ class Evidence:
         return missing_outputs(self.votes, self.outputs, level=self.level)
 
     @cached_property
-    def calibration(self) -> Calibration | None:
-        """Every measure of calibration."""
-        if self.stated is None:
-            return None
-        return calibration(self.stated, bins=self.options.bins, level=self.level)
-
-    @cached_property
-    def noise_floor(self) -> NoiseFloor | None:
-        """ECE of a perfectly calibrated judge with the same confidences."""
-        if self.stated is None:
-            return None
-        return noise_floor(
-            self.stated,
-            bins=self.options.bins,
-            level=self.level,
-            rng=np.random.default_rng(self.options.seed),
-        )
-
-    @cached_property
-    def ece(self) -> Estimate | None:
-        """Expected calibration error, its interval by item."""
-        if self.stated is None or self.calibration is None:
-            return None
-        interval = ece_interval(
-            self.stated,
-            bins=self.options.bins,
-            level=self.level,
-            rng=np.random.default_rng(self.options.seed),
-        )
-        return replace(interval, value=self.calibration.ece, n=self.calibration.items)
-
-    @cached_property
-    def gap(self) -> ConfidenceGap | None:
-        """Confidence beyond the share right."""
-        return None if self.stated is None else confidence_gap(self.stated, level=self.level)
-
-    @cached_property
-    def th(self) -> tuple[ThScore, ...]:
-        """TH-Scores of its confidence, by ε."""
-        return () if self.stated is None else tuple(th_scores(self.stated, self.options.epsilons))
-
-    @cached_property
     def confidences(self) -> tuple[KindOfConfidence, ...]:
         """Every kind of its confidence side by side, and the share of its votes; never pooled."""
         outcomes, votes, graded = self.outcomes, self.votes, self.options.confidence_by
@@ -549,23 +498,6 @@ class Evidence:
             calibration=self.calibration,
             auroc=self.discrimination,
             th=self.th,
-        )
-
-    @cached_property
-    def discrimination(self) -> Estimate | None:
-        """AUROC of confidence for right against wrong verdicts; a tie where gold decides is
-        neither.
-        """
-        if self.stated is None or not any(self.stated.right_and_wrong()):
-            return None
-        return auroc(self.stated.sided(), level=self.level)
-
-    @property
-    def constant_confidence(self) -> bool:
-        """Whether every verdict has the same confidence."""
-        stated = self.stated
-        return stated is not None and float(stated.confidence.min()) == float(
-            stated.confidence.max()
         )
 
     @cached_property

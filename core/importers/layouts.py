@@ -71,6 +71,11 @@ _SHARED = {
 NUMBERED = ("rating", "grade", "judge_score", "judge_rating", "judge_grade", "llm_score")
 PASSED = ("passed", "pass", "pass_fail", "is_passed", "judge_passed", "judge_pass", "llm_passed")
 """Columns of scores, and of pass and fail."""
+CHANCES = (
+    *("p_yes", "p(yes)", "p_pass", "p_true", "p_correct", "prob_yes", "prob_pass", "yes_prob"),
+    *("judge_p_yes", "llm_p_yes", "probability", "prob"),
+)
+"""Columns of the probability that an answer passes."""
 VOTE_COLUMNS = (*COLUMN_NAMES, *SCORE_COLUMNS)
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
@@ -357,7 +362,7 @@ DIRECT = Shape(
         "item_id": (*SYNONYMS["item_id"], "case_id", "case", "test_case_id", "test_id", "trace_id"),
         "model": ("model_name", "model_id", "system", "generator", "response_model"),
         "metric": ("metric_name", "criterion", "criteria", "dimension", "aspect", "rubric"),
-        "score": (*NUMBERED, *PASSED),
+        "score": (*NUMBERED, *PASSED, *CHANCES),
         "response": ("output", "answer"),
         "length": ("response_length", "output_length", "answer_length"),
         "confidence": ("judge_confidence", "confidence_score", "score_confidence"),

@@ -13,6 +13,7 @@ from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
 from ..schema import SCORES
 from .columns import is_number, label_counts
 from .layouts import (
+    CHANCES,
     DIRECT,
     NUMBERED,
     PASSED,
@@ -132,6 +133,7 @@ def raters_of(table: TextTable, taken: Iterable[str] = ()) -> Raters:
 
     judges = scored(column for column, said in told.items() if said.plain and said.of == "judge")
     judges = judges or scored(column for column in free if plain(column) in _ALONE)
+    judges = judges or scored(column for column in free if plain(column) in CHANCES)
     people = scored(column for column, said in told.items() if said.plain and said.of == "people")
     # Numbers may be who somebody is, words for good and bad are what is said.
     people = tuple(

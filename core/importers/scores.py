@@ -34,13 +34,14 @@ from .columns import (
     text_hash,
     within,
 )
-from .layouts import Shape
+from .layouts import CHANCES, Shape, plain
 from .options import Plan, ReadOptions
 from .raters import lay_out_scores
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable, stack
 
+CHANCE_OF_A_PASS = 0.5
 MOST_CLASSES = 24
 """Distinct texts of a column without a number up to which they are labels of classes."""
 MOST_REPEATED = 50_000_000
@@ -90,6 +91,7 @@ def read_scores(
         | {"temperature": parse_float, "cost": parse_float}
     )
     _take_ungraded(parser)
+    of_chances = parser.of_chances()
     numbers["score"] = parser.settle_status("score", parser.scores())
     if "gold" in parser.cells:
         gold = map_cells(
@@ -99,6 +101,12 @@ def read_scores(
         numbers["gold"] = parser.number("gold", _reader(gold))
     # Last, when all that costs a row is known.
     numbers |= parser.numbers({"confidence": parse_share})
+    if of_chances.any():
+        _pass_or_fail(numbers, of_chances)
+        parser.notes.append(
+            f"Column {', '.join(map(shown, sorted(parser.chances)))} is the probability that an "
+            "answer passes: from 0.5 up it is a pass, and the larger of p and 1 − p its confidence."
+        )
     rows = parser.typed_rows(numbers)
     rows.take(parser.good)
     constants = options.constants()
@@ -118,7 +126,12 @@ class ScoreParser(RowParser):
 
     def __init__(self, table: TextTable, how: Plan) -> None:
         self.rater: Cells | None = None
-        self.readers = {name: _reader(table.columns[name]) for name in how.raters}
+        said = how.mapping.get("score", "")
+        self.chances = {name for name in (*how.raters, said) if _are_chances(table, name)}
+        self.readers = {
+            name: parse_share if name in self.chances else _reader(table.columns[name])
+            for name in how.raters
+        }
         stacked: dict[str, Cells] = {}
         if how.raters:
             table, stacked = _stack(table, how)
@@ -144,15 +157,22 @@ class ScoreParser(RowParser):
             return cell_text(self.rater, i)
         return super().column(name, i)
 
+    def of_chances(self) -> Any:
+        """(rows,) whether a score is the probability of a pass."""
+        if self.rater is None:
+            return np.full(len(self.row), bool(self.chances))
+        names = self.rater.dictionary.to_pylist()
+        return np.array([name in self.chances for name in names], bool)[cell_codes(self.rater)]
+
     def scores(self) -> Numbers:
         """Scores of all rows, each by the words or numbers of its column."""
         whole = self.cells["score"]
         if self.rater is None:
-            return self.number("score", _reader(whole))
+            return self.number("score", parse_share if self.chances else _reader(whole))
         code, rater = cell_codes(whole), cell_codes(self.rater)
         names = self.rater.dictionary.to_pylist()
         scores: Numbers = np.ma.array(np.zeros(len(code)), mask=True)
-        for read in (parse_grade, parse_score):
+        for read in (parse_grade, parse_score, parse_share):
             own = np.array([self.readers[name] is read for name in names], bool)[rater]
             self.cells["score"] = coded_cells(
                 np.ma.array(code, mask=~own | (code < 0)), whole.dictionary.to_pylist()
@@ -161,6 +181,32 @@ class ScoreParser(RowParser):
             scores[own] = of_raters[own]
         self.cells["score"] = whole
         return scores
+
+
+def _are_chances(table: TextTable, name: str) -> bool:
+    """Whether a column holds probabilities of a pass, by its name and its cells."""
+    if plain(name) not in CHANCES or name not in table.columns:
+        return False
+    labels = [
+        label for label in label_counts(table.columns[name]) if is_number(label.removesuffix("%"))
+    ]
+    try:
+        values = np.array([parse_share(label) for label in labels])
+    except BadCell:
+        return False
+    return len(values) > 0 and not bool(np.isin(values, (0, 1)).all())
+
+
+def _pass_or_fail(numbers: dict[str, Numbers], own: Any) -> None:
+    """Pass or fail, and how sure, in place of the probability of a pass in some rows."""
+    chance = numbers["score"]
+    own = own & has_number(chance)
+    none = np.ma.array(np.zeros(len(chance)), mask=True)
+    confidence: Numbers = np.ma.array(numbers.get("confidence", none), copy=True)
+    confidence[own] = np.maximum(chance, 1 - chance)[own]
+    score = np.ma.array(chance, copy=True)
+    score[own] = (chance >= CHANCE_OF_A_PASS)[own].astype(float)
+    numbers |= {"score": score, "confidence": confidence}
 
 
 def _stack(table: TextTable, how: Plan) -> tuple[TextTable, dict[str, Cells]]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..auditing.overall import OVERALL_WORDS
-from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
 from ..questions.accuracy.method import BlindRule, Direction
 from ..questions.agreement.repeats import EffectiveVotes
@@ -26,12 +26,15 @@ from ..questions.boards.by_anchor import AnchorSummary
 from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
-from ..questions.confidence.calibration_error import Calibration
+from ..questions.confidence.calibration_error import Calibration, NoiseFloor
 from ..questions.confidence.kinds import KindOfConfidence
+from ..questions.confidence.th_scores import ThScore
 from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
 from ..questions.planning.grid import Grid
+from ..questions.reference.second_look import SecondLook
+from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
@@ -72,7 +75,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
-        "scores": _scores(audit.scores),
+        "scores": _scores(audit),
         "listwise": {each.judge: listwise.document(each, _estimated) for each in audit.rankings},
         "agreement": [
             _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
@@ -211,11 +214,16 @@ def _overall(audit: Audit) -> dict[str, Any]:
     return overall
 
 
-def _scores(scores: Sequence[ScoreAudit]) -> dict[str, dict[str, Any]]:
+def _scores(found: Audit) -> dict[str, dict[str, Any]]:
     """Judge → metric → its figures, each estimate as value, low, high and n_items."""
     of_judge: dict[str, dict[str, Any]] = {}
-    for audit in scores:
-        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence)
+    looks = {(look.judge, look.metric): look for look in found.second_looks}
+    for audit in found.scores:
+        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
+            "confidence": _confidence_of_scores(audit.evidence),
+            "alone": _alone(audit.alone),
+            "second_look": _second_look(looks.get((audit.judge, audit.metric))),
+        }
     return of_judge
 
 
@@ -266,6 +274,43 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
     }
 
 
+def _confidence_of_scores(evidence: ScoreEvidence) -> dict[str, Any] | None:
+    """What its stated confidence is worth, as of a judge of pairs."""
+    found = evidence.calibration
+    if found is None:
+        return None
+    return _calibration(found, evidence.noise_floor, evidence.th) | {
+        "ece_interval": _estimate(evidence.ece),
+        "gap": _estimate(None if evidence.gap is None else evidence.gap.gap),
+        "auroc": _estimate(evidence.discrimination),
+    }
+
+
+def _second_look(found: SecondLook | None) -> dict[str, Any] | None:
+    """What a second look at disagreements says; None without one."""
+    if found is None:
+        return None
+    names = ("looked", "agreements", "taken_out", "as_labelled", "most")
+    return {name: getattr(found, name) for name in names} | {
+        "people_wrong": _estimate(found.people_wrong),
+        "right": _estimate(found.right),
+    }
+
+
+def _alone(found: Alone) -> dict[str, Any]:
+    """What it may decide alone, by the error that is allowed."""
+    return {
+        "by": found.by,
+        "reason": found.reason,
+        "at": [asdict(one) for one in found.shares],
+        "of_verdict": {
+            name: [asdict(one) for one in side] for name, side in found.of_verdict.items()
+        },
+        "blind": found.blind,
+        "blind_from": found.blind_from,
+    }
+
+
 def _drift(found: Drift | None) -> list[dict[str, Any]]:
     groups = () if found is None else found.groups
     return [{"group": group.group, **_estimated(group.difference)} for group in groups]
@@ -313,7 +358,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
     made = {
         "votes": _fields(votes, ("plus", "tie", "minus", "n")),
         "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
-        "calibration": judge.calibration and _calibration(judge, judge.calibration),
+        "calibration": judge.calibration and _calibration(judge.calibration, judge.floor, judge.th),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
@@ -382,13 +427,15 @@ def _length(found: Verbosity) -> dict[str, Any]:
     }
 
 
-def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
+def _calibration(
+    found: Calibration, floor: NoiseFloor | None, th: Sequence[ThScore]
+) -> dict[str, Any]:
     bins = flat(found.reliability, names=("low", "high", "n", "confidence", "accuracy"))
     return {
         **_fields(found, ("n", "accuracy", "mean_confidence", "ece")),
-        "ece_floor": judge.floor and {"mean": judge.floor.ece.value, "high": judge.floor.ece.high},
+        "ece_floor": floor and {"mean": floor.ece.value, "high": floor.ece.high},
         **_fields(found, ("ace", "mce", "brier", "nll")),
-        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
+        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in th],
         "bins": [
             dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
         ],

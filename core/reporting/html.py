@@ -50,10 +50,10 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
-from ..questions.scores.words import further
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
+from .text import beside_checks
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -331,7 +331,7 @@ def _scores(audit: Audit) -> Iterator[Part]:
         if scores.figures:
             yield "words", "p", scores.figures
         yield "table", "", VERDICTS, scores.checks
-        for sentence in further(scores.evidence):
+        for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
 
 

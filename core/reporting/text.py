@@ -13,7 +13,7 @@ from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
 from ..questions.lists import output as listwise
-from ..questions.scores.words import further
+from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from . import asked
 
 MAX_BOARD_ROWS = 20
@@ -91,7 +91,7 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:19}  {result.sentence}"
             for result in scores.checks
         ]
-        lines += [f"  {sentence}" for sentence in further(scores.evidence)]
+        lines += [f"  {sentence}" for sentence in beside_checks(audit, scores)]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
@@ -173,6 +173,17 @@ def _said(scores: ScoreAudit) -> list[str]:
     return [part for part in (scores.headline, scores.figures) if part]
 
 
+def beside_checks(audit: Audit, scores: ScoreAudit) -> list[str]:
+    """What is said below the checks."""
+    looked = [
+        sentence
+        for look in audit.second_looks
+        if (look.judge, look.metric) == (scores.judge, scores.metric)
+        for sentence in second_look_sentences(look)
+    ]
+    return further(scores.evidence) + alone_sentences(scores.alone, audit.options.error) + looked
+
+
 def _scores_read(audit: Audit) -> str:
     people = sorted({name for scores in audit.scores for name in scores.evidence.table.names})
     said = f"; people: {', '.join(people)}" if people else ""
@@ -212,6 +223,7 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
     lines = [*_first(audit), "", *_verdicts(audit)]
     for scores in audit.scores:
         lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
+        lines += [f"  {part}" for part in alone_sentences(scores.alone, audit.options.error)[:1]]
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists]
     for moved in (audit.against, audit.series):

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def run_audit(options: argparse.Namespace) -> int:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
     if options.strict and not gates:
         gates = [*strict_gates()]
-    result = with_gates(_audited(options), gates)
+    result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
 
     json_to_stdout = options.json == "-"
     summary_to = sys.stderr if json_to_stdout else sys.stdout
@@ -74,6 +75,26 @@ def run_audit(options: argparse.Namespace) -> int:
         for failure in failed:
             print(f"appellate: gate failed: {one_line(failure)}", file=sys.stderr)
     return GATE_FAILED if failed else DONE
+
+
+def _write_answers(options: argparse.Namespace, store: Store, result: Audit) -> None:
+    """Write the answers that go to a person, and those on which judge and people differ."""
+    from ..labelling.disagreements import as_csv, disagreements, to_people
+
+    agreements = options.with_agreements
+    wanted = (
+        (options.to_people, to_people),
+        (options.disagreements, partial(disagreements, with_agreements=agreements)),
+    )
+    for name, make in wanted:
+        if name is None:
+            continue
+        if not result.scores:
+            raise InvalidOption(f"{name}: no single answers were judged, so none are written.")
+        table = make(store, result)
+        with written_whole(Path(name)) as part:
+            part.write_bytes(as_csv(table))
+        complain(f"{name}: {count(table.num_rows, 'answer')}")
 
 
 def run_report(options: argparse.Namespace) -> int:
@@ -152,6 +173,11 @@ def _audited(
             if (joined := join_if_sheet(store, *sheet)) is not None:
                 complain(f"{sheet[0]}: {joined.sentence}")
         result = audit(store, selection, settings, readings=readings, reading_options=how)
+        if options.labels_from is not None:
+            from ..labelling.disagreements import is_second_look, with_second_looks
+
+            if is_second_look(*sheet):
+                result = with_second_looks(result, store, *sheet)
         return _beside(result, store, options, then)
 
 
@@ -415,9 +441,10 @@ def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> l
     from ..importers.join import join_labels
 
     (sheet,) = _files([options.labels_from])
+    from ..labelling.disagreements import is_second_look
     from ..labelling.sheet import is_sheet
 
-    if is_sheet(*sheet):
+    if is_sheet(*sheet) or is_second_look(*sheet):
         # It is joined when its items are in a store (`join_if_sheet`).
         return readings
     joined = join_labels(readings, sheet, _read_options(options), key=options.key)

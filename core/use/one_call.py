@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, get_origin, get_type_hints, overload
 
@@ -33,6 +34,8 @@ from ..importers import ReadOptions, mostly_rejected, read_arrow, with_votes
 from ..importers.join import join_labels
 from ..importers.same_items import as_one
 from ..importers.versions import name_versions
+from ..labelling import disagreements as tables
+from ..labelling.disagreements import is_second_look
 from ..labelling.sheet import is_sheet, join_if_sheet
 from ..questions.change.files import with_files
 from ..questions.change.series import with_series
@@ -196,6 +199,7 @@ def audit(
     series: Sequence[str | Path | bytes] | None = None,
     labels_from: str | Path | bytes | None = None,
     key: str | None = None,
+    then: Callable[[Any, Audit], None] | None = None,
     **given: Any,
 ) -> ShownAudit:
     """Audit the judges in a file, a table or a store.
@@ -211,6 +215,7 @@ def audit(
     series : older files of votes, oldest first: control charts over them and the audited one.
     labels_from, key : a sheet of people's labels of the same answers, and its column that names
         them: see `core.importers.join.join_labels`.
+    then : what is still to be asked of the store, with the audit.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
         names that they have there or on the command line: `map={"judge": "grader"}`,
         `labels="arena"`, `level=0.9`, `gold="humans"`.
@@ -228,24 +233,19 @@ def audit(
     reading = _of_kind(ReadOptions, given)
     if given:
         raise TypeError(_unknown_keyword(next(iter(given))))
+    ask = then or (lambda *_: None)
     if _is_store(source):
         if reading:
             raise InvalidOption(
                 f"{next(iter(reading))}: is said of a file or table; what a store holds was read "
                 "already."
             )
-        return ShownAudit.of(
-            _beside(
-                auditing.audit(
-                    source, selection, options, readings=readings, reading_options=reading_options
-                ),
-                against,
-                series,
-                source,
-                reading_options or ReadOptions(),
-                name,
-            )
+        found = auditing.audit(
+            source, selection, options, readings=readings, reading_options=reading_options
         )
+        ask(source, found)
+        how = reading_options or ReadOptions()
+        return ShownAudit.of(_beside(found, against, series, source, how, name))
     how = _with(ReadOptions, reading_options, reading, "reading_options")
     stored = isinstance(source, str | Path) and is_database(Path(source))
     if stored and (reading or reading_options is not None):
@@ -253,20 +253,62 @@ def audit(
     if stored and labels_from is None:
         with Store.open(source, read_only=True) as store:
             found = auditing.audit(store, selection, options)
+            ask(store, found)
             return ShownAudit.of(_beside(found, against, series, store, ReadOptions(), name))
     try:
         results = _read(source if isinstance(source, list | tuple) else [source], how, name)
         sheet = None if labels_from is None else _sheet(labels_from)
-        if sheet is not None and not is_sheet(*sheet):
+        again = sheet is not None and is_second_look(*sheet)
+        if sheet is not None and not again and not is_sheet(*sheet):
             results += join_labels(results, sheet, how, key=key).readings
         refuse_unusable(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
     with Store.holding(results) as store:
-        if sheet is not None:
+        if sheet is not None and not again:
             join_if_sheet(store, *sheet)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)
+        if sheet is not None and again:
+            found = tables.with_second_looks(found, store, *sheet)
+        ask(store, found)
         return ShownAudit.of(_beside(found, against, series, store, how, name))
+
+
+def disagreements(
+    source: Any, *, with_agreements: int = 30, options: AuditOptions | None = None, **given: Any
+) -> pa.Table:
+    """The single answers on which judges and people differ, as `audit --disagreements` writes them.
+
+    source, given : as of `audit`.  with_agreements : agreements among them, unmarked.
+    Filled in, the table is `labels_from` of `audit`. Raises as `audit`.
+    """
+    return _answers_of(
+        partial(tables.disagreements, with_agreements=with_agreements), source, options, given
+    )
+
+
+def to_people(source: Any, *, options: AuditOptions | None = None, **given: Any) -> pa.Table:
+    """The single answers that judges may not decide alone, as `audit --to-people` writes them.
+
+    source, given : as of `audit`. Raises as `audit`.
+    """
+    return _answers_of(tables.to_people, source, options, given)
+
+
+def _answers_of(
+    make: Callable[[Any, Audit], pa.Table],
+    source: Any,
+    options: AuditOptions | None,
+    given: dict[str, Any],
+) -> pa.Table:
+    """A table of answers of what is audited."""
+    made: list[pa.Table] = []
+
+    def write(store: Any, found: Audit) -> None:
+        made.append(make(store, found))
+
+    audit(source, None, options, then=write, **given)
+    return made[0]
 
 
 def _beside(

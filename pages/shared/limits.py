@@ -21,6 +21,9 @@ NAMES = {
     "half_flips": "Stability, with changes to a tie",
     "flip_excess": "Stability, beyond repeats",
     "score_repeatability": "Repeatability of scores",
+    "score_calibration": "Calibration of scores",
+    "score_overconfidence": "Overconfidence of scores",
+    "score_discrimination": "Discrimination of scores",
     "score_data": "Completeness of the scores",
 }
 BEYOND = {"at_least": "below", "signed": "beyond ±"}

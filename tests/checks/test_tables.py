@@ -10,6 +10,7 @@ from outcomes import of_votes
 
 from core.finding import tables
 from core.finding.tables import TEXT, Column, frame_of
+from core.questions.confidence.alone import threshold_for_risk
 from core.questions.confidence.calibration_error import (
     by_chance,
     calibration,
@@ -18,7 +19,7 @@ from core.questions.confidence.calibration_error import (
     noise_floor,
 )
 from core.questions.confidence.recalibration import recalibrate
-from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import th_score
 from core.questions.confidence.words import (
     CALIBRATIONS,

@@ -9,6 +9,7 @@ from evidence_of import confidence_results, result
 
 from core.finding.figure import COLOURS, rater_styles
 from core.questions.confidence import words as sentences
+from core.questions.confidence.alone import threshold_for_risk
 from core.questions.confidence.calibration_error import by_chance, noise_floor, reliability
 from core.questions.confidence.figure import (
     before_and_after,
@@ -18,7 +19,7 @@ from core.questions.confidence.figure import (
     th_figure,
 )
 from core.questions.confidence.recalibration import recalibrate
-from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import th_score, th_sweep
 from core.records import OutcomeCounts
 from core.stats.estimate import Estimate
@@ -212,7 +213,7 @@ def test_sentences_of_a_threshold() -> None:
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.025, delta=0.1))
     assert said.startswith(
         "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the "
-        "fewest verdicts that can be tested, the 100 % of confidence 0.9 and above (n 100), may "
+        "first verdicts that are tested, the 100 % of confidence 0.9 and above (n 100), may "
         "err up to 5."
     )
     mixed = OutcomeCounts(

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outcomes import of_judge, of_votes
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from core.errors import InvalidOption, NoUsableVotes
-from core.questions.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
+from core.questions.confidence.alone import allowed_errors, first_cut, threshold_for_risk
+from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.words import selective
 
 verdicts = st.lists(
@@ -80,12 +81,16 @@ def check_judgebench_curve(shared_data):
 
 
 def test_threshold_worked_example():
-    """200 items: errors 0 of 60 at 1.0, 1 of 60 at .9, 30 of 80 at .5; α = .1, δ = .1."""
+    """200 items: errors 0 of 60 at 1.0, 1 of 60 at .9, 30 of 80 at .5; α = .1, δ = .1, of which the
+    walk has .095.
+    """
     confidence = [1.0] * 60 + [0.9] * 60 + [0.5] * 80
     right = [1] * 60 + [0] + [1] * 59 + [0] * 30 + [1] * 50
     found = threshold_for_risk(of_votes(range(200), confidence, right), alpha=0.1, delta=0.1)
     assert found.cut.tolist() == [1.0, 0.9, 0.5]
-    expected = [beta.ppf(0.9, 1, 60), beta.ppf(0.9, 2, 119), beta.ppf(0.9, 32, 169)]
+    expected = [beta.ppf(1 - 0.095, errors + 1, n - errors) for errors, n in ((0, 60), (1, 120))]
+    # All verdicts are the last of the walk and the second test, neither of which they pass.
+    expected.append(beta.ppf(1 - 0.095, 32, 169))
     np.testing.assert_allclose(found.cut_bound, expected, rtol=1e-9)
     assert found.passed.tolist() == [True, True, False]
     assert (found.threshold, found.coverage) == (0.9, 0.6)
@@ -93,71 +98,73 @@ def test_threshold_worked_example():
 
 
 def test_the_sequence_stops_at_its_first_failure():
-    """The strictest cut is bad and the next would pass: nothing may be promised."""
-    confidence = [0.9] * 60 + [0.8] * 940
-    right = [0] * 12 + [1] * 988
+    """The strictest cut is bad and the next would pass: it is not reached."""
+    confidence = [0.9] * 160 + [0.8] * 240 + [0.7] * 600
+    right = [0] * 24 + [1] * 376 + [0] * 100 + [1] * 500
     found = threshold_for_risk(of_votes(range(1000), confidence, right), alpha=0.1, delta=0.1)
-    assert found.cut_bound[1] < 0.1 < found.cut_bound[0]
+    assert beta.ppf(0.905, 25, 376) < 0.1
+    assert found.cut.tolist() == [0.9, 0.7]
     assert found.threshold is None
     assert found.coverage is None
     # Both error rates in percent, and how few verdicts the strictest cut keeps.
     assert found.note == (
-        "the fewest verdicts that can be tested, the 6 % of confidence 0.9 and above (n 60), may "
-        "err up to "
-        f"{100 * found.cut_bound[0]:.1f} %; allowed are 10 %"
+        "the first verdicts that are tested, the 16 % of confidence 0.9 and above (n 160), may err "
+        f"up to {100 * found.cut_bound[0]:.1f} %; allowed are 10 %"
     )
 
 
-def test_a_judge_whose_surest_votes_are_not_its_best_is_said_to_be_fine_as_a_whole():
-    """12 of the 60 surest and none of 940 others are wrong: all together 1.2 %, at most 1.8 %."""
-    outcomes = of_votes(range(1000), [0.9] * 60 + [0.8] * 940, [0] * 12 + [1] * 988)
+def test_a_judge_whose_surest_votes_are_its_worst_is_kept_whole_by_the_second_test():
+    """24 of the 160 surest and none of 840 others are wrong: all together 2.4 %."""
+    outcomes = of_votes(range(1000), [0.9] * 160 + [0.8] * 840, [0] * 24 + [1] * 976)
     found = threshold_for_risk(outcomes, alpha=0.1, delta=0.1)
-    assert found.bound_all == pytest.approx(beta.ppf(0.9, 13, 988))
+    assert found.bound == found.bound_all == pytest.approx(beta.ppf(0.995, 25, 976))
+    assert (found.threshold, found.coverage) == (0.8, 1)
     assert selective("judge", risk_coverage(outcomes), found) == (
-        "judge: kept whole it errs on at most 1.8 % with 90 % certainty; keeping all of its 1,000 "
-        "votes, 1 % are wrong. Its surest votes are not its best, so no threshold is offered: of "
-        "the 60 surest, from confidence 0.9 up, 20 % are wrong."
+        "judge: nothing need be dropped for a target of 10 %; keeping all of its 1,000 votes, "
+        "2 % are wrong, in the long run at most 10 % with 90 % certainty."
     )
 
 
-def test_a_few_surest_votes_that_err_once_are_too_few_and_not_called_worse():
-    """Of 25 the bound is above 10 % with one error; 4 % are fewer than the 5 % of all."""
+def test_a_single_error_among_the_surest_does_not_end_the_walk():
     outcomes = of_votes(
-        range(1000), [0.9] * 25 + [0.8] * 975, [0] + [1] * 24 + [0] * 49 + [1] * 926
+        range(1000),
+        [0.9] * 25 + [0.8] * 375 + [0.7] * 600,
+        [0] + [1] * 24 + [0] * 19 + [1] * 356 + [0] * 300 + [1] * 300,
     )
     found = threshold_for_risk(outcomes, alpha=0.1, delta=0.1)
-    assert found.threshold is None
-    said = selective("judge", risk_coverage(outcomes), found)
-    # Rounded up, so that no more is promised than was shown.
-    at_most = math.ceil(1000 * beta.ppf(0.9, 51, 950)) / 10
-    assert f"at most {at_most} % with 90 % certainty" in said
-    assert said.endswith(
-        "Its surest votes are too few to begin a threshold with: of the 25 surest, from confidence "
-        "0.9 up, 4 % are wrong."
+    assert found.threshold == 0.8
+
+
+@pytest.mark.parametrize(
+    ("alpha", "sizes"), [(0.10, (29, 47, 62)), (0.05, (60, 95, 126)), (0.02, (151, 239, 317))]
+)
+def test_the_first_cut_by_exact_binomial_tails(alpha, sizes):
+    """Fewest verdicts that allow none, one and two errors at δ' .0475."""
+    delta = 0.95 * 0.05
+    for errors, size in enumerate(sizes):
+        assert binom.cdf(errors, size, alpha) <= delta < binom.cdf(errors, size - 1, alpha)
+    none, single, two = sizes
+    for n, expected in (
+        (none, none),
+        (single, none),
+        (math.ceil(1.2 * single), single),
+        (math.ceil(1.2 * two), two),
+    ):
+        assert first_cut(allowed_errors(n, alpha, delta), alpha) == expected
+    n = 5000
+    begins = first_cut(allowed_errors(n, alpha, delta), alpha)
+    errors = allowed_errors(n, alpha, delta)[begins - 1]
+    assert (
+        begins
+        <= max(two, 1.5 * alpha * n)
+        < allowed_errors(n, alpha, delta).searchsorted(errors + 1) + 1
     )
-
-
-@pytest.mark.thorough
-def test_the_bound_of_all_holds_where_it_is_said():
-    """The surest fifth errs in .3, the rest in .05: of all .1 are wrong, the target is .15."""
-    rng, missed, said = np.random.default_rng(4), 0, 0
-    for _ in range(400):
-        sure = rng.random(300) < 0.2
-        right = rng.random(300) >= np.where(sure, 0.3, 0.05)
-        found = threshold_for_risk(
-            of_votes(range(300), np.where(sure, 0.9, 0.8), right), alpha=0.15, delta=0.1
-        )
-        if found.threshold is None:
-            said += 1
-            missed += found.bound_all < 0.1
-    assert said > 300
-    assert missed <= 0.13 * said
 
 
 @pytest.mark.parametrize(("alpha", "delta"), [(0.05, 0.05), (0.1, 0.1), (0.2, 0.05), (0.5, 0.25)])
-def test_the_grid_begins_where_a_bound_can_pass(alpha, delta):
-    """⌈ln δ/ln(1 − α)⌉ flawless verdicts are just enough."""
-    needed = math.ceil(math.log(delta) / math.log(1 - alpha) - 1e-9)
+def test_the_walk_begins_where_a_bound_can_pass(alpha, delta):
+    """⌈ln .95·δ/ln(1 − α)⌉ flawless verdicts are just enough."""
+    needed = math.ceil(math.log(0.95 * delta) / math.log(1 - alpha) - 1e-9)
     enough = threshold_for_risk(
         of_votes(range(needed), [0.9] * needed, [1] * needed), alpha=alpha, delta=delta
     )
@@ -169,17 +176,14 @@ def test_the_grid_begins_where_a_bound_can_pass(alpha, delta):
     assert str(needed) in found.note
 
 
-def test_the_grid_is_fixed_without_labels():
+def test_the_first_cut_is_fixed_without_labels():
     rng = np.random.default_rng(1)
-    item, confidence = rng.integers(0, 300, 900), rng.random(900).round(3)
-    grids = [
-        threshold_for_risk(of_votes(item, confidence, right), alpha=0.2, delta=0.1).cut
+    confidence = rng.random(900).round(3)
+    firsts = {
+        threshold_for_risk(of_votes(range(900), confidence, right), alpha=0.2, delta=0.1).cut[0]
         for right in (np.ones(900, int), np.zeros(900, int), rng.integers(0, 2, 900))
-    ]
-    assert len(grids[0]) == GRID_CUTS
-    for grid in grids[1:]:
-        np.testing.assert_array_equal(grid, grids[0])
-    assert grids[0][-1] == confidence.min()
+    }
+    assert len(firsts) == 1
 
 
 def test_copies_of_a_verdict_promise_nothing_more():

@@ -15,6 +15,7 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.questions.confidence import words as sentences
+from core.questions.confidence.alone import threshold_for_risk
 from core.questions.confidence.calibration_error import (
     calibration,
     calibration_intervals,
@@ -23,7 +24,7 @@ from core.questions.confidence.calibration_error import (
 )
 from core.questions.confidence.figure import cut_key
 from core.questions.confidence.recalibration import recalibrate
-from core.questions.confidence.selective import risk_coverage, threshold_for_risk
+from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
@@ -154,8 +155,8 @@ def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
 
 
 def test_no_threshold_is_an_answer(app: AppTest) -> None:
-    opened(app, "calibration", tab="Threshold", judge=BOASTER, target="5")
-    assert any("no threshold keeps its error rate at or below 5 %" in text for text in texts(app))
+    opened(app, "calibration", tab="Threshold", judge=BOASTER, target="1")
+    assert any("no threshold keeps its error rate at or below 1 %" in text for text in texts(app))
     assert np.isnan(app.dataframe[0].value["threshold"].iloc[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,21 @@ from streamlit.testing.v1 import AppTest
 
 from core.auditing.options import AuditOptions
 from core.importers import ReadOptions, read
+from core.labelling.disagreements import as_csv, disagreements
 from core.questions.scores import words as sentences
 from core.questions.scores.audit import audit_scores
 from core.questions.scores.figure import pair_key
 from core.schema import Selection
 from core.store import Store
+
+
+@dataclass
+class Chosen:
+    """Judges of single answers, as lists of answers take them."""
+
+    scores: tuple
+    selection: Selection
+    options: AuditOptions
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +178,33 @@ def test_a_selection_of_votes_says_what_to_load(store_path, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))
     page = opened(new_app(), "scores")
     assert "no judge of single answers" in all_text(page) or page.selectbox(key="scored").value
+
+
+def test_what_it_may_decide_alone_has_its_diagram_th_score_and_threshold(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.02, 0.98, 400).round(3)
+    path = tmp_path / "chances.csv"
+    human = (rng.random(400) < np.where(p > 0.5, 0.95, 0.05)).astype(int)
+    pd.DataFrame({"trace_id": range(400), "judge": "llm", "p_yes": p, "human": human}).to_csv(
+        path, index=False
+    )
+    with Store.open(tmp_path / "s.duckdb") as store:
+        for reading in read([(path.name, path)], ReadOptions()):
+            store.load(reading, dataset="chances")
+        (found,) = audit_scores(store, Selection(datasets=("chances",)), AuditOptions())
+        listed = disagreements(store, Chosen((found,), Selection(), AuditOptions()))
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
+    page = opened(new_app(), "scores", dataset="chances", tab="Alone", error="10%")
+    assert not page.exception
+    assert set(sentences.alone_sentences(found.alone, 0.1)) <= set(texts(page))
+    table = next(frame.value for frame in page.dataframe if "errors allowed" in frame.value)
+    assert table["from"].tolist() == pytest.approx(
+        [np.nan if one.threshold is None else one.threshold for one in found.alone.shares],
+        nan_ok=True,
+    )
+    assert "Where it is nearly certain" in [each.value for each in page.subheader]
+    rows = [row | {"who_is_right": "judge"} for row in listed.to_pylist()]
+    filled = as_csv(type(listed).from_pylist(rows, listed.schema))
+    page.file_uploader(key="second-look").set_value(("back.csv", filled, "text/csv")).run()
+    assert not page.exception
+    assert any("were the people's error (100 %" in text for text in texts(page))

@@ -16,6 +16,7 @@ CONFIDENCE_ITEMS = 30
 LEAST_OF_EACH = 10
 """Fewer right, or fewer wrong, verdicts than this: whether confidence separates is not known."""
 NO_CONFIDENCE = Unknown("it has no vote with both a confidence and a gold label")
+NO_SCORE_CONFIDENCE = Unknown("it states no confidence beside labels", applicable=False)
 NO_REPEATS = Unknown("it has no comparison with gold that it judged more than once")
 NEEDS = "a confidence with each vote, and gold labels"
 MORE = "with a confidence and gold labels"
@@ -37,6 +38,8 @@ def _are_levels(evidence: Evidence) -> bool:
 
 
 def _unknown(evidence: Evidence) -> Unknown:
+    if evidence.metric is not None:
+        return NO_SCORE_CONFIDENCE
     return NO_REPEATS if evidence.options.confidence_by == "share" else NO_CONFIDENCE
 
 
@@ -139,7 +142,7 @@ OVERCONFIDENCE = Check(
 
 def _auroc(evidence: Evidence) -> Estimate | Unknown:
     if evidence.stated is None or evidence.discrimination is None:
-        return NO_CONFIDENCE
+        return _unknown(evidence) if evidence.metric is not None else NO_CONFIDENCE
     right, wrong = evidence.stated.right_and_wrong()
     if min(right, wrong) < LEAST_OF_EACH:
         which, n = ("right", right) if right < wrong else ("wrong", wrong)
@@ -203,3 +206,40 @@ DISCRIMINATION = Check(
 
 
 CHECKS: tuple[Check, ...] = (CALIBRATION, OVERCONFIDENCE, DISCRIMINATION)
+
+
+def _of_scores(check: Check, figure: str, short: dict[str, str]) -> Check:
+    """The same check of a judge of single answers; `short` is what a headline says by grade."""
+    return replace(
+        check,
+        name=f"score_{check.name}",
+        kind="scores",
+        page="scores",
+        needs="a confidence with each score, and labels",
+        more_of="with a confidence and labels",
+        figure=figure,
+        short=lambda _, __, grade: short.get(grade, short["ok"]),
+    )
+
+
+SCORE_CHECKS: tuple[Check, ...] = (
+    _of_scores(
+        CALIBRATION,
+        "ECE",
+        {"ok": "states the confidence that it earns"}
+        | dict.fromkeys(("warn", "fail"), "states confidence that is off"),
+    ),
+    _of_scores(
+        OVERCONFIDENCE,
+        "confidence beyond the share right",
+        {"ok": "claims no more certainty than it earns"}
+        | dict.fromkeys(("warn", "fail"), "claims another certainty than it earns"),
+    ),
+    _of_scores(
+        DISCRIMINATION,
+        "AUROC of its confidence",
+        {"ok": "is surer where it is right"}
+        | dict.fromkeys(("warn", "fail"), "is hardly surer where it is right"),
+    ),
+)
+"""The same of judges of single answers."""

@@ -29,9 +29,10 @@ from ...stats.estimate import Estimate, Estimates
 if TYPE_CHECKING:
     from ...finding.figure import Figure, Theme, Trace
     from ...records import FloatArray, IntArray
+    from .alone import RiskThreshold
     from .calibration_error import Reliability
     from .recalibration import Recalibration
-    from .selective import Guarantee, RiskCoverage, RiskThreshold
+    from .selective import Guarantee, RiskCoverage
     from .th_scores import ThScore, ThSweep
 
 
@@ -304,7 +305,7 @@ def risk_figure(
         }
         traces.append(drawn | points | common)
         passed = np.flatnonzero(found.passed)
-        cuts = np.arange(len(found.cut)) if len(curves) == 1 else passed[-1:]
+        cuts = cuts_drawn(found) if len(curves) == 1 else passed[-1:]
         if not len(cuts):
             continue
         rate = found.cut_errors[cuts] / found.cut_n[cuts]
@@ -358,6 +359,12 @@ def risk_figure(
         y_axis={"rangemode": "tozero", "tickformat": SHARE_TICKS},
     )
     return _legend(fig, curves, theme)
+
+
+def cuts_drawn(found: RiskThreshold) -> IntArray:
+    """Places of the tested cuts that are drawn: 25 of them, with the threshold."""
+    places = thinned(len(found.cut), limit=FEW_CUTS)
+    return np.union1d(places, np.flatnonzero(found.passed)[-1:])
 
 
 def before_and_after(

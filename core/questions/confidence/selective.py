@@ -1,8 +1,7 @@
-"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a
-guarantee.
+"""Risk against coverage, AUROC, and the threshold on how sure the label of a comparison is.
 
-`threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole
-comparisons by how sure their label is. docs/methods.md §5 and §9.
+`alone.threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee`
+whole comparisons. docs/methods.md §5 and §9.
 """
 
 from __future__ import annotations
@@ -13,23 +12,14 @@ from typing import Literal
 
 import numpy as np
 
-from ...errors import InvalidOption, NoUsableVotes
+from ...errors import NoUsableVotes
 from ...extras import require
-from ...records import (
-    NO_GOLD,
-    BoolArray,
-    ConfidenceCounts,
-    FloatArray,
-    IntArray,
-    OutcomeCounts,
-    VoteCounts,
-)
+from ...records import NO_GOLD, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
 from ...stats import intervals
-from ...stats.binning import EDGE_TOLERANCE, rank_values, usable
+from ...stats.binning import rank_values, usable
 from ...stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..labels.btd import CHANCES, apply, fit
-
-GRID_CUTS = 20
+from .alone import RiskThreshold, cuts, threshold_for_risk
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -57,41 +47,6 @@ class RiskCoverage:
         return data_frame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RiskThreshold:
-    """The lowest confidence at which the error rate is at most `alpha`, right with probability 1 −
-    `delta`.
-
-    threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.
-        coverage :
-    fraction of the verdicts at or above it.  bound : upper bound of their error rate.
-    bound_all : the same bound of all verdicts, which holds by itself whether a cut passes or not:
-        where the surest verdicts are worse than the others, the first cut fails though all are
-        fine. None with too few verdicts to test.
-    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is
-        the last passed.
-    """
-
-    threshold: float | None
-    coverage: float | None
-    error_rate: float | None
-    bound: float | None
-    bound_all: float | None
-    n: int
-    alpha: float
-    delta: float
-    note: str
-    cut: FloatArray
-    cut_n: IntArray
-    cut_errors: IntArray
-    cut_bound: FloatArray
-    passed: BoolArray
-
-    def to_frame(self) -> DataFrame:
-        """One row per cut of the grid."""
-        return data_frame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
-
-
 def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
     """Error rate of the most confident verdicts against the share of verdicts kept.
 
@@ -103,7 +58,7 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
     from scipy.special import digamma
 
     known = usable(outcomes)
-    cut, n, errors = _cuts(known)
+    cut, n, errors = cuts(known)
     total, wrong = n.cumsum(), errors.cumsum()
     before, rate = total - n, errors / n
     # Σ_{j=1..m} (E + j·r)/(A + j) = m·r + (E − A·r)·(H(A + m) − H(A)), with H the harmonic numbers.
@@ -121,105 +76,6 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
         error_rate=float(wrong[-1] / total[-1]),
         deff=deff,
     )
-
-
-def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
-    """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 −
-    `delta`.
-
-    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest
-    first: from the first that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in
-    equal steps of verdicts kept to the last, which keeps all. Continue while the one-sided level-δ
-    Clopper–Pearson bound is ≤ α; the last cut that passes is the answer, and none is a valid one.
-    Picking the best-looking cut and then bounding it fails far more often than δ.
-
-    Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has
-    its own item) rounded down, with the errors scaled to it and rounded up. That is an
-    approximation, good while items have about as many verdicts each; where a few items hold most
-    verdicts it can promise too much, and `guarantee`, which draws one comparison per item, does
-    not.
-
-    Raises InvalidOption for alpha or delta outside (0, 1), NoUsableVotes if no verdict has a
-    confidence.
-    Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
-    """
-    for name, value in (("alpha", alpha), ("delta", delta)):
-        if not 0 < value < 1:
-            raise InvalidOption(f"{name}: {value} is not between 0 and 1")
-    known = usable(outcomes)
-    cut, n, errors = _cuts(known)
-    n, errors = n.cumsum(), errors.cumsum()
-    effective = np.floor(n**2 / _squared_item_totals(known) + EDGE_TOLERANCE)
-    needed = math.ceil(math.log(delta) / math.log(1 - alpha) - EDGE_TOLERANCE)
-    enough = np.flatnonzero(effective >= needed)
-    grid = np.zeros(0, dtype=np.int64)
-    if len(enough):
-        first = int(enough[0])
-        steps = np.linspace(n[first], n[-1], GRID_CUTS)
-        few = len(cut) - first <= GRID_CUTS
-        grid = (
-            np.arange(first, len(cut))
-            if few
-            else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
-        )
-    scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
-    bound = intervals.clopper_pearson(scaled, effective[grid], level=1 - delta)
-    passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
-    last = int(passed.sum()) - 1
-    if not len(grid):
-        note = f"needs at least {needed:,} independent verdicts; there are {int(effective.max()):,}"
-    elif last < 0:
-        share = 100 * n[grid[0]] / n[-1]
-        note = (
-            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence "
-            f"{cut[grid[0]]:.4g} and "
-            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are "
-            f"{100 * alpha:.3g} %"
-        )
-    else:
-        note = f"{last + 1} of {len(grid)} cuts pass"
-    chosen = grid[last] if last >= 0 else None
-    return RiskThreshold(
-        threshold=None if chosen is None else float(cut[chosen]),
-        coverage=None if chosen is None else float(n[chosen] / n[-1]),
-        error_rate=None if chosen is None else float(errors[chosen] / n[chosen]),
-        bound=None if chosen is None else float(bound[last]),
-        bound_all=float(bound[-1]) if len(grid) else None,
-        n=int(n[-1]),
-        alpha=alpha,
-        delta=delta,
-        note=note,
-        cut=cut[grid],
-        cut_n=n[grid],
-        cut_errors=errors[grid],
-        cut_bound=bound,
-        passed=passed,
-    )
-
-
-def _cuts(known: OutcomeCounts) -> tuple[FloatArray, IntArray, IntArray]:
-    """Distinct confidences from high to low, with the verdicts and the wrong ones at each."""
-    code = rank_values(known.confidence)
-    n = np.bincount(code, weights=known.n).astype(np.int64)
-    errors = np.bincount(code, weights=known.n - known.correct).astype(np.int64)
-    value = np.full(len(n), np.inf)
-    np.minimum.at(value, code, known.confidence)
-    seen = np.flatnonzero(n)[::-1]
-    return value[seen], n[seen], errors[seen]
-
-
-def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
-    """Σnᵢ² over items, of the verdicts kept at each cut of `_cuts`."""
-    code = rank_values(known.confidence)
-    order = np.lexsort((-code, known.item))
-    item, n = known.item[order], known.n[order]
-    running = n.cumsum()
-    starts = np.flatnonzero(np.concatenate([[True], item[1:] != item[:-1]]))
-    offset = np.repeat(running[starts] - n[starts], np.diff(np.append(starts, len(item))))
-    before = running - n - offset
-    growth = np.bincount(code[order], weights=(2 * before + n) * n)
-    seen = np.flatnonzero(np.bincount(code, weights=known.n))[::-1]
-    return np.asarray(growth[seen].cumsum())
 
 
 Sureness = Literal["share", "stated", "btd"]

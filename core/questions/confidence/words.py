@@ -14,9 +14,10 @@ from ...finding.check import CheckResult, combined
 from ...finding.tables import TEXT, Column, frame
 from ...finding.wording import count, percent, percent_span, span, target
 from ...stats.estimate import Estimate
+from .alone import RiskThreshold
 from .calibration_error import by_chance
 from .recalibration import Recalibration
-from .selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
+from .selective import Guarantee, RiskCoverage, Sureness
 from .th_scores import ThScore
 
 if TYPE_CHECKING:
@@ -306,10 +307,6 @@ def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: st
         or found.error_rate is None
         or found.bound is None
     ):
-        if found.bound_all is not None and found.bound_all <= found.alpha:
-            at_most = f"{_at_most(found.bound_all)} with {sure} certainty"
-            why = _no_threshold(found, noun)
-            return f"{judge}: kept whole it errs on {at_most}; {everything}. {why}"
         return (
             f"{judge}: no threshold keeps its error rate at or below {allowed} with {sure} "
             "certainty "
@@ -325,23 +322,6 @@ def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: st
         f"{percent(found.error_rate, 1)} are wrong, {bound}; the other "
         f"{percent(1 - found.coverage)} need another judge. Without a threshold {rate} are wrong."
     )
-
-
-def _at_most(bound: float) -> str:
-    """A bound in percent, rounded up: rounded down it would promise more than was shown."""
-    return f"at most {percent(math.ceil(1000 * bound - 1e-9) / 1000, 1)}"
-
-
-def _no_threshold(test: RiskThreshold, noun: str) -> str:
-    """Why no threshold passes where keeping all does."""
-    surest, every = (int(test.cut_errors[k]) / int(test.cut_n[k]) for k in (0, -1))
-    first = (
-        f"of the {int(test.cut_n[0]):,} surest, from confidence {test.cut[0]:.4g} up, "
-        f"{percent(surest)} are wrong"
-    )
-    if surest > every:
-        return f"Its surest {noun} are not its best, so no threshold is offered: {first}."
-    return f"Its surest {noun} are too few to begin a threshold with: {first}."
 
 
 def recalibrated(judge: str, one: Recalibrated) -> str:
@@ -379,13 +359,6 @@ def guaranteed(judge: str, found: Guarantee) -> str:
     )
     kept, wrong = found.kept, found.wrong
     if found.threshold is None or kept is None or wrong is None:
-        # Labels without a sureness are not tested, so that nothing is certified of all of them.
-        whole = found.test.bound_all if found.test.n == found.n_items else None
-        if whole is not None and whole <= found.alpha:
-            return (
-                f"{judge}: kept whole, {_at_most(whole)} of its labels are wrong with {sure} "
-                f"certainty; {everything}. {_no_threshold(found.test, 'labels')}"
-            )
         return (
             f"{judge}: no threshold keeps wrong labels at or below {allowed} with {sure} certainty "
             f"({found.note}). Keeping every one, {everything}."

@@ -68,6 +68,8 @@ class ScoreAnswers:
         two tell answers apart, so that those of two judges or models can be matched.
     category : (n,) codes into `categories`, −1 for none.
     length : (n,) of the response, NaN where it is not known.
+    confidence : (n,) stated, mean over its runs, NaN where there is none; of pass and fail that
+        what most of its runs say is right.
     low, high : ends of the scale: declared, widened by what is seen.
     kind : `pass_fail` where every single score of both sides is 0 or 1, else `levels`.
     same_scale : False where one side says 0 or 1 and the other gives other scores; then the ends
@@ -86,6 +88,7 @@ class ScoreAnswers:
     category: IntArray
     categories: tuple[str, ...]
     length: FloatArray
+    confidence: FloatArray
     low: float
     high: float
     kind: Literal["levels", "pass_fail"]
@@ -160,7 +163,10 @@ def score_answers(store: Snapshot, selection: Selection, judge: str, metric: str
         store,
         f"""select v.item, coalesce(v.model, 0) as model_, avg(v.score)::double as score_,
                    min(v.category) as category_, min(v.cluster) as cluster_,
-                   avg(coalesce(v.length, length(t.text)))::double as length_
+                   avg(coalesce(v.length, length(t.text)))::double as length_,
+                   avg(v.confidence)::double as confidence_,
+                   avg(case when v.score >= 0.5 then v.confidence else 1 - v.confidence end)::double
+                   as chance_
             from (select v.* from scores v where v.status = 0 and {own}) v
             left join texts t on t.id = v.response
             group by 1, 2 order by 1, 2""",
@@ -180,7 +186,11 @@ def score_answers(store: Snapshot, selection: Selection, judge: str, metric: str
     if len(labels):
         place = np.searchsorted(key, ints(labels, "item") * _MOST_MODELS + ints(labels, "model"))
         people[place, ints(labels, "person")] = _floats(labels, "score")
-    score = _floats(rows, "score")
+    score, confidence = _floats(rows, "score"), _floats(rows, "confidence")
+    if binary[0]:
+        # Of runs that disagree, how sure they are together of what most of them say.
+        chance = _floats(rows, "chance")
+        confidence = np.where(score >= PASSING, chance, 1 - chance)
     if turned:
         score = low + high - score
         ends = (
@@ -204,6 +214,7 @@ def score_answers(store: Snapshot, selection: Selection, judge: str, metric: str
         category=category,
         categories=categories,
         length=_floats(rows, "length"),
+        confidence=confidence,
         low=low,
         high=high,
         kind=kind,
@@ -244,15 +255,18 @@ def score_runs(store: Snapshot, selection: Selection, judge: str, metric: str) -
 
 @at_one_moment
 def said_of_answers(
-    store: Snapshot, selection: Selection, metric: str, answers: Sequence[tuple[int, str | None]]
+    store: Snapshot,
+    selection: Selection,
+    metric: str,
+    answers: Sequence[tuple[int, str | None]] | None = None,
 ) -> pa.Table:
     """What every judge and person said of some answers by a metric, with the texts that are there.
 
-    answers : the item's number and the model of each, as `ScoreAnswers` has them.
+    answers : the item's number and the model of each, as `ScoreAnswers` has them; by default all.
 
-    One row per score, by item, model, people last, rater and run: item_id, category, model, judge,
-    human, run, status, score, gold, prompt, response, rationale. Of all raters of the selected data
-    sets, whoever is selected.
+    One row per score, by item, model, people last, rater and run: item, item_id, dataset, category,
+    model, judge, human, run, status, score, gold, prompt, response, rationale. Of all raters of the
+    selected data sets, whoever is selected.
 
     Raises UnknownName: a metric that the store does not have.
     """
@@ -260,18 +274,22 @@ def said_of_answers(
     metrics = dict(store.rows("select name, id from metrics order by name"))
     (code,) = pick("metric", (metric,), metrics)
     models = dict(store.rows("select name, id from models"))
-    wanted = {(item, 0 if model is None else models[model]) for item, model in answers}
+    wanted = {(item, 0 if model is None else models[model]) for item, model in answers or ()}
     chosen = " or ".join(
         f"(v.item = {item} and coalesce(v.model, 0) = {model})" for item, model in sorted(wanted)
     )
+    if answers is None:
+        chosen = "1 = 1"
     texts = ("prompt", "response", "rationale")
     return _asked(
         store,
-        f"""select v.item as item_, i.name as item_id_, c.name as category_, m.name as model_,
+        f"""select v.item as item_, i.name as item_id_, d.name as dataset_,
+                   c.name as category_, m.name as model_,
                    j.name as judge_, v.human as human_, v.run as run_, v.status as status_,
                    v.score as score_, v.gold as gold_,
                    {", ".join(f"{name}_of.text as {name}_" for name in texts)}
             from scores v join items i on i.id = v.item join judges j on j.id = v.judge
+            join datasets d on d.id = v.dataset
             left join categories c on c.id = v.category left join models m on m.id = v.model
             {" ".join(f"left join texts {name}_of on {name}_of.id = v.{name}" for name in texts)}
             where v.metric = {code} and ({chosen or "1 = 0"}) and {selected.pool}

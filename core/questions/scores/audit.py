@@ -12,6 +12,7 @@ from ...auditing.results import ScoreAudit
 from ...bounds import MOST_METRICS
 from ...stats.periods import periods
 from ...store.file_queries import by_file
+from .alone import alone_of_scores
 from .ask import score_answers, score_dates, score_runs, scored_metrics
 from .card import score_answer
 from .evidence import JudgedScores, ScoreEvidence
@@ -21,7 +22,8 @@ from .table import ScoreTable
 if TYPE_CHECKING:
     from ...schema import RowsRead, Selection
     from ...store.connection import Database, Snapshot
-    from .ask import ScoredMetric
+    from .alone import alone_of_scores
+from .ask import ScoredMetric
 
 REFERENCE_LEVEL = 0.95
 """Level of the intervals from which p-values are reckoned, whatever the options' is."""
@@ -86,6 +88,7 @@ def judged(
         item=answers.item,
         model=answers.model,
         models=answers.models,
+        confidence=answers.confidence,
         period=period,
         periods=names,
         wrong_pass=options.wrong_pass,
@@ -99,10 +102,14 @@ def judged(
 
 def _audit(scores: JudgedScores, options: AuditOptions, rows_read: RowsRead | None) -> ScoreAudit:
     limits = options.rules.limits
-    evidence = ScoreEvidence(scores, limits, level=options.level, rows_read=rows_read)
+    evidence = ScoreEvidence(
+        scores, limits, level=options.level, rows_read=rows_read, options=options
+    )
     results = check_scores(evidence)
     if options.level != REFERENCE_LEVEL:
-        reference = check_scores(ScoreEvidence(scores, limits, rows_read=rows_read))
+        reference = check_scores(
+            ScoreEvidence(scores, limits, rows_read=rows_read, options=options)
+        )
         results = tuple(
             replace(result, p_value=other.p_value)
             for result, other in zip(results, reference, strict=True)
@@ -117,6 +124,7 @@ def _audit(scores: JudgedScores, options: AuditOptions, rows_read: RowsRead | No
         overall=overall,
         headline=answer.headline,
         figures=answer.figures,
+        alone=alone_of_scores(evidence, overall.use["measure"]),
     )
 
 

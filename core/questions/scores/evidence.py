@@ -15,6 +15,7 @@ from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
 from ...stats.estimate import Estimate
 from ...stats.intervals import design_effect, wilson_by_item
+from ..confidence.measured import DEFAULTS, MeasuredBy, MeasuredConfidence
 from ..one_judge.method import FileDifference, between_files
 from ..reference.follows import Follows, follows
 from ..reference.weigh import Weighed, weigh
@@ -39,12 +40,13 @@ from .people import (
 from .raters import RaterPair, rater_pairs
 from .recalibration import ScoreRecalibration, recalibrate_scores
 from .repeatability import repeatability
+from .sureness import Sureness, outcomes_of, sureness_of
 from .table import ScoreKind, ScoreTable
 from .versions import VersionDifference, compare_versions
 
 if TYPE_CHECKING:
     from ...finding.check import Limits
-    from ...records import ByFile, FloatArray, IntArray
+    from ...records import ByFile, FloatArray, IntArray, OutcomeCounts
     from ...schema import RowsRead
     from ..agreement.reliability import Repeatability
 
@@ -73,6 +75,7 @@ class JudgedScores:
     period : (n,) codes into `periods`, −1 for none: when it was scored; None without dates.
     by_file : its scores by file, where there are several.
     drawn : how labels were drawn, where somebody said it.
+    confidence : (n,) stated in each score, NaN where none is.
     wrong_pass : price of passing an answer that people fail, where the other error costs 1.
     """
 
@@ -90,6 +93,7 @@ class JudgedScores:
     wrong_pass: float = 1.0
     by_file: ByFile | None = None
     drawn: Design | None = None
+    confidence: FloatArray | None = None
 
     def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
         """The answers of two models to the same items, in the same order.
@@ -109,7 +113,7 @@ class JudgedScores:
         return one, replace(other, unit=one.unit)
 
 
-class ScoreEvidence:
+class ScoreEvidence(MeasuredConfidence):
     """Results on one judge and metric, each made when it is first asked for."""
 
     own_gold: str | None = None
@@ -121,10 +125,28 @@ class ScoreEvidence:
         *,
         level: float = 0.95,
         rows_read: RowsRead | None = None,
+        options: MeasuredBy = DEFAULTS,
     ) -> None:
+        self.options = options
         self.scores, self.table = scores, scores.table
         self.judge, self.metric = scores.judge, scores.metric
         self.limits, self.level, self.rows_read = limits, level, rows_read
+
+    @cached_property
+    def sureness(self) -> Sureness | None:
+        """How sure it is of each verdict; None where nothing says it."""
+        return sureness_of(self.table, self.scores.runs, self.scores.confidence)
+
+    @cached_property
+    def outcomes(self) -> OutcomeCounts | None:
+        """Its right and wrong verdicts by how sure they are; None where nothing says it."""
+        return None if self.sureness is None else outcomes_of(self.table, self.sureness)
+
+    @cached_property
+    def stated(self) -> OutcomeCounts | None:
+        if self.sureness is None or self.sureness.by != "stated":
+            return None
+        return self.outcomes
 
     @cached_property
     def between_files(self) -> FileDifference | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...auditing.overall import Allowed, Overall, OverallVerdict, Use, UseName
 from ...finding.check import CheckResult, results_of
+from ..confidence.check import SCORE_CHECKS as CONFIDENCE_CHECKS
 from ..one_judge.check import ONE_JUDGE
 from ..reference.check import SCORE_CHECKS, only_one_verdict
 from .check import CHECKS
@@ -14,7 +15,7 @@ from .evidence import ScoreEvidence
 
 def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
     """One result per check of scores, in their order."""
-    return results_of((*CHECKS, *SCORE_CHECKS, ONE_JUDGE), evidence)
+    return results_of((*CHECKS, *CONFIDENCE_CHECKS, *SCORE_CHECKS, ONE_JUDGE), evidence)
 
 
 def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:

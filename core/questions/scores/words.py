@@ -9,6 +9,9 @@ from ...finding.answer import Answer, difference, line, measured, share
 from ...finding.check import Unknown, differs
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count, interval, number, percent, signed
+from ..confidence.alone import DecidedAlone
+from ..reference.second_look import SecondLook
+from .alone import NO_PASS_MARK, Alone
 from .cut import Cut
 from .pass_rate import PassRate
 from .people import AltTest, LeftOut
@@ -165,6 +168,114 @@ def further(evidence: ScoreEvidence) -> list[str]:
         blind = evidence.follows.constant is not None or evidence.who.is_reference is False
         said.append(alternative_answer(evidence.alternative, constant=blind))
     return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+
+
+SURE_BY = {
+    "stated": "the confidence that it states",
+    "repeats": "the share of its runs behind a verdict",
+    "distance": "the distance of a score from the one that passes",
+}
+"""What says how sure a verdict is."""
+ALONE = (
+    Column("errors allowed", lambda one: percent(one.error), TEXT),
+    Column("of the answers", "share", ".1%"),
+    Column("from", "threshold", ".4g"),
+    Column("n", "n", ",d", "labelled answers that it decides"),
+    Column("wrong", "wrong", ",d"),
+    Column("errs at most", "bound", ".1%"),
+    Column("why", "note", TEXT),
+)
+"""A row per share of errors: what a judge may decide alone."""
+
+
+def alone_sentences(alone: Alone, error: float) -> list[str]:
+    """What it may decide alone at the error that is asked about, then at the others, and by
+    verdict.
+
+    "Alone: 38 % of the answers at ≤ 10 % error, from 0.944 up (45 of 577 wrong, at most 9.9 %); 62
+    % to a person."
+    """
+    if alone.reason == NO_PASS_MARK:
+        return []
+    if alone.reason is not None:
+        return [f"Alone: nothing is promised, as {alone.reason}."]
+    by = f"Sureness is {SURE_BY[alone.by or 'stated']}."
+    said = []
+    if alone.shares:
+        first = next(one for one in alone.shares if one.error == error)
+        said.append(f"Alone: {_alone_at(first, alone)}")
+        others = [one for one in alone.shares if one.error != error]
+        said.append(f"Alone at other errors: {'; '.join(_in_short(one, alone) for one in others)}.")
+    sides = {
+        name: next(one for one in of if one.error == error)
+        for name, of in alone.of_verdict.items()
+        if of
+    }
+    shares = [
+        f"{'passes' if name == 'pass' else 'fails'} "
+        + ("nothing" if one.threshold is None else f"{percent(one.share)}, from {_at(one)}")
+        for name, one in sides.items()
+    ]
+    if shares:
+        said.append(
+            f"Alone by verdict, each at ≤ {percent(error)} error: it {'; it '.join(shares)}. {by}"
+        )
+    return said
+
+
+def second_look_sentences(found: SecondLook) -> list[str]:
+    """Whose errors they were, and the share right that this gives.
+
+    "Of 60 looked at again 23 were the person's error (38 %; 27–51)."
+    """
+    said = []
+    wrong = found.people_wrong
+    if wrong is not None:
+        said.append(
+            f"Of {count(found.looked, 'disagreement')} looked at again "
+            f"{round(wrong.value * found.looked):,} were the people's error ({share(wrong)})."
+        )
+    if found.taken_out:
+        said.append(
+            f"Left out, as nobody can say who is right: {count(found.taken_out, 'answer')}."
+        )
+    as_labelled = f"as labelled {percent(found.as_labelled)}"
+    if found.right is not None:
+        said.append(
+            f"Right by the second look, weighed with {count(found.agreements, 'agreement')}: "
+            f"{share(found.right)}; {as_labelled}. The other "
+            "figures are by the labels as they were."
+        )
+    elif found.most is not None:
+        said.append(
+            f"Right by the second look: at most {percent(found.most)} ({as_labelled}), as "
+            "errors that both made are not seen without agreements looked at."
+        )
+    return said
+
+
+def _at(one: DecidedAlone) -> str:
+    return f"{one.threshold:.4g}"
+
+
+def _alone_at(one: DecidedAlone, alone: Alone) -> str:
+    at = f"at ≤ {percent(one.error)} error"
+    if alone.blind_from <= one.error:
+        return f"{alone.blind} everything would do as well {at}."
+    if one.threshold is None or one.bound is None:
+        return f"nothing {at} ({one.note})."
+    return (
+        f"{percent(one.share)} of the answers {at}, from {_at(one)} up ({one.wrong:,} of {one.n:,} "
+        f"wrong, at most {percent(math.ceil(1000 * one.bound - 1e-9) / 1000, 1)}); "
+        f"{percent(1 - one.share)} to a person."
+    )
+
+
+def _in_short(one: DecidedAlone, alone: Alone) -> str:
+    if alone.blind_from <= one.error:
+        return f"≤ {percent(one.error)} as {alone.blind} everything"
+    share = "nothing" if one.threshold is None else f"{percent(one.share)}, from {_at(one)}"
+    return f"≤ {percent(one.error)} {share}"
 
 
 LEFT_OUT = (

@@ -18,6 +18,7 @@ from core.options import default_of
 from core.questions.confidence import figure as plots
 from core.questions.confidence import selective
 from core.questions.confidence import words as sentences
+from core.questions.confidence.alone import RiskThreshold, threshold_for_risk
 from core.questions.confidence.th_scores import Scale, th_score, th_sweep
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
@@ -144,7 +145,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         state,
         "threshold",
         (alpha, delta),
-        lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta),
+        lambda known: threshold_for_risk(known, alpha=alpha, delta=delta),
     )
     answer.text(sentences.selective(judge, curves[judge], every[judge], noun=state.noun))
     found = {name: every[name] for name in state.shown}
@@ -166,11 +167,10 @@ def threshold_tab(state: PageState, tab: Any) -> None:
             "mark is "
             "the lowest threshold that holds the target, its bar the bound that holds with the "
             "certainty asked for; hollow marks were tried and not passed (shown for a single "
-            "judge).\n\nUp "
-            "to 20 thresholds, fixed before looking at labels, are tested from the strictest on "
-            "until "
-            "one fails. Picking the best-looking one instead would break its promise far more "
-            "often than "
+            "judge).\n\nEvery "
+            "confidence is a threshold to test, from the strictest that can bear an error on until "
+            "one fails; then all votes together. Picking the best-looking one "
+            "instead would break its promise far more often than "
             "it says. No threshold is a valid answer: then its confidence cannot deliver that "
             "error rate. "
             "The promise is for votes like these. *AURC* is the mean error rate over all shares "
@@ -193,14 +193,14 @@ print(risk_coverage(outcomes).aurc)"""
     )
 
 
-def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> dict[str, Mark]:
+def _kept_votes(state: PageState, found: dict[str, RiskThreshold]) -> dict[str, Mark]:
     """Votes kept by each threshold drawn: every one tried for a single judge, else the one that
     holds.
     """
     marks = {}
     for name, one in found.items():
         cuts = (
-            one.cut.tolist()
+            one.cut[plots.cuts_drawn(one)].tolist()
             if len(found) == 1
             else []
             if one.threshold is None
