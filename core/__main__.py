@@ -42,6 +42,8 @@ from .use.commands import (
 )
 from .use.demo import demo
 from .use.doctor import doctor
+from .use.papers import add_options as papers_options
+from .use.papers import papers
 
 UNUSABLE, UNFORESEEN, INTERRUPTED = 2, 70, 130
 SEVERAL: dict[str, Any] = {"action": Adds, "nargs": "+"}
@@ -364,6 +366,7 @@ COMMANDS: dict[
         _audit_options,
     ),
     "report": ("audit files and write all of it as one HTML file", run_report, _report_options),
+    "papers": ("print the tables and figures of the papers on your file", papers, papers_options),
     "import": ("load files into a store, or all of another store", run_import, _import_options),
     "export": ("write what a store holds as CSV or Parquet", run_export, _export_options),
     "label": (

@@ -29,7 +29,7 @@ from pages.shared import (
 SECTIONS = {
     "": ("overview.py", "data.py", "label.py", "collect.py"),
     "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py", "scores.py"),
-    "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py"),
+    "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py", "papers.py"),
     "Models": ("leaderboard.py",),
 }
 # Pages of people who may change what is stored.
@@ -52,6 +52,7 @@ ICONS = {
     "juries.py": "groups",
     "listwise.py": "format_list_numbered",
     "planning.py": "event_note",
+    "papers.py": "article",
     "leaderboard.py": "leaderboard",
 }
 LOGO = Path(__file__).parent / "shared" / "logo.svg"

@@ -17,6 +17,8 @@ from ..stats.intervals import check_level
 from .checks import Rules, limits_with
 
 MOST_SPLITS = 10_000
+TH_EPSILON = 0.10
+"""The ε of [TH] Table 3."""
 
 
 def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
@@ -280,6 +282,11 @@ class AuditOptions:
     def rules(self) -> Rules:
         """The limits of every check, those given in place of the defaults, and the level."""
         return Rules(limits=limits_with(self.limits), level=self.level)
+
+    @property
+    def middle_epsilon(self) -> float:
+        """The ε where one alone is shown: the middle one of those given."""
+        return self.epsilons[len(self.epsilons) // 2] if self.epsilons else TH_EPSILON
 
     def family(self, name: str) -> str | None:
         """The family that a judge or model belongs to by the longest beginning of its name.

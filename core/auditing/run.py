@@ -266,6 +266,7 @@ def _jury(counted: Counted, costs: Mapping[str, float | None], notes: list[str])
             rng=np.random.default_rng(options.seed),
             by=options.confidence_by,
             costs=costs,
+            epsilon=options.middle_epsilon,
             level=options.level,
         )
     except (NoUsableVotes, InvalidOption) as error:

@@ -80,11 +80,11 @@ def said_by(options: ReadOptions) -> Said:
 
 def tables_of(source: Source, table: TextTable | None) -> list[Table]:
     """Tables of a file: the one that was read, or all that a walk through it finds."""
-    if table is not None and table.delimited:
+    if table is not None and source.kind != "json":
         cells = [column.to_pylist() for column in table.columns.values()]
         rows = [list(row) for row in zip(*cells, strict=True)]
         return [Table(source.stem, list(table.columns), rows)]
-    if source.kind == "parquet" or source.path or len(source.data) > 20 * MOST_CELLS:
+    if source.path or len(source.data) > 20 * MOST_CELLS:
         return []
     try:
         return walk(source.text(), source.stem, is_json=source.kind == "json")
@@ -132,7 +132,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
     known = SCORES.names if scores else VOTE_COLUMNS
     rejects = Rejects()
     number = np.arange(len(plan.table.rows) + 1)
-    if origin is not None and origin.delimited:
+    if origin is not None and len(origin.row) == len(plan.table.rows):
         number[1:] = origin.row
         rejects = copy.deepcopy(origin.rejects)
     lost = len({row for row, *_ in rows.rejected}) + len(rejects)

@@ -23,6 +23,7 @@ from ..errors import UnreadableFile
 from ..extras import install, installed
 from ..labels import shown
 from .archives import Archive
+from .databases import SEPARATOR
 from .plain import without_titles
 
 MAX_AREA = 20_000_000
@@ -34,9 +35,9 @@ _PLAIN_NUMBER = 1e15
 """Whole numbers below it are written without a point; Excel keeps 15 digits."""
 
 
-def workbook_as_csv(archive: Archive) -> tuple[bytes, str]:
-    """The first visible sheet that holds a table, as CSV, and a note on which it is and which are
-    not read.
+def workbook_as_csv(archive: Archive, called: str | None = None) -> tuple[bytes, str]:
+    """The sheet of that name, else the first visible one that holds a table, as CSV, and a note on
+    which it is and which are not read.
 
     A line is a row of the sheet, so that a line above the header has its number there. Whole
     numbers are without a point, dates are ISO 8601, and a formula is the value it was saved with.
@@ -58,15 +59,16 @@ def workbook_as_csv(archive: Archive) -> tuple[bytes, str]:
                 sheet.name
                 for sheet in book.sheets_metadata
                 if sheet.typ == calamine.SheetTypeEnum.WorkSheet
-                and sheet.visible == calamine.SheetVisibleEnum.Visible
+                and (called is not None or sheet.visible == calamine.SheetVisibleEnum.Visible)
             ]
-            for called in sheets:
-                sheet = book.get_sheet_by_name(called)
+            for each in sheets if called is None else [_called(name, sheets, called)]:
+                sheet = book.get_sheet_by_name(each)
                 above, _ = sheet.start or (0, 0)
                 first = _csv(sheet.to_python(nrows=_FIRST_ROWS), above)
                 if _holds_table(first):
                     text = _csv(sheet.iter_rows(), above)
-                    return text, _which(called, [each for each in sheets if each != called])
+                    others = [other for other in sheets if other != each]
+                    return text, _which(name, each, others, named=called is not None)
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise UnreadableFile(
             f"{name}: the Excel workbook cannot be read ({error}). Save the sheet as CSV (UTF-8)."
@@ -78,13 +80,25 @@ def workbook_as_csv(archive: Archive) -> tuple[bytes, str]:
     )
 
 
-def _which(called: str, others: Sequence[str]) -> str:
-    if not others:
+def _called(name: str, sheets: Sequence[str], called: str) -> str:
+    """The sheet of that name, whatever the case of its letters. Raises UnreadableFile."""
+    alike = [sheet for sheet in sheets if sheet.casefold() == called.casefold()]
+    if called in sheets or len(alike) == 1:
+        return called if called in sheets else alike[0]
+    held = ", ".join(map(shown, sheets[:12])) or "none"
+    raise UnreadableFile(
+        f"{name}: the workbook has no sheet {shown(called)} (sheets: {held}). Name one of these."
+    )
+
+
+def _which(name: str, called: str, others: Sequence[str], *, named: bool) -> str:
+    if named or not others:
         return f"Sheet {shown(called)} of the workbook is read."
     more = f" and {len(others) - 12:,} more" if len(others) > 12 else ""
     return (
         f"Sheet {shown(called)} of the workbook is read, the first with a table; not read: "
-        f"{', '.join(map(shown, others[:12]))}{more}."
+        f"{', '.join(map(shown, others[:12]))}{more}. Another is read as "
+        f"{shown(name + SEPARATOR + others[0])}."
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import UnreadableFile
 from ..files import shown_name
 from .archives import ZIP, Archive, inspect_log, is_excel, is_inspect_log, is_workbook
+from .bounds import GZIP, ZSTD, unpack_gzip, unpack_zstd, unpacked_limit
 from .source import FOREIGN, read_path, stem_of
 
 MAX_FILES = 10_000
@@ -25,6 +26,8 @@ ENDINGS = (
     ".parquet",
     ".pq",
     ".xlsx",
+    ".sqlite",
+    ".sqlite3",
     ".eval",
     ".zip",
 )
@@ -156,8 +159,23 @@ def _one(name: str, data: bytes | Path, max_bytes: int) -> Iterable[Given]:
             before = log.left = min(log.left, archive.left)
             inner = inspect_log(log)
             archive.left -= before - log.left
-        given.append(Given(name=own, data=inner, together=together))
+        given.append(_unpacked(own, inner, archive, together))
     return given
+
+
+def _unpacked(name: str, data: bytes, archive: Archive, together: str | None) -> Given:
+    """A file out of an archive, which unpacked counts as the archive's: all have one total."""
+    if not data.startswith((GZIP, ZSTD)):
+        return Given(name=name, data=data, together=together)
+    unpack = unpack_gzip if data.startswith(GZIP) else unpack_zstd
+    place = f"{archive.name}: {name}"
+    unpacked = unpack(place, data, min(unpacked_limit(len(data), archive.left), archive.left))
+    if unpacked.startswith((GZIP, ZSTD)):
+        raise UnreadableFile(f"{place} in it is packed twice. Unpack it once.")
+    archive.left -= len(unpacked)
+    return Given(
+        name=name, data=unpacked, together=together, sha256=hashlib.sha256(data).hexdigest()
+    )
 
 
 def _begins(data: bytes | Path) -> bytes:

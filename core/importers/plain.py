@@ -1,14 +1,12 @@
-"""What spreadsheets and databases put around a table: `sep=`, titles above the header, SQLite."""
+"""What spreadsheets put around a table: `sep=`, and titles above the header."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-import sqlite3
 from collections import Counter
 
-from ..errors import UnreadableFile
 from ..labels import shown
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
@@ -18,11 +16,6 @@ _HEAD = 64 * 1024
 _RECORDS = 200
 _TITLES = 20
 """Most lines above a header."""
-_STEPS = 200_000_000
-"""Most steps of SQLite's machine for one table: computed columns can take any number."""
-
-_CELL = 16 * 1024**2
-"""Most bytes of a cell of SQLite: a computed one can be a gigabyte."""
 
 
 def without_separator_line(text: bytes) -> tuple[bytes, str | None]:
@@ -91,55 +84,3 @@ def _is_title(cells: list[str], width: int) -> bool:
     if cells[0].startswith("#") and _filled(cells) < width:
         return True
     return bool(cells[0]) and _filled(cells) == 1 and (len(cells) == 1 or width > 2)
-
-
-def sqlite_as_csv(name: str, data: bytes, max_bytes: int) -> bytes:
-    """The only table of an SQLite database as CSV, read in memory; nothing of it is run.
-
-    Raises UnreadableFile: damaged, no table or several, or more than `max_bytes` of text.
-    """
-    database = sqlite3.connect(":memory:")
-    try:
-        database.deserialize(data)
-        database.execute("PRAGMA trusted_schema = OFF")
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL)
-        database.text_factory = lambda text: text.decode("utf-8", "replace")
-        left = iter(range(_STEPS // 100_000))
-        database.set_progress_handler(lambda: int(next(left, None) is None), 100_000)
-        tables = [
-            table
-            for (table,) in database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
-                "AND sql NOT LIKE 'CREATE VIRTUAL%' LIMIT 1000"
-            )
-        ]
-        if len(tables) != 1:
-            held = ", ".join(map(shown, tables[:12])) or "none"
-            raise UnreadableFile(
-                f"{name}: an SQLite database with {len(tables)} tables ({held}), where one is "
-                "read. Save the table of the judgements as CSV: sqlite3 -header -csv FILE "
-                "'SELECT * FROM TABLE'."
-            )
-        rows = database.execute('SELECT * FROM "' + tables[0].replace('"', '""') + '"')
-        written = io.StringIO(newline="")
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow([column[0] for column in rows.description])
-        for row in rows:
-            writer.writerow(
-                [
-                    cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
-                    for cell in row
-                ]
-            )
-            if written.tell() > max_bytes:
-                raise UnreadableFile(
-                    f"{name}: its table {shown(tables[0])} holds more than {max_bytes:,} bytes of "
-                    "text. Save a part of it as CSV."
-                )
-    except (sqlite3.Error, UnicodeError) as error:
-        raise UnreadableFile(
-            f"{name}: the SQLite database cannot be read ({error}). Export the table as CSV."
-        ) from None
-    finally:
-        database.close()
-    return written.getvalue().encode()

@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import UnreadableFile
-from ..installation import PROGRAM
 from .archives import ZIP, Archive, is_excel
 from .bounds import GZIP, ZSTD, refuse_unfolding, unpack_gzip, unpack_zstd, unpacked_limit
-from .plain import sqlite_as_csv, without_separator_line, without_titles
+from .databases import (
+    DUCKDB,
+    DUCKDB_AT,
+    SEPARATOR,
+    SQLITE,
+    duckdb_as_parquet,
+    refuse_table,
+    sqlite_as_csv,
+    with_table,
+)
+from .plain import without_separator_line, without_titles
 
 MAX_COLUMNS = 10_000
 """Most columns of a table, or different keys of JSON objects."""
@@ -48,6 +57,10 @@ _SUFFIXES = (
     ".pq",
     ".xlsx",
     ".xlsm",
+    ".sqlite",
+    ".sqlite3",
+    ".db",
+    ".duckdb",
 )
 
 _JSON = re.compile(rb"\s*[{\[]")
@@ -65,7 +78,6 @@ FOREIGN = {
 """How a file begins that is none → what it is, and what to do."""
 
 Encoding = Literal["UTF-8", "Windows-1252", "UTF-16", "UTF-32"]
-_SQLITE = b"SQLite format 3\0"
 _WIDE: dict[bytes, tuple[Encoding, str]] = {
     codecs.BOM_UTF32_LE: ("UTF-32", "utf-32"),
     codecs.BOM_UTF32_BE: ("UTF-32", "utf-32"),
@@ -114,8 +126,11 @@ class Source:
 
 
 def stem_of(name: str) -> str:
-    """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
+    """File name without folders and without the endings of its kind or a table's name:
+    `a/b.csv.gz` is `b`.
+    """
     base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    base = base.partition(SEPARATOR)[0] or base
     for _ in range(2):
         for suffix in _SUFFIXES:
             if base.casefold().endswith(suffix) and len(base) > len(suffix):
@@ -129,11 +144,17 @@ def open_source(
 ) -> Source:
     """Read and unpack a file, never more than `max_bytes`.
 
+    A table of a database or a sheet of a workbook may be named after the file, as `with_table`
+    says.
+
     Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no
     table, no UTF-8.
     """
-    if isinstance(data, Path) and (large := _where_it_is(name, data, max_bytes, together)):
-        return large
+    data, called = with_table(name, data) if SEPARATOR in name else (data, None)
+    if isinstance(data, Path) and called is None:
+        large = _where_it_is(name, data, max_bytes, together)
+        if large is not None:
+            return large
     raw = read_path(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:
         raise UnreadableFile(
@@ -152,20 +173,19 @@ def open_source(
     if unpacked.startswith(ZIP) and is_excel(archive := Archive(name, unpacked, max_bytes)):
         from .containers import workbook_as_csv
 
-        workbook = workbook_as_csv(archive)
+        workbook = workbook_as_csv(archive, called)
     for magic, (kind, remedy) in () if workbook else FOREIGN.items():
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
-    if unpacked[8:12] == b"DUCK":
-        raise UnreadableFile(
-            f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take "
-            "it over "
-            f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
-        )
     sha256 = hashlib.sha256(raw).hexdigest()
     folders = data.resolve().parent.parts if isinstance(data, Path) else ()
-    if unpacked.startswith(_SQLITE):
-        unpacked = sqlite_as_csv(name, unpacked, max_bytes)
+    if unpacked[DUCKDB_AT:].startswith(DUCKDB):
+        place = data if isinstance(data, Path) and unpacked is raw else unpacked
+        unpacked = duckdb_as_parquet(name, place, max_bytes, called)
+    elif unpacked.startswith(SQLITE):
+        unpacked = sqlite_as_csv(name, unpacked, max_bytes, called)
+    elif called is not None and not workbook:
+        refuse_table(name, called)
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet", together=together)
     text, encoding = _text(name, workbook[0] if workbook else unpacked)
@@ -236,9 +256,9 @@ def _where_it_is(name: str, path: Path, max_bytes: int, together: str | None) ->
 
 def _begins_delimited(name: str, head: bytes) -> bool:
     """Whether a file begins as text that is no JSON, with its header."""
-    packed = (GZIP, ZSTD, b"PK", b"PAR1", _BOM, b"\xff\xfe", b"\xfe\xff", _SQLITE, *FOREIGN)
+    packed = (GZIP, ZSTD, b"PK", b"PAR1", _BOM, b"\xff\xfe", b"\xfe\xff", SQLITE, *FOREIGN)
     known = head.startswith(packed) or name.casefold().endswith((".parquet", ".pq"))
-    other = known or head[8:12] == b"DUCK" or head[:1] in b"\r\n" or head.isspace()
+    other = known or head[DUCKDB_AT:].startswith(DUCKDB) or head[:1] in b"\r\n" or head.isspace()
     if other or _JSON.match(head) is not None or without_separator_line(head)[1]:
         return False
     return without_titles(head, None)[1] is None

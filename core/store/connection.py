@@ -439,6 +439,22 @@ def _connect(
         raise UnreadableFile(f"The store {place} cannot be opened ({reason}).{other}") from error
 
 
+def is_foreign(path: Path) -> bool:
+    """Whether a DuckDB file has tables, and none of them is a store's; False where it cannot be
+    opened: a store's own messages say why.
+    """
+    if not is_text(str(path)):
+        return False
+    sql = "select table_name from duckdb_tables() where not internal"
+    try:
+        config = OFFLINE | FRUGAL | {"access_mode": "read_only"}
+        with duckdb.connect(str(path.absolute()), config=config) as connection:
+            tables = {name for (name,) in connection.execute(sql).fetchall()}
+    except duckdb.Error:
+        return False
+    return bool(tables) and "settings" not in tables
+
+
 def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether what is written stays: of a CSV or Parquet file DuckDB makes a database in memory."""
     kept = (

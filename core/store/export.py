@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import InvalidOption, NoUsableVotes
 from ..files import written_whole
 from ..schema import FORMS, ImportResult, Kind, Selection, perturbed
-from .connection import Database, Snapshot
+from .connection import Database, Snapshot, is_foreign
 from .selection import Scope, at_one_moment, column_sql, extra_columns, nothing, scope
 
 if TYPE_CHECKING:
@@ -194,15 +194,16 @@ class StoredDataset:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is one of DuckDB, as stores are."""
+    """Whether a file is one of DuckDB, as stores are, and not one with other tables only."""
     try:
         # Asked first: opening a pipe waits until somebody writes to it.
         if not path.is_file():
             return False
         with path.open("rb") as file:
-            return file.read(AT + len(MARK))[AT:] == MARK
+            marked = file.read(AT + len(MARK))[AT:] == MARK
     except (OSError, ValueError):
         return False
+    return marked and not is_foreign(path)
 
 
 def read_store(path: Path) -> list[StoredDataset]:

@@ -19,19 +19,13 @@ from ..auditing.answers import headlines
 from ..auditing.options import AuditOptions
 from ..auditing.results import Audit, JudgeAudit
 from ..auditing.sources import read_sources
-from ..errors import (
-    AppellateError,
-    InvalidOption,
-    NoUsableVotes,
-    UnknownName,
-    UnreadableFile,
-    render,
-)
+from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName, render
 from ..extras import require
-from ..files import file_to_read, written_whole
+from ..files import written_whole
 from ..finding.wording import count, one_line
 from ..importers import ReadOptions, mostly_rejected, read_arrow, with_votes
 from ..importers.join import join_labels
+from ..importers.objects import are_records, as_arrow, as_file, as_files, sources_in
 from ..importers.same_items import as_one
 from ..importers.versions import name_versions
 from ..labelling import disagreements as tables
@@ -60,7 +54,6 @@ KEYWORDS = {
 }
 """What messages call an option of reading here."""
 SELECTING = ("judge", "where", "gold")
-TOGETHER = "Give several files or tables in one list, and a store alone."
 
 
 class Judges(tuple[JudgeAudit, ...]):
@@ -195,24 +188,27 @@ def audit(
     name: str = "votes",
     readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
-    against: str | Path | bytes | Sequence[str | Path] | None = None,
-    series: Sequence[str | Path | bytes] | None = None,
-    labels_from: str | Path | bytes | None = None,
+    against: Any = None,
+    series: Sequence[Any] | None = None,
+    labels_from: Any = None,
     key: str | None = None,
     then: Callable[[Any, Audit], None] | None = None,
     **given: Any,
 ) -> ShownAudit:
     """Audit the judges in a file, a table or a store.
 
-    source : a path, the bytes of a file, a table that offers Arrow's C stream (pandas, Polars,
-        Arrow, a DuckDB relation), a DuckDB connection that holds one table, a `Store` or its path,
-        a `Warehouse`; or a list of files and tables, such as votes and gold.
+    source : a path, the bytes of a file, a list of records or a dict of columns, a table that
+        offers Arrow's C stream or `to_pandas` (pandas, Polars, Arrow, a DuckDB relation, a data
+        set of Hugging Face), a DuckDB connection that holds one table, a `Store` or its path, a
+        `Warehouse`; or a list of files and tables, such as votes and gold.
     selection, options, reading_options : which votes, how to audit, and how to read; or else their
         fields by keyword.
     name : of a table or of bytes, which have no file name.
     readings : what was loaded into a store, where its counts shall be said.
-    against : files of votes, or an audit's JSON, of the last audit: what moved since then.
-    series : older files of votes, oldest first: control charts over them and the audited one.
+    against : files or tables of votes, or an audit's JSON, of the last audit: what moved since
+        then.
+    series : older files or tables of votes, oldest first: control charts over them and the audited
+        one.
     labels_from, key : a sheet of people's labels of the same answers, and its column that names
         them: see `core.importers.join.join_labels`.
     then : what is still to be asked of the store, with the audit.
@@ -256,8 +252,8 @@ def audit(
             ask(store, found)
             return ShownAudit.of(_beside(found, against, series, store, ReadOptions(), name))
     try:
-        results = _read(source if isinstance(source, list | tuple) else [source], how, name)
-        sheet = None if labels_from is None else _sheet(labels_from)
+        results = _read(sources_in(source), how, name)
+        sheet = None if labels_from is None else as_file(labels_from, "labels")
         again = sheet is not None and is_second_look(*sheet)
         if sheet is not None and not again and not is_sheet(*sheet):
             results += join_labels(results, sheet, how, key=key).readings
@@ -313,8 +309,8 @@ def _answers_of(
 
 def _beside(
     found: Audit,
-    older: str | Path | bytes | Sequence[str | Path] | None,
-    series: Sequence[str | Path | bytes] | None,
+    older: Any,
+    series: Sequence[Any] | None,
     store: Database | Snapshot,
     options: ReadOptions,
     name: str,
@@ -323,28 +319,10 @@ def _beside(
     files.
     """
     if older is not None:
-        several = [older] if isinstance(older, str | Path | bytes) else older
-        found = with_files(found, _older(several, name), store, options)
+        found = with_files(found, as_files(older, f"old {name}"), store, options)
     if series is not None:
-        found = with_series(found, _older(series, name), store, options)
+        found = with_series(found, as_files(series, name), store, options)
     return found
-
-
-def _older(files: Sequence[str | Path | bytes], name: str) -> list[tuple[str, bytes | Path]]:
-    """Names and contents; bytes have no name, and go by their place."""
-    return [
-        (f"old {name}" if len(files) == 1 else f"{name} {place}", each)
-        if isinstance(each, bytes)
-        else file_to_read(each)
-        for place, each in enumerate(files, 1)
-    ]
-
-
-def _sheet(labels: str | Path | bytes) -> tuple[str, bytes | Path]:
-    """Name and content of a file of labels."""
-    if isinstance(labels, bytes):
-        return "labels", labels
-    return file_to_read(labels)
 
 
 def refuse_unusable(readings: Sequence[ImportResult]) -> None:
@@ -389,76 +367,15 @@ def _read(sources: Sequence[Any], options: ReadOptions, name: str) -> list[Impor
     tables: list[tuple[str, Any]] = []
     for number, source in enumerate(sources, 1):
         own = name if len(sources) == 1 else f"{name} {number}"
-        if isinstance(source, str | Path):
-            files.append(file_to_read(source))
-        elif isinstance(source, bytes | bytearray | memoryview):
-            files.append((own, bytes(source)))
+        if isinstance(source, str | Path | bytes | bytearray | memoryview) or are_records(source):
+            files.append(as_file(source, own))
         else:
-            tables.append((own, _arrow(source, own)))
+            tables.append((own, as_arrow(source, own)))
     alone = replace(options, votes_of=None)
     results = read_sources(files, alone) if files else []
     of_tables = [read_arrow(table, alone, name=own) for own, table in tables]
     of_tables = name_versions(of_tables, options.version)
     return with_votes(as_one([*results, *of_tables], options.items), options)
-
-
-def _arrow(source: Any, name: str) -> pa.Table:
-    """A table in memory as Arrow's. Raises TypeError, UnreadableFile."""
-    import pyarrow as pa
-
-    if _is_store(source):
-        raise TypeError(f"A store in a list. {TOGETHER}")
-    if type(source).__name__ == "DuckDBPyConnection":
-        source = _only_table(source)
-    if not hasattr(source, "__arrow_c_stream__"):
-        remedy = " Call .collect() first." if hasattr(source, "collect") else ""
-        raise TypeError(
-            f"{type(source).__name__} holds no votes that can be read: give a path, bytes, a table "
-            "of pandas, Polars or Arrow, a DuckDB relation, a store, or a list of files and "
-            f"tables.{remedy}"
-        )
-    try:
-        return pa.RecordBatchReader.from_stream(source).read_all()
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        if hasattr(source, "items"):
-            return _by_column(source)
-        raise UnreadableFile(
-            f"{name}: the table cannot be read ({(str(error) or 'no reason').splitlines()[0]}). "
-            "Give one with named columns."
-        ) from None
-
-
-def _by_column(frame: Any) -> pa.Table:
-    """A frame of pandas with columns of mixed values, which Arrow has no type for, as text."""
-    import pyarrow as pa
-
-    names, columns = [], []
-    for name, values in frame.items():
-        try:
-            column = pa.array(values, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError):
-            texts = [
-                None if missing else str(value)
-                for value, missing in zip(values, values.isna(), strict=True)
-            ]
-            column = pa.array(texts, pa.string())
-        names.append(str(name))
-        columns.append(column)
-    return pa.Table.from_arrays(columns, names=names)
-
-
-def _only_table(connection: Any) -> Any:
-    """The table of a DuckDB connection that holds one."""
-    rows = connection.cursor().execute(
-        "select table_name from information_schema.tables order by table_name"
-    )
-    names = [name for (name,) in rows.fetchall()]
-    if len(names) != 1:
-        raise InvalidOption(
-            f"The connection holds {len(names):,} tables ({', '.join(names[:10])}): give one as a "
-            'relation, such as connection.table("votes").'
-        )
-    return connection.table(names[0])
 
 
 def _selecting(given: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..auditing.options import AuditOptions
@@ -14,14 +12,15 @@ if TYPE_CHECKING:
 
 
 def assert_judges(
-    votes: str | Path | Sequence[str | Path],
+    votes: Any,
     *gates: str,
     strict: bool = False,
     selection: Selection | None = None,
     options: AuditOptions | None = None,
     reading: ReadOptions | None = None,
 ) -> Audit:
-    """Audit files and return the audit; gates are those of `--fail-if`, none is that of `--strict`.
+    """Audit files or tables and return the audit; gates are those of `--fail-if`, none is that of
+    `--strict`.
 
     Raises AssertionError with a line for each gate that fails, AppellateError for unusable input.
     """
@@ -30,13 +29,13 @@ def assert_judges(
     from ..auditing.options import AuditOptions
     from ..auditing.run import audit
     from ..importers import ReadOptions, read
+    from ..importers.objects import as_files
     from ..reporting.gates import failures, parse_gate, strict_gates, with_gates
     from ..schema import Selection
     from ..store import Store
 
     parsed = [parse_gate(gate, strict=strict) for gate in gates] or strict_gates()
-    paths = [Path(path) for path in ([votes] if isinstance(votes, str | Path) else votes)]
-    readings = read([(path.name, path) for path in paths], reading or ReadOptions())
+    readings = read(as_files(votes, "votes"), reading or ReadOptions())
     with Store.holding(readings) as store:
         audited = audit(
             store, selection or Selection(), options or AuditOptions(), readings=readings

@@ -20,7 +20,9 @@ TITLES = {
         name: name.capitalize()
         for name in ("overview", "data", "collect", "calibration", "agreement")
     },
-    **{name: name.capitalize() for name in ("listwise", "leaderboard", "scores", "label")},
+    **{
+        name: name.capitalize() for name in ("listwise", "papers", "leaderboard", "scores", "label")
+    },
     "errors": "Errors",
     "position_bias": "Position bias",
     "votes_to_labels": "Votes to labels",

@@ -77,8 +77,16 @@ def test_the_only_table_of_sqlite_is_read():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (_database(_VOTES, "CREATE TABLE other (x)"), "2 tables ('votes', 'other')"),
-        (_database("CREATE VIEW v AS SELECT 1"), "0 tables (none)"),
+        (
+            _database(
+                _VOTES,
+                "INSERT INTO votes VALUES ('q1', 'j', 'A')",
+                "CREATE TABLE other (x)",
+                "INSERT INTO other VALUES (1)",
+            ),
+            "'votes' ('item_id', 'judge', 'vote'); 'other' ('x')",
+        ),
+        (_database("CREATE VIEW v AS SELECT 1"), "without a table that has rows"),
         (_database(_VOTES)[:4096], "SQLite database cannot be read"),
         (_database(_VOTES).replace(b"item_id", b"it\xffm_id"), "SQLite database cannot be read"),
         (b"\xff\xfea", "begins as UTF-16"),

@@ -38,7 +38,7 @@ TIERS = (
     # What is asked of a judge, the form in which every answer comes, and all answers of all judges.
     ("questions", "finding", "auditing"),
     ("labelling",),
-    ("reporting",),
+    ("reporting", "papers"),
     ("use",),
     ("collect",),
     ("use.commands",),
@@ -164,7 +164,14 @@ def test_every_part_has_a_tier() -> None:
     [
         ("streamlit", set()),
         ("plotly", {"core/finding/figure.py"}),
-        ("duckdb", {"core/store/connection.py", "core/warehouse/engines.py"}),
+        (
+            "duckdb",
+            {
+                "core/store/connection.py",
+                "core/warehouse/engines.py",
+                "core/importers/databases.py",
+            },
+        ),
         ("litellm", {"core/collect/client.py"}),
     ],
 )
@@ -227,6 +234,7 @@ def test_importing_the_audit_stays_light() -> None:
 
 ENTERED = {
     "order": {
+        "core.papers.labels",
         "pages.sections.overview.first_screen",
         "pages.sections.overview.numbers",
         "pages.sections.position_bias.order",

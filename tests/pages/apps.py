@@ -19,6 +19,7 @@ TITLES = {
     "listwise": "Listwise",
     "juries": "Juries",
     "planning": "Planning",
+    "papers": "Papers",
     "label": "Label",
     "leaderboard": "Leaderboard",
 }

@@ -1,0 +1,1 @@
+"""The tables and figures of the four papers, on a user's votes: one record per item."""

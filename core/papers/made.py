@@ -1,0 +1,166 @@
+"""Items made on a user's data: their tables, or what the data lack; as text and as the document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..auditing.options import AuditOptions
+from ..auditing.run import anchors_of
+from ..bounds import within_judges
+from ..errors import AppellateError, UnknownName
+from ..finding.evidence import Counted
+from ..finding.wording import one_line
+from ..schema import Selection
+from ..stats.estimate import DataFrame
+from ..store import vote_queries as queries
+from ..store.browse import default_gold, summary
+from .asked import Asked, Settings
+from .items import BY_NAME, ITEMS
+from .record import PAPERS, Item
+
+if TYPE_CHECKING:
+    from ..store import Store
+
+MOST_ROWS = 60
+"""Rows of a table that a terminal gets; `--csv` has all."""
+NO_TABLE = "It is no table of votes: a model is asked, or a file read, by the command."
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Made:
+    """An item with its table, or why there is none."""
+
+    item: Item
+    table: DataFrame | None
+    lacks: str
+
+
+class Maker:
+    """Makes items of one selection; a table that several items share is made once."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self._made: dict[Callable[[Asked], DataFrame], tuple[DataFrame | None, str]] = {}
+
+    def __call__(self, item: Item) -> Made:
+        """The item's table, or what the data lack for it."""
+        if item.table is None:
+            return Made(item=item, table=None, lacks=item.lacks or NO_TABLE)
+        if item.table not in self._made:
+            try:
+                self._made[item.table] = item.table(self.asked), ""
+            except AppellateError as error:
+                self._made[item.table] = None, str(error)
+        table, lacks = self._made[item.table]
+        return Made(item=item, table=table, lacks=lacks)
+
+
+@contextmanager
+def maker(
+    store: Store, selection: Selection, options: AuditOptions, settings: Settings
+) -> Iterator[Maker]:
+    """What makes items of the votes, scores and rankings of a store."""
+    with store.snapshot() as moment:
+        selection = replace(selection, gold=selection.gold or default_gold(moment, selection))
+        about = summary(moment, selection)
+        counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
+        others = ((each.name, each.n) for each in (*about.scores, *about.rankings))
+        within, too_many = within_judges(selection, counted_judges, others=others)
+        if too_many is not None:
+            about = summary(moment, within)
+        counted = Counted(
+            lambda query, **given: query(moment, within, **given),
+            about,
+            options,
+            gold=selection.gold or "given",
+            anchors=lambda: anchors_of(
+                queries.pair_scores(moment, within, pooled=True)[None], options
+            ),
+        )
+        yield Maker(Asked(counted, settings))
+
+
+def items_named(names: Sequence[str]) -> tuple[Item, ...]:
+    """Items by name, such as `RAEE Table 2`, or by paper; all without names. Raises UnknownName."""
+    if not names:
+        return ITEMS
+    found = []
+    for name in names:
+        wanted = " ".join(name.split()).casefold()
+        these = [item for item in ITEMS if wanted in (item.name.casefold(), item.paper.casefold())]
+        if not these:
+            near = [known for known in BY_NAME if wanted in known.casefold()]
+            hint = f" Did you mean {', '.join(near[:5])}?" if near else ""
+            raise UnknownName(f"--item {name!r}: no paper has it.{hint} `papers` lists all.")
+        found += these
+    return tuple(dict.fromkeys(found))
+
+
+def in_text(made: Made) -> str:
+    """An item with its table for a terminal."""
+    item = made.item
+    lines = ["", f"{item.name}: {item.shows}"]
+    if item.ours:
+        lines.append(f"  Ours: {item.ours}.")
+    if made.table is None:
+        lines.append(
+            f"  {one_line(made.lacks)}" + (f" Command: {item.told}" if item.command else "")
+        )
+        return "\n".join(lines)
+    shown = made.table.head(MOST_ROWS).map(
+        lambda cell: one_line(cell) if isinstance(cell, str) else cell
+    )
+    text = shown.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="–")
+    lines += [f"  {line}" for line in text.splitlines()]
+    if len(made.table) > MOST_ROWS:
+        lines.append(f"  … and {len(made.table) - MOST_ROWS:,} rows more: --csv FILE has all.")
+    return "\n".join(lines)
+
+
+def listed(items: Iterable[Item] = ITEMS) -> str:
+    """All items: what each shows, and how to see it."""
+    lines: list[str] = []
+    for item in items:
+        if not lines or f"[{item.paper}]" not in "".join(lines):
+            lines += ["", f"{PAPERS[item.paper]} [{item.paper}]"]
+        how = "" if item.table else f"  ({item.told or item.lacks})"
+        lines.append(f"  {item.name:32}  {item.shows}{how}")
+    return "\n".join(lines).strip()
+
+
+def place(item: Item) -> str:
+    """Page and tab, as they are read."""
+    page = item.page.replace("_", " ").capitalize()
+    return " · ".join(part for part in (page, item.tab) if part)
+
+
+def document() -> str:
+    """The tables of docs/papers.md."""
+    lines: list[str] = []
+    for paper, about in PAPERS.items():
+        lines += ["", f"## {about} [{paper}]", ""]
+        lines += ["| item | shows | page | command | field | ours |", "|---|---|---|---|---|---|"]
+        for item in ITEMS:
+            if item.paper != paper:
+                continue
+            told = f"`{item.told}`" if item.told else "–"
+            field = f"`{item.field}`" if item.field else ""
+            ours = "; ".join(
+                part
+                for part in (item.ours, f"**lacks** {item.lacks}" if item.lacks else "")
+                if part
+            )
+            lines.append(
+                f"| {item.number} | {item.shows} | {place(item) or '–'} | {told} "
+                f"| {field} | {ours} |"
+            )
+    on_page, told = (sum(getattr(i, k) for i in ITEMS) for k in ("on_page", "by_command"))
+    lines += [
+        "",
+        f"{len(ITEMS)} items; whole in the app {on_page}, by a command {told}. The others "
+        "say in the last column what is another definition on purpose, or what they lack.",
+    ]
+    return "\n".join(lines).strip() + "\n"

@@ -1,0 +1,92 @@
+"""What would the papers' tables and figures show of these votes?"""
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core.auditing.options import AuditOptions
+from core.papers.asked import Asked, Settings
+from core.papers.figure import figure
+from core.papers.items import ITEMS
+from core.papers.made import Made, Maker, place
+from core.papers.record import PAPERS, Item
+from core.schema import Selection
+from pages.shared import cached, evidence, limits, numbers, parts, widgets
+
+BY, SPLITS = "category", 20
+"""The column of tasks, and random splits where rules are compared (the command has 100)."""
+
+widgets.title("Papers", "What would the papers' tables and figures show of these votes?")
+
+
+def made(selection: Selection, options: AuditOptions, item: Item, by: str) -> Made:
+    """The item on the selection, its table made once."""
+    maker = cached.computed(
+        "papers",
+        (selection, options, by),
+        lambda: Maker(Asked(evidence.counted(selection, options), Settings(by=by))),
+    )
+    name = item.table.__name__ if item.table else ""
+    found = cached.computed("paper table", (selection, options, by, name), lambda: maker(item))
+    return Made(item=item, table=found.table, lacks=found.lacks)
+
+
+def address(item: Item) -> str:
+    """Where the section of an item lies, on this data set."""
+    state = {"dataset": widgets.current_dataset()} | ({"tab": item.tab} if item.tab else {})
+    return f"{item.page}?{urlencode(state)}"
+
+
+def page() -> None:
+    """The items of a paper, and one of them on the visitor's data."""
+    paper = widgets.choice(
+        "Paper", list(PAPERS), key="paper", help="; ".join(f"{k}: {v}" for k, v in PAPERS.items())
+    )
+    items = [item for item in ITEMS if item.paper == paper]
+    st.caption(PAPERS[paper])
+    chosen = widgets.select(
+        "Table or figure",
+        [item.number for item in items],
+        start=next(item.number for item in items if item.table),
+        key="paper-item",
+    )
+    item = next(item for item in items if item.number == chosen)
+    selection = widgets.current_selection()
+    options = limits_with_splits()
+    st.subheader(f"{item.name}: {item.shows}", anchor=False)
+    if item.ours:
+        st.text(f"Ours: {item.ours}.")
+    if item.page and item.page != "papers":
+        st.markdown(f"[{place(item)}]({address(item)})")
+    found = made(selection, options, item, BY)
+    if found.table is None:
+        if item.command:
+            st.code(f"appellate {item.told}", language="bash")
+        else:
+            widgets.not_applicable(found.lacks)
+    else:
+        fig = figure(item, found.table, theme=widgets.current_look())
+        if fig is not None:
+            widgets.figure(fig, "paper", alt=item.shows)
+        numbers.table(found.table, "paper-table", alt=item.shows)
+    st.subheader("All items", anchor=False)
+    with st.container(key="paper-items"):
+        st.markdown("\n".join(line(item) for item in items))
+
+
+def line(item: Item) -> str:
+    """An item with links to its table here, and to its section."""
+    here = {"dataset": widgets.current_dataset(), "paper": item.paper, "paper-item": item.number}
+    told = f"- [{item.number}](papers?{urlencode(here)}) {item.shows}"
+    if item.page and item.page != "papers":
+        told += f" · [{place(item)}]({address(item)})"
+    return told + (f" · lacks {item.lacks}" if item.lacks else "")
+
+
+def limits_with_splits() -> AuditOptions:
+    """The visitor's options, with splits."""
+    return replace(limits.current_options(), splits=SPLITS)
+
+
+parts.body(page)
