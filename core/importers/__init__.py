@@ -390,6 +390,15 @@ def _planned_file(
             error = refused
         if by_plan.names_stand(found.table, found.result, options, error):
             return found
+        read_so = found.result
+        if (
+            found.metrics
+            and read_so
+            and read_so.mapping.get("gold")
+            and not read_so.rejects.num_rows
+        ):
+            # A column per metric, each beside what people say of it.
+            return found
     table = found.table if found else None
     result = found.result if found else None
     plan = by_plan.plan_of(source, table, options)
