@@ -242,11 +242,12 @@ def decide(
     total = sum(telling.values())
     if covered[best] * 2 < total:
         raise _ambiguous(
-            "its labels {labels} fit no known vocabulary. Allowed: {allowed}. Name the column with "
-            "{option:map} or the vocabulary with {option}.",
+            "its labels {labels} are none that are known. Say what each of a judge's means, A, B, "
+            "tie or failed, with {option:label_map {example}}; or name another column with "
+            "{option:map}, or their vocabulary with {option}.",
             column,
             labels=_sample(telling),
-            allowed=_menu(VOCABULARIES),
+            example=_example(telling),
         )
     if best in NUMERIC:
         others = sum(
@@ -307,13 +308,24 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
 def _refuse_mixture(column: str, others: int, total: int, counts: Mapping[str, int]) -> None:
     if 10 * others > total:
         raise _ambiguous(
-            "mixes vocabularies ({labels}). Write all labels in one of them, or name it with "
-            "{option} "
-            "({allowed}); rows with another label are then rejected.",
+            "mixes vocabularies ({labels}). Say what each of a judge's means, A, B, tie or failed, "
+            "with {option:label_map {example}}; or name the one that holds with {option} "
+            "({allowed}), and rows with another label are rejected.",
             column,
             labels=_sample(counts),
-            allowed=tuple(VOCABULARIES),
+            example=_example(counts),
+            allowed=[
+                name
+                for name, known in VOCABULARIES.items()
+                if any(known.vote(label) is not None for label in counts)
+            ],
         )
+
+
+def _example(counts: Mapping[str, int]) -> str:
+    """How two labels are explained, as it is typed."""
+    pairs = zip(list(counts)[:2], "AB", strict=False)
+    return " ".join(shown(f"{label}={meaning}", 40) for label, meaning in pairs)
 
 
 def _ambiguous(problem: str, column: str, **fields: object) -> AmbiguousLabels:

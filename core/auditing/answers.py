@@ -14,7 +14,6 @@ from ..finding.check import GRADES
 from ..questions.agreement.words import agreement_answer, errors_answer
 from ..questions.boards.standings import Standings
 from ..questions.boards.words import board_answer
-from ..questions.confidence.words import CONFIDENCE, confidence_answer
 from ..questions.labels.words import labels_answer
 from ..questions.scores.card import said_of
 from .card import card_of
@@ -46,14 +45,13 @@ def headlines(audit: Audit) -> str:
 def page_answers(audit: Audit) -> dict[str, Answer]:
     """Page → what it answers, of the pages whose question the audit answers."""
     made: dict[str, Callable[[Audit], Answer | None]] = {
-        "calibration": _calibration,
         "errors": _errors,
         "agreement": _agreement,
         "votes_to_labels": _labels,
         "leaderboard": _board,
     }
     # Of a question whose room does not say it yet, the place among pages.
-    places = {"calibration": 10, "errors": 20, "agreement": 40, "votes_to_labels": 50}
+    places = {"errors": 20, "agreement": 40, "votes_to_labels": 50}
     found = [(places.get(page, 60), page, make(audit)) for page, make in made.items()]
     found += [
         (question.page_place, question.page or question.name, question.said(findings))
@@ -65,18 +63,6 @@ def page_answers(audit: Audit) -> dict[str, Answer]:
 def _judges(audit: Audit) -> Sequence[JudgeAudit]:
     """The judges; the people where they alone voted."""
     return [judge for judge in audit.judges if judge.rater_type != "human"] or audit.judges
-
-
-def _calibration(audit: Audit) -> Answer | None:
-    measured = [judge for judge in _judges(audit) if judge.calibration]
-    if not measured:
-        return None
-    worst = max(measured, key=lambda judge: judge.calibration.ece if judge.calibration else 0.0)
-    found = {
-        judge.judge: {one.check: one for one in judge.checks if one.check in CONFIDENCE}
-        for judge in measured
-    }
-    return confidence_answer(found, worst.judge, worst.floor)
 
 
 def _errors(audit: Audit) -> Answer | None:

@@ -27,6 +27,7 @@ from ..finding.answer import (
 )
 from ..finding.check import CheckResult, Limits
 from ..finding.wording import count, percent
+from ..questions.accuracy.check import BLIND
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .checks import BY_NAME, Rules
@@ -154,8 +155,12 @@ def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequ
 def _nothing_said(judge: str, of: Found, faults: Sequence[str]) -> str:
     """Why no verdict can be given yet."""
     known = of["accuracy"].interval or of["agreement"].interval
+    cause = of["accuracy"].fault
     if known is None:
-        return f"Whether to use {judge} cannot be said yet: {BY_NAME['accuracy'].not_known}."
+        why = BY_NAME["accuracy"].not_known if cause is None else f"it {cause}"
+        return f"Whether to use {judge} cannot be said yet: {why}."
+    if cause is not None and cause != BLIND:
+        return f"Whether to use {judge} cannot be said yet: it {cause}."
     if BLIND in faults:
         return f"{judge} {BLIND}, so nothing supports its use yet."
     if of["accuracy"].interval is None:
@@ -189,9 +194,6 @@ def _order(of: Found) -> str:
 def _honest(of: Found) -> str:
     checks = ("calibration", "overconfidence", "discrimination")
     return "honest about doubt" if all(good(of[check]) for check in checks) else ""
-
-
-BLIND = "is not shown to read the answers"
 
 
 def _fault(check: str, of: Found) -> str:

@@ -10,7 +10,7 @@ from typing import get_args
 from ..errors import InvalidOption
 from ..options import flag, pair
 from ..questions.confidence.alone import ERRORS
-from ..questions.confidence.measured import DEFAULTS as CONFIDENCE
+from ..questions.confidence.results import DEFAULTS as CONFIDENCE
 from ..questions.labels.btd import DEFAULTS as BTD_DEFAULTS
 from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule, LabelsDrawn
 from ..stats.intervals import check_level

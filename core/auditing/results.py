@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..finding.check import rater_of
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..questions.boards.panels import JudgedBoard
     from ..questions.boards.standings import OutsideComparison
     from ..questions.change.results import Against, FileSeries
-    from ..questions.confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
-    from ..questions.confidence.kinds import KindOfConfidence
-    from ..questions.confidence.th_scores import ThScore
     from ..questions.juries.jury import Jury
     from ..questions.labels.btd import BTDFit
     from ..questions.labels.evaluation import Evaluation
@@ -66,21 +63,13 @@ class JudgeAudit:
     rater_type: str
     votes: JudgeSummary
     exact: Estimate | None
-    calibration: Calibration | None
-    ece: Estimate | None
-    floor: NoiseFloor | None
-    gap: ConfidenceGap | None
-    th: tuple[ThScore, ...]
     confusion: Confusion | None
     btd: BTDFit | None
     splits: Evaluation | None
     repeatability: Repeatability | None
     direction: Direction | None
     blind_rule: BlindRule | None
-    discrimination: Estimate | None
-    confidences: tuple[KindOfConfidence, ...]
     effective_votes: EffectiveVotes | None
-    constant_confidence: bool
     length: Verbosity | None
     own_family: OwnFamily | None
     robustness: tuple[Change, ...]
@@ -276,6 +265,27 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
             "and no robustness"
         )
         return {what: "no output has a vote"}
+    placed: list[tuple[int, Mapping[str, str]]] = [
+        (10, _no_accuracy(judge, options)),
+        (50, _no_effective_votes(judge)),
+        (60, _no_alternative(judge)),
+        (80, {"splits": "none were asked for"} if judge.btd and not options.splits else {}),
+        (85, _no_half_credit(judge)),
+        (95, _no_leaning(judge)),
+        (100, _no_repeatability(judge, options)),
+    ]
+    placed += [
+        (place, unknown(finding))
+        for finding in judge.findings
+        for place, unknown in finding.question.unknown.items()
+    ]
+    reasons: dict[str, str] = {}
+    for _, each in sorted(placed, key=itemgetter(0)):
+        reasons |= each
+    return reasons
+
+
+def _no_accuracy(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     reasons: dict[str, str] = {}
     if judge.exact is None:
         paired = options.correctness == "both_orders" and judge.confusion is not None
@@ -289,42 +299,33 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
         reasons["interval of the accuracy"] = ONE_ITEM
     if judge.confusion is None:
         reasons["confusion table"] = "no comparison that it judged has a gold label"
-    for result in (judge.calibration, *judge.th):
-        reasons |= result.unknown if result else {}
-    for kind in judge.confidences:
-        for score in kind.th:
-            reasons |= score.unknown
-        if kind.auroc is None or not kind.auroc.has_interval:
-            reasons["discrimination of every kind of confidence"] = (
-                "too few verdicts are right, or too few wrong"
-            )
+    return reasons
+
+
+def _no_effective_votes(judge: JudgeAudit) -> dict[str, str]:
     if judge.effective_votes is None:
-        reasons["effective number of votes"] = NO_REPEATS
-    elif not judge.effective_votes.effective.has_interval:
-        reasons["interval of the effective number of votes"] = "one item carries all of it"
+        return {"effective number of votes": NO_REPEATS}
+    if not judge.effective_votes.effective.has_interval:
+        return {"interval of the effective number of votes": "one item carries all of it"}
+    return {}
+
+
+def _no_alternative(judge: JudgeAudit) -> dict[str, str]:
     if judge.alternative is None:
-        reasons["Alternative Annotator Test"] = (
-            "it is a person's, or fewer than two people voted beside it"
-        )
-    elif judge.alternative.reason:
-        reasons["Alternative Annotator Test"] = judge.alternative.reason.rstrip(".")
-    for finding in judge.findings:
-        reasons |= finding.question.unknown(finding)
-    if judge.btd is not None and not options.splits:
-        reasons["splits"] = "none were asked for"
-    reasons |= _unknown_of_checks(judge)
+        why = "it is a person's, or fewer than two people voted beside it"
+        return {"Alternative Annotator Test": why}
+    reason = judge.alternative.reason
+    return {"Alternative Annotator Test": reason.rstrip(".")} if reason else {}
+
+
+def _no_repeatability(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
+    if judge.repeatability:
+        return dict(judge.repeatability.unknown)
     where = " against an anchor" if options.anchors else ""
-    return reasons | (
-        judge.repeatability.unknown
-        if judge.repeatability
-        else {"repeatability": f"it judged no comparison{where} twice in the same way"}
-    )
+    return {"repeatability": f"it judged no comparison{where} twice in the same way"}
 
 
-def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
-    """Why half credit, discrimination, length, own family or robustness, or a part of one, is not
-    known.
-    """
+def _no_half_credit(judge: JudgeAudit) -> dict[str, str]:
     reasons = {}
     if judge.direction is None:
         reasons["half credit"] = "no comparison that it judged has decided gold"
@@ -342,16 +343,11 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
             reasons["half credit beyond a blind rule"] = (
                 "gold says nearly always what that rule says"
             )
-    if judge.discrimination is None:
-        reasons["discrimination"] = "no verdict has both a confidence and a gold label"
-    elif math.isnan(judge.discrimination.value):
-        reasons["discrimination of right and wrong"] = (
-            "all its verdicts are right, or all are wrong"
-        )
-    elif not judge.discrimination.has_interval:
-        reasons["discrimination with an interval"] = (
-            "fewer than 5 items have a right verdict, or a wrong one"
-        )
+    return reasons
+
+
+def _no_leaning(judge: JudgeAudit) -> dict[str, str]:
+    reasons = {}
     if judge.length is None:
         reasons["length"] = "no vote decides between responses of known, different length"
     elif judge.length.beyond_gold is None:

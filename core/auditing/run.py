@@ -388,11 +388,6 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         rater_type=evidence.about.rater_type,
         votes=evidence.about,
         exact=evidence.exact,
-        calibration=evidence.calibration,
-        ece=evidence.ece,
-        floor=evidence.noise_floor,
-        gap=evidence.gap,
-        th=evidence.th,
         confusion=confusion(votes, level=options.level)
         if votes is not None and evidence.has_gold
         else None,
@@ -401,10 +396,7 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
         repeatability=evidence.repeatability,
         direction=evidence.direction,
         blind_rule=evidence.blind_rule,
-        discrimination=evidence.discrimination,
-        confidences=evidence.confidences,
         effective_votes=evidence.effective_votes,
-        constant_confidence=evidence.constant_confidence,
         length=evidence.length,
         own_family=evidence.own_family,
         robustness=evidence.changes,

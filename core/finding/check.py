@@ -140,10 +140,14 @@ class AnyEvidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Why a check cannot be made; `applicable` False: it makes no sense for this judge."""
+    """Why a check cannot be made; `applicable` False: it makes no sense for this judge.
+
+    fault : what a headline says of it after "it", in place of the check's own words.
+    """
 
     reason: str
     applicable: bool = True
+    fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,9 +214,9 @@ class Check:
     def said(self, result: CheckResult) -> str:
         """What a result holds against a judge, after "it"; empty where it is fine."""
         if result.grade == "unknown":
-            return self.not_known
+            return result.fault or self.not_known
         if result.grade == "unclear":
-            return self.not_shown
+            return result.fault or self.not_shown
         if result.grade not in ("warn", "fail"):
             return ""
         if result.fault is not None:
@@ -252,6 +256,7 @@ class Check:
             applicable=why.applicable,
             limits=self.limits_of(evidence),
             metric=evidence.metric,
+            fault=why.fault,
         )
 
     def graded(

@@ -17,12 +17,16 @@ import numpy as np
 from ..questions.accuracy.method import (
     BlindRule,
     Direction,
+    OnlyDiffering,
+    WrongCategory,
     blind_rule,
     by_category,
     direction,
     missing_outputs,
+    only_differing,
     tie_gap,
     with_missing_as_ties,
+    wrong_category,
 )
 from ..questions.agreement.judge_vs_human import (
     judge_against_people,
@@ -38,8 +42,6 @@ from ..questions.agreement.own_gold import (
 from ..questions.agreement.reliability import Repeatability, icc
 from ..questions.agreement.repeats import EffectiveVotes, effective_votes
 from ..questions.agreement.steadiness import LEAST_VOTES, coin_share
-from ..questions.confidence.kinds import KindOfConfidence, kind_of_confidence
-from ..questions.confidence.measured import MeasuredConfidence
 from ..questions.confidence.repeated_votes import outcomes_by_share
 from ..questions.leaning.changes import Change, changes
 from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
@@ -50,7 +52,7 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
-from .question import Question, Result
+from .question import Question, Results
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +77,7 @@ T = TypeVar("T")
 OWN_COUNTS = {
     "ratings": ("repeatability",),
     "first_votes": ("own_gold",),
-    "by_category": ("categories",),
+    "by_category": ("categories", "wrong_category"),
 }
 """Counts of all judges → all that asks for them of each judge."""
 
@@ -221,6 +223,13 @@ class Counted:
         return dict(self._ask(queries.first_votes)) if repeated else {}
 
     @cached_property
+    def only_differing(self) -> OnlyDiffering | None:
+        """Whether gold was given only where judges differ."""
+        return only_differing(
+            [votes for name, votes in self.votes.items() if name not in self.people]
+        )
+
+    @cached_property
     def gold_of_people(self) -> GoldOfPeople | None:
         """Whether the gold of the file is the majority of its people."""
         people = {name: self.votes[name] for name in sorted(self.people) if name in self.votes}
@@ -289,7 +298,7 @@ class Counted:
         return self._levels[level]
 
 
-class Evidence(MeasuredConfidence):
+class Evidence(Results):
     """Results on one judge, each made when it is first asked for; None where votes cannot tell."""
 
     metric = None
@@ -297,16 +306,9 @@ class Evidence(MeasuredConfidence):
 
     def __init__(self, counted: Counted, judge: str) -> None:
         self.counted, self.judge = counted, judge
-        self._results: dict[Result[Any], Any] = {}
+        super().__init__()
         self.options, self.level = counted.options, counted.options.level
         self.limits: Mapping[str, Limits] = counted.options.rules.limits
-
-    def __getitem__(self, result: Result[T]) -> T:
-        """A result of a question, made once."""
-        if result not in self._results:
-            self._results[result] = result.made(self)
-        made: T = self._results[result]
-        return made
 
     def counts(self, query: Callable[..., Mapping[str, T]], **given: Any) -> T | None:
         """What a query counts of this judge; None where it has nothing of it."""
@@ -429,12 +431,20 @@ class Evidence(MeasuredConfidence):
     @cached_property
     def categories(self) -> dict[str, Estimate]:
         """Half credit in each category with enough items, the weakest first."""
-        own = {
+        return by_category(self._of_category(), level=self.level)
+
+    @cached_property
+    def wrong_category(self) -> WrongCategory | None:
+        """The category in which it is shown to be wrong too often, however few its items are."""
+        below = self.limits["category"].caution
+        return wrong_category(self._of_category(), below=below, level=self.level)
+
+    def _of_category(self) -> dict[str, VoteCounts]:
+        return {
             category: of_judge[self.judge]
             for category, of_judge in self.counted.by_category.items()
             if category and self.judge in of_judge
         }
-        return by_category(own, level=self.level)
 
     @cached_property
     def alternative(self) -> AltTest | None:
@@ -461,44 +471,6 @@ class Evidence(MeasuredConfidence):
     def missing(self) -> Estimate | None:
         """Share of outputs without a verdict."""
         return missing_outputs(self.votes, self.outputs, level=self.level)
-
-    @cached_property
-    def confidences(self) -> tuple[KindOfConfidence, ...]:
-        """Every kind of its confidence side by side, and the share of its votes; never pooled."""
-        outcomes, votes, graded = self.outcomes, self.votes, self.options.confidence_by
-        kinds = () if outcomes is None else outcomes.other_kinds
-        others = (self.counted.outcomes_of_kind(kind).get(self.judge) for kind in kinds if kind)
-
-        def measured(by: str, verdicts: OutcomeCounts | None) -> KindOfConfidence | None:
-            return kind_of_confidence(
-                by,
-                verdicts,
-                epsilons=self.options.epsilons,
-                bins=self.options.bins,
-                level=self.level,
-            )
-
-        rows = (
-            self._graded_confidence if graded == "stated" else measured("stated", outcomes),
-            *(measured("stated", each) for each in others),
-            self._graded_confidence
-            if graded == "share"
-            else measured("share", None if votes is None else outcomes_by_share(votes)),
-        )
-        return tuple(row for row in rows if row is not None)
-
-    @property
-    def _graded_confidence(self) -> KindOfConfidence | None:
-        """The kind that the checks grade."""
-        if self.stated is None or self.calibration is None:
-            return None
-        return KindOfConfidence(
-            kind=self.stated.kind,
-            by=self.options.confidence_by,
-            calibration=self.calibration,
-            auroc=self.discrimination,
-            th=self.th,
-        )
 
     @cached_property
     def repeatability(self) -> Repeatability | None:

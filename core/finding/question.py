@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from ..stats.estimate import flat
 from .answer import Answer
 from .check import Check, CheckResult
 from .tables import Column
@@ -30,6 +29,20 @@ class Result(Generic[T]):
     made: Callable[[Any], T]
 
 
+class Results:
+    """Evidence: results by their key, each made when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._results: dict[Result[Any], Any] = {}
+
+    def __getitem__(self, result: Result[T]) -> T:
+        """A result of a question, made once."""
+        if result not in self._results:
+            self._results[result] = result.made(self)
+        made: T = self._results[result]
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of the report.  rows : what its columns read, such as findings."""
@@ -37,6 +50,18 @@ class Table:
     caption: str
     columns: Sequence[Column]
     rows: Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Tables of the report that are opened one by one.
+
+    tables : of each its name and rows.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    tables: Sequence[tuple[str, Sequence[object]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +74,6 @@ class Picture:
 
     caption: str
     draw: Callable[..., Any]
-
-
-def written(result: Any, names: Sequence[str]) -> dict[str, Any] | None:
-    """Columns of a result for the JSON, in this order; None of None."""
-    if result is None:
-        return None
-    columns = flat(result)
-    return {name: columns[name] for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -93,10 +110,11 @@ class Question:
     results : what evidence makes for it.  own_counts : counts of `Counted` that nobody else asks
         for, let go of when every judge has its results.
     document : key of the JSON of a judge → finding → its value.
-    unknown : finding → what cannot be told → why: a note.
+    unknown : place among what cannot be told → finding → what cannot be told → why: notes.
     said : findings of all judges → the answer, about the judge that fares worst.
     figures : finding → parts of the line of figures of a card.
-    failed : check → findings that fail it → the picture of the brief that shows it.
+    failed : check → findings that fail it → the picture of the brief that shows it; what several
+        checks share is drawn once.
     section : findings of all judges → tables and pictures of the report.
     """
 
@@ -111,13 +129,13 @@ class Question:
     results: Sequence[Result[Any]] = ()
     own_counts: Sequence[str] = ()
     document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
-    unknown: Callable[[Finding], Mapping[str, str]] = lambda _: {}
+    unknown: Mapping[int, Callable[[Finding], Mapping[str, str]]] = field(default_factory=dict)
     said: Callable[[Sequence[Finding]], Answer | None] = lambda _: None
     figures: Callable[[Finding], Sequence[str | None]] = lambda _: ()
     failed: Mapping[str, Callable[[Sequence[Finding]], Picture | None]] = field(
         default_factory=dict
     )
-    section: Callable[[Sequence[Finding]], Iterator[Table | Picture]] = lambda _: iter(())
+    section: Callable[[Sequence[Finding]], Iterator[Table | Folded | Picture]] = lambda _: iter(())
 
     def finding(self, evidence: Any, checks: Mapping[str, CheckResult]) -> Finding:
         """What it found of one judge."""

@@ -318,14 +318,14 @@ def people_in(result: ImportResult) -> int:
 def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool:
     """Whether the reading of a plan is taken before one by names that is not the same.
 
-    It is not where it makes a judge of somebody whom names call a person, nor where names are
-    canonical and it reads no more cells.
+    It is not where it makes a judge of somebody whom names call a person, where it hears people
+    alone and names a judge, nor where names are canonical and it reads no more rows.
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
         of_file = f"={stem_of(names.name)}"
         named = plan.votes["judge"].unique().to_pylist() != [of_file[1:]]
         return named and names.mapping.get("judge") == of_file
-    if people_in(plan) < people_in(names):
+    if people_in(plan) < people_in(names) or of_people(plan) > of_people(names):
         return False
     return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

@@ -259,6 +259,12 @@ def _plan_items(how: Plan) -> Plan:
     return how
 
 
+_SINGLE = (
+    " A vote says which of two answers is better; of single answers name {option:map score=COLUMN}."
+)
+"""Beside a missing vote: a table may hold scores under names that say nothing."""
+
+
 def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
     label = next((column for column in table.columns if plain(column) == "label"), None)
     doubt = (
@@ -269,14 +275,16 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
     likely = _likely(how, table)
     return how.stopped(
         UnreadableFile(
-            "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map "
-            "{first}=COLUMN}, "
-            "or give one text for every row with {option:map {first}==TEXT}."
+            "line 1: no column for {missing}. Columns: {columns}. Name {them} with {option:map "
+            "{each}}, or give one text for every row with {option:map {first}==TEXT}."
+            + (_SINGLE if "vote" in how.missing else "")
             + (doubt if label and "vote" in how.missing else "")
             + (" Likely, by names and values: {option:map {likely}}" if likely else ""),
             likely=likely,
             option="map",
             missing=" and ".join(how.missing),
+            them="it" if len(how.missing) == 1 else "them",
+            each=" ".join(f"{canonical}=COLUMN" for canonical in how.missing),
             columns=names(table.columns),
             first=how.missing[0],
             label=label,

@@ -184,10 +184,11 @@ class VoteParser(RowParser):
             found = vocabulary.vote(label)
             if found is None:
                 reason = "not a label of {name} ({meaning}); correct it, or use {option}"
+                if name != "gold":
+                    reason += ", or say what it means with {option:label_map LABEL=MEANING}"
+                option = "gold_labels" if name == "gold" else "labels"
                 raise BadCell(
-                    Message(
-                        reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning
-                    )
+                    Message(reason, option=option, name=vocabulary.name, meaning=vocabulary.meaning)
                 )
             return found
 

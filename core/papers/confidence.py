@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import NoUsableVotes
 from ..questions.confidence.alone import threshold_for_risk
 from ..questions.confidence.calibration_error import reliability
+from ..questions.confidence.results import KINDS, TH
 from ..questions.juries.jury import FUSER, Jury, judge_jury, model_of_fuser
 from ..records import NO_GOLD, OutcomeCounts
 from ..stats.estimate import DataFrame, flat
@@ -41,7 +42,7 @@ def measures(asked: Asked) -> DataFrame:
             | {f"th_{score.epsilon:g}": score.th.value for score in kind.th}
             | {"n": kind.calibration.n}
             for each in asked.evidence()
-            for kind in each.confidences
+            for kind in each[KINDS]
         ),
         NO_CONFIDENCE,
     )
@@ -65,7 +66,7 @@ def near_certain(asked: Asked) -> DataFrame:
     """TH-Score, share and accuracy of the verdicts with c > 1 − ε or c < ε, and of each band."""
     found = []
     for each in asked.evidence():
-        for score in each.th:
+        for score in each[TH]:
             assert each.stated is not None
             row = {"judge": each.judge, "epsilon": score.epsilon, "th": score.th.value}
             row |= {"th_published": score.th.value / 2, "share": score.share}

@@ -16,7 +16,6 @@ from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
 from ..questions.agreement.figure import confusion_matrix
-from ..questions.confidence.figure import reliability_diagram
 from ..store.marks import Telling
 from .html import CHECKED, Part, first_parts, made_file, one_figure
 
@@ -78,31 +77,30 @@ def _answer(audit: Audit) -> Iterator[Part]:
         yield "words", "p", more
 
 
+Failing = Callable[["list[JudgeAudit]"], "tuple[str, Callable[..., Figure]] | None"]
+"""Judges that fail a check → words and a figure."""
+
+
 def _failed(audit: Audit) -> Iterator[Part]:
     """A figure for each check that fails of a judge, once for all judges that fail in it."""
-    makers: dict[str, Callable[[list[JudgeAudit]], tuple[str, Callable[..., Figure]] | None]] = {
-        check: partial(_of_question, check, make)
+    # Of each check what is drawn once, and how.
+    makers: dict[str, tuple[object, Failing]] = {
+        check: (make, partial(_of_question, check, make))
         for question in all_questions()
         for check, make in question.failed.items()
     }
-    makers |= {
-        "calibration": _reliability,
-        "overconfidence": _reliability,
-        "discrimination": _reliability,
-        "accuracy": _confusion,
-        "ties": _confusion,
-    }
+    makers |= dict.fromkeys(("accuracy", "ties"), (_confusion, _confusion))
     drawn: set[object] = set()
-    for check, make in makers.items():
+    for check, (what, make) in makers.items():
         failing = [
             judge
             for judge in audit.judges
             if any(one.check == check and one.grade == "fail" for one in judge.checks)
         ]
-        if not failing or make in drawn or len(drawn) == MOST_FIGURES:
+        if not failing or what in drawn or len(drawn) == MOST_FIGURES:
             continue
         if made := make(failing):
-            drawn.add(make)
+            drawn.add(what)
             words, figure = made
             yield "words", "p", words
             yield one_figure(figure, words, audit)
@@ -123,14 +121,6 @@ def _of_question(
     ]
     picture = make(found)
     return None if picture is None else (picture.caption, picture.draw)
-
-
-def _reliability(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = {
-        judge.judge: judge.calibration.reliability for judge in failing[:3] if judge.calibration
-    }
-    said = f"Share right against stated confidence: {', '.join(known)}"
-    return (said, partial(reliability_diagram, known)) if known else None
 
 
 def _confusion(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:

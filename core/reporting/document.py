@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
+from ..finding.fields import ends, estimate, estimated, fields
 from ..questions.accuracy.method import BlindRule, Direction
 from ..questions.agreement.repeats import EffectiveVotes
 from ..questions.boards.anchored import BoardRow
@@ -26,9 +26,7 @@ from ..questions.boards.by_anchor import AnchorSummary
 from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
-from ..questions.confidence.calibration_error import Calibration, NoiseFloor
-from ..questions.confidence.kinds import KindOfConfidence
-from ..questions.confidence.th_scores import ThScore
+from ..questions.confidence.fields import stated_confidence
 from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
@@ -39,7 +37,7 @@ from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.recalibration import ScoreRecalibration
-from ..stats.estimate import Estimate, flat
+from ..stats.estimate import Estimate
 from . import asked
 
 SCHEMA = "appellate.audit/3"
@@ -76,9 +74,9 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
         "scores": _scores(audit),
-        "listwise": {each.judge: listwise.document(each, _estimated) for each in audit.rankings},
+        "listwise": {each.judge: listwise.document(each, estimated) for each in audit.rankings},
         "agreement": [
-            _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
+            fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
             for pair in audit.agreement.pairs
         ],
         "leaderboards": {
@@ -89,7 +87,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
                 "anchor_1": row.anchor_1,
                 "anchor_2": row.anchor_2,
                 "models": len(row.models),
-                **_fields(row, ("kendall_tau", "mean_abs_centred_shift")),
+                **fields(row, ("kendall_tau", "mean_abs_centred_shift")),
             }
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
@@ -106,7 +104,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["anchors"] = _anchors(audit.anchors)
     if audit.grid is not None:
         document["grid"] = _grid(audit.grid)
-    document |= asked.documents(audit, _estimate)
+    document |= asked.documents(audit, estimate)
     if audit.against is not None:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
@@ -181,7 +179,7 @@ def options_of(audit: Audit) -> dict[str, Any]:
 
 def _check(result: CheckResult) -> dict[str, Any]:
     """One check of one judge: grade, sentence, the estimate with its ends, and the limits."""
-    estimate, limits = result.interval, result.limits
+    found, limits = result.interval, result.limits
     return {
         "judge": result.judge,
         "check": result.check,
@@ -189,10 +187,10 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "verdict": result.grade,
         "applicable": result.applicable,
         "sentence": result.sentence,
-        "estimate": estimate and estimate.value,
-        "low": estimate and estimate.low,
-        "high": estimate and estimate.high,
-        "n_items": estimate and estimate.n,
+        "estimate": found and found.value,
+        "low": found and found.low,
+        "high": found and found.high,
+        "n_items": found and found.n,
         "caution": limits and limits.caution,
         "failure": limits and limits.failure,
         "needed_items": result.needed_items,
@@ -220,7 +218,7 @@ def _scores(found: Audit) -> dict[str, dict[str, Any]]:
     looks = {(look.judge, look.metric): look for look in found.second_looks}
     for audit in found.scores:
         of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
-            "confidence": _confidence_of_scores(audit.evidence),
+            "confidence": stated_confidence(audit.evidence),
             "alone": _alone(audit.alone),
             "second_look": _second_look(looks.get((audit.judge, audit.metric))),
         }
@@ -233,33 +231,33 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
     return {
         "n": len(table),
         "scale": {"low": table.low, "high": table.high, "kind": table.kind},
-        "association": _estimate(agreement.association),
-        "kappa_weighted": _estimate(agreement.kappa_weighted),
-        "tau": _estimate(agreement.tau),
-        "auroc": _estimate(agreement.auroc),
-        "bias": _estimate(evidence.leniency.points),
-        "bias_share": _estimate(evidence.leniency.bias),
+        "association": estimate(agreement.association),
+        "kappa_weighted": estimate(agreement.kappa_weighted),
+        "tau": estimate(agreement.tau),
+        "auroc": estimate(agreement.auroc),
+        "bias": estimate(evidence.leniency.points),
+        "bias_share": estimate(evidence.leniency.bias),
         "bias_by_level": [
-            {"score": level.score, **_estimated(level.bias)} for level in evidence.leniency.by_level
+            {"score": level.score, **estimated(level.bias)} for level in evidence.leniency.by_level
         ],
-        "sd_ratio": _estimate(evidence.spread.ratio),
-        "tpr": _estimate(passing.tpr),
-        "tnr": _estimate(passing.tnr),
-        "right": _estimate(passing.right),
+        "sd_ratio": estimate(evidence.spread.ratio),
+        "tpr": estimate(passing.tpr),
+        "tnr": estimate(passing.tnr),
+        "right": estimate(passing.right),
         "always_pass": passing.always_pass,
-        "people": _estimate(evidence.people.difference),
+        "people": estimate(evidence.people.difference),
         "ceiling": {
-            "people": _estimate(evidence.ceiling.people_association),
-            "judge": _estimate(evidence.ceiling.judge_association),
+            "people": estimate(evidence.ceiling.people_association),
+            "judge": estimate(evidence.ceiling.judge_association),
         },
-        "repeatability": _estimate(evidence.repeatability.icc_3_k),
-        "length": _estimate(effect.instrumented or effect.raw),
+        "repeatability": estimate(evidence.repeatability.icc_3_k),
+        "length": estimate(effect.instrumented or effect.raw),
         "drift": _drift(evidence.drift),
         "drift_over_time": _drift(evidence.drift_over_time),
         "pass_rate": {
-            "judge": _estimate(rates.judge),
-            "labels": _estimate(rates.labels),
-            "corrected": _estimate(rates.corrected),
+            "judge": estimate(rates.judge),
+            "labels": estimate(rates.labels),
+            "corrected": estimate(rates.corrected),
         },
         "cut": _cut(evidence.cut),
         "omega": evidence.alternative.omega,
@@ -267,22 +265,10 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         "epsilon": evidence.alternative.epsilon,
         "versions": [
             {"a": a, "b": b, "of": one.of}
-            | {name: _estimate(getattr(one, name)) for name in VERSION_FIELDS}
+            | {name: estimate(getattr(one, name)) for name in VERSION_FIELDS}
             for (a, b), one in evidence.versions.items()
         ],
         "recalibration": _recalibration(evidence.recalibration),
-    }
-
-
-def _confidence_of_scores(evidence: ScoreEvidence) -> dict[str, Any] | None:
-    """What its stated confidence is worth, as of a judge of pairs."""
-    found = evidence.calibration
-    if found is None:
-        return None
-    return _calibration(found, evidence.noise_floor, evidence.th) | {
-        "ece_interval": _estimate(evidence.ece),
-        "gap": _estimate(None if evidence.gap is None else evidence.gap.gap),
-        "auroc": _estimate(evidence.discrimination),
     }
 
 
@@ -292,8 +278,8 @@ def _second_look(found: SecondLook | None) -> dict[str, Any] | None:
         return None
     names = ("looked", "agreements", "taken_out", "as_labelled", "most")
     return {name: getattr(found, name) for name in names} | {
-        "people_wrong": _estimate(found.people_wrong),
-        "right": _estimate(found.right),
+        "people_wrong": estimate(found.people_wrong),
+        "right": estimate(found.right),
     }
 
 
@@ -313,7 +299,7 @@ def _alone(found: Alone) -> dict[str, Any]:
 
 def _drift(found: Drift | None) -> list[dict[str, Any]]:
     groups = () if found is None else found.groups
-    return [{"group": group.group, **_estimated(group.difference)} for group in groups]
+    return [{"group": group.group, **estimated(group.difference)} for group in groups]
 
 
 VERSION_FIELDS = ("difference", "labels", "judge", "bias")
@@ -328,7 +314,7 @@ def _cut(cut: Cut | Unknown) -> dict[str, Any] | None:
         "price": cut.price_fp,
         "better": cut.better,
         "n": cut.n,
-        **{name: _estimated(getattr(cut, name)) for name in estimates},
+        **{name: estimated(getattr(cut, name)) for name in estimates},
     }
 
 
@@ -336,45 +322,26 @@ def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None
     if isinstance(found, Unknown):
         return None
     names = ("error_before", "error_after", "bias_before", "bias_after", "n")
-    return {name: getattr(found, name) for name in names} | {"change": _estimate(found.change)}
-
-
-def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
-    return None if estimate is None else _estimated(estimate)
-
-
-def _estimated(estimate: Estimate) -> dict[str, Any]:
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "n_items": estimate.n,
-    }
+    return {name: getattr(found, name) for name in names} | {"change": estimate(found.change)}
 
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
     votes, exact = judge.votes, judge.exact
     confusion = judge.confusion
     made = {
-        "votes": _fields(votes, ("plus", "tie", "minus", "n")),
-        "accuracy": exact and _fields(exact, ("value", "low", "high", "n")),
-        "calibration": judge.calibration and _calibration(judge.calibration, judge.floor, judge.th),
+        "votes": fields(votes, ("plus", "tie", "minus", "n")),
+        "accuracy": exact and fields(exact, ("value", "low", "high", "n")),
         "confusion": confusion
         and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
-        "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
+        "repeatability": judge.repeatability and fields(judge.repeatability, REPEATABILITY_FIELDS),
         "direction": judge.direction and _direction(judge.direction, judge.blind_rule),
-        "confidences": [_kind(kind) for kind in judge.confidences],
         "effective_votes": judge.effective_votes and _effective(judge.effective_votes),
-        "discrimination": judge.discrimination
-        and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
         "length": judge.length and _length(judge.length),
         "own_family": judge.own_family
-        and _ends(judge.own_family.difference, "difference")
-        | {"against": judge.own_family.against},
+        and ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
-        "alternative": judge.alternative
-        and _fields(judge.alternative, ("omega", "rho", "epsilon")),
+        "alternative": judge.alternative and fields(judge.alternative, ("omega", "rho", "epsilon")),
         **{
             key: write(finding)
             for finding in judge.findings
@@ -392,7 +359,7 @@ def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:
         "low": rule.right.low,
         "high": rule.right.high,
     }
-    return _ends(direction.credit, "value") | {
+    return ends(direction.credit, "value") | {
         "among_decided": direction.among_decided,
         "decided_share": direction.decided_share,
         "gold_ties": direction.gold_ties,
@@ -400,16 +367,9 @@ def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:
     }
 
 
-def _ends(found: Estimate | None, name: str) -> dict[str, Any]:
-    """An estimate by item, its value under a name."""
-    if found is None:
-        return {name: None, "low": None, "high": None, "n_items": 0}
-    return {name: found.value, "low": found.low, "high": found.high, "n_items": found.n}
-
-
 def _change(change: Change) -> dict[str, Any]:
     """Net flips by a change, and of what kind it is."""
-    return _ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
+    return ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
 
 
 def _length(found: Verbosity) -> dict[str, Any]:
@@ -424,21 +384,6 @@ def _length(found: Verbosity) -> dict[str, Any]:
         "low": beyond.low,
         "high": beyond.high,
         "n": beyond.n or found.items,
-    }
-
-
-def _calibration(
-    found: Calibration, floor: NoiseFloor | None, th: Sequence[ThScore]
-) -> dict[str, Any]:
-    bins = flat(found.reliability, names=("low", "high", "n", "confidence", "accuracy"))
-    return {
-        **_fields(found, ("n", "accuracy", "mean_confidence", "ece")),
-        "ece_floor": floor and {"mean": floor.ece.value, "high": floor.ece.high},
-        **_fields(found, ("ace", "mce", "brier", "nll")),
-        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in th],
-        "bins": [
-            dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)
-        ],
     }
 
 
@@ -460,9 +405,9 @@ def _anchors(found: AnchorSummary) -> dict[str, Any]:
         "rows": [
             {
                 **{name: getattr(row, name) for name in ("anchor", "model", "n")},
-                "p": _estimated(row.p),
+                "p": estimated(row.p),
                 "se_p": row.se_p,
-                "elo": _estimated(row.elo),
+                "elo": estimated(row.elo),
                 **{name: getattr(row, name) for name in ANCHOR_FIELDS},
             }
             for row in found.rows
@@ -490,31 +435,19 @@ def _grid(grid: Grid) -> list[dict[str, Any]]:
 def _effective(found: EffectiveVotes) -> dict[str, Any]:
     return {
         "votes": found.votes,
-        "effective": _estimated(found.effective),
-        "correlation": _estimated(found.correlation),
+        "effective": estimated(found.effective),
+        "correlation": estimated(found.correlation),
         "errors": [
-            {"votes": row.n, "predicted": row.predicted, "observed": _estimated(row.observed)}
+            {"votes": row.n, "predicted": row.predicted, "observed": estimated(row.observed)}
             for row in found.errors
         ],
-    }
-
-
-def _kind(found: KindOfConfidence) -> dict[str, Any]:
-    measured = found.calibration
-    return {
-        "kind": found.kind or "not given",
-        "by": found.by,
-        **_fields(measured, ("n", "accuracy", "mean_confidence")),
-        **_fields(measured, ("ece", "ace", "mce", "brier", "nll")),
-        "auroc": _estimate(found.auroc),
-        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in found.th],
     }
 
 
 def _btd(judge: JudgeAudit) -> dict[str, Any]:
     fitted, splits = judge.btd, judge.splits
     assert fitted is not None
-    document = _fields(fitted, ("beta", "nu", "gamma", "drps", "n_items", "at_bounds"))
+    document = fields(fitted, ("beta", "nu", "gamma", "drps", "n_items", "at_bounds"))
     document |= {"fit_on": "all", "splits": None}
     if splits is not None:
         btd, majority = splits.scores["btd"], splits.scores["majority"]
@@ -529,12 +462,6 @@ def _btd(judge: JudgeAudit) -> dict[str, Any]:
             "mae_btd_high": btd.mae_high,
         }
     return document
-
-
-def _fields(result: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Columns of a result in the order of the contract."""
-    columns = flat(result)
-    return {name: columns[name] for name in names}
 
 
 def _board(judged: JudgedBoard) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, drawing_library, rater_styles, to_json
-from ..finding.question import Picture
+from ..finding.question import Folded, Picture
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, one_line, percent
 from ..finding.wording import number as written
@@ -43,9 +43,6 @@ from ..questions.agreement.figure import accuracies, confusion_matrix, control_f
 from ..questions.boards.figure import board_figure
 from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
 from ..questions.change.results import WORDS
-from ..questions.confidence.calibration_error import by_chance
-from ..questions.confidence.figure import reliability_diagram
-from ..questions.confidence.words import kind_columns
 from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
@@ -67,7 +64,7 @@ Part = tuple[Any, ...]
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
-"""Judges in one reliability diagram; more could not be distinguished."""
+"""Judges in one figure of a board; more could not be distinguished."""
 
 
 def report(audit: Audit) -> str:
@@ -76,26 +73,24 @@ def report(audit: Audit) -> str:
         audit.summary.datasets
     )
     said = page_answers(audit)
-    made: list[tuple[str, str, Callable[[Audit], Iterator[Part]]]] = [
-        ("first", "The answer", first_parts),
-        ("scores", "Judges of single answers", _scores),
-        ("listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
-        ("against", "Since the last audit", _against),
-        ("series", "Over the files", _series),
-        ("verdicts", "Verdicts", _verdicts),
-        ("judges", "Judges", _judges),
-        ("calibration", "Calibration", _calibration),
-        ("errors", "Errors", _confusion),
-        ("votes_to_labels", "Votes to labels", _aggregation),
-        ("grid", "Rules by task and judge", _grid),
-        ("agreement", "Repeatability and agreement", _agreement),
-        ("leaderboards", "Leaderboards", _leaderboards),
-        ("anchors", "Which anchor", _anchors),
-        ("checked", "Prompts, juries, and leaderboards checked", asked.section),
-        ("notes", "Notes", _notes),
-        ("options", "Options and input", _provenance),
+    placed: list[tuple[int, str, str, Callable[[Audit], Iterator[Part]]]] = [
+        (0, "first", "The answer", first_parts),
+        (10, "scores", "Judges of single answers", _scores),
+        (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
+        (30, "against", "Since the last audit", _against),
+        (40, "series", "Over the files", _series),
+        (50, "verdicts", "Verdicts", _verdicts),
+        (60, "judges", "Judges", _judges),
+        (80, "errors", "Errors", _confusion),
+        (90, "votes_to_labels", "Votes to labels", _aggregation),
+        (100, "grid", "Rules by task and judge", _grid),
+        (110, "agreement", "Repeatability and agreement", _agreement),
+        (120, "leaderboards", "Leaderboards", _leaderboards),
+        (130, "anchors", "Which anchor", _anchors),
+        (140, "checked", "Prompts, juries, and leaderboards checked", asked.section),
+        (150, "notes", "Notes", _notes),
+        (160, "options", "Options and input", _provenance),
     ]
-    placed = [(10 * place, *section) for place, section in enumerate(made)]
     placed += [
         (
             question.section_place,
@@ -143,6 +138,9 @@ def _of_question(question: Question, findings: Sequence[Finding], audit: Audit) 
     for part in question.section(findings):
         if isinstance(part, Picture):
             yield one_figure(part.draw, part.caption, audit)
+        elif isinstance(part, Folded):
+            tables = [(name, part.columns, rows) for name, rows in part.tables]
+            yield "folded", part.caption, tables
         else:
             yield "table", part.caption, part.columns, part.rows
 
@@ -354,64 +352,6 @@ RATERS = (
 
 def _judges(audit: Audit) -> Iterator[Part]:
     yield "table", "Raters", RATERS, audit.judges
-
-
-CALIBRATIONS = (
-    JUDGE,
-    Column("n", "calibration.n", ",d"),
-    Column("accuracy", "calibration.accuracy"),
-    Column("stated", "calibration.mean_confidence"),
-    Column("stated − right", "gap.gap", "+.3f"),
-    Column("ECE", "calibration.ece"),
-    Column("ECE by chance", "floor.ece.value"),
-    Column("by chance up to", lambda judge: judge.floor and by_chance(judge.floor)),
-    *(Column(name, f"calibration.{name.lower()}") for name in ("ACE", "MCE", "Brier", "NLL")),
-)
-TH_SCORES = (
-    Column("judge", itemgetter(0), TEXT),
-    Column("ε", lambda row: row[1].epsilon, "g"),
-    Column("TH-Score", lambda row: row[1].th.value, ".2f"),
-    Column("share kept", lambda row: row[1].share),
-    Column("accuracy there", lambda row: row[1].accuracy),
-    Column("n", lambda row: row[1].n, ",d"),
-)
-BINS = (
-    Column("confidence", lambda row: f"{row[0]:g} to {row[1]:g}", TEXT),
-    Column("n", itemgetter(2), ",d"),
-    Column("mean stated", itemgetter(3)),
-    Column("share right", itemgetter(4)),
-)
-
-
-def _calibration(audit: Audit) -> Iterator[Part]:
-    known = {
-        judge.judge: judge.calibration.reliability for judge in audit.judges if judge.calibration
-    }
-    if not known:
-        return
-    measured = [judge for judge in audit.judges if judge.calibration]
-    yield "table", "Stated confidence against what was right", CALIBRATIONS, measured
-    # None nearly empty beside full ones.
-    figures = -(-len(known) // TOGETHER)
-    for place in range(figures):
-        bins = {name: known[name] for name in list(known)[place::figures]}
-        yield one_figure(
-            partial(reliability_diagram, bins), "Share right against stated confidence", audit
-        )
-    kinds = [(judge.judge, kind) for judge in audit.judges for kind in judge.confidences]
-    columns = kind_columns(audit.options.epsilons)
-    yield "table", "Kinds of confidence side by side, never pooled", columns, kinds
-    scores = [(judge.judge, score) for judge in measured for score in judge.th]
-    yield "table", "TH-Score, in percent points", TH_SCORES, scores
-    rows = {
-        name: zip(bins.low, bins.high, bins.n, bins.confidence, bins.accuracy, strict=True)
-        for name, bins in known.items()
-    }
-    yield (
-        "folded",
-        "Bins of the reliability diagrams",
-        [(name, BINS, bins) for name, bins in rows.items()],
-    )
 
 
 def _anchors(audit: Audit) -> Iterator[Part]:

@@ -12,6 +12,7 @@ from ..finding.check import Grade
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
+from ..questions.confidence.results import TH
 from ..questions.lists import output as listwise
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from . import asked
@@ -38,7 +39,8 @@ METRICS = {
 
 
 def _th(judge: JudgeAudit) -> str | None:
-    middle = judge.th[len(judge.th) // 2] if judge.th else None
+    scores = judge[TH]
+    middle = scores[len(scores) // 2] if scores else None
     return f"{middle.th.value:.2f} ({middle.epsilon:g})" if middle else None
 
 

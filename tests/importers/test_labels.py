@@ -127,7 +127,7 @@ def test_two_vocabularies_in_one_column_are_refused_and_a_few_strays_are_not():
     with pytest.raises(AmbiguousLabels, match="mixes vocabularies"):
         decide({"A": 50, "B": 30, "model_a": 40}, column="vote")
     assert decide({"A": 50, "B": 50, "1": 1}, column="vote").name == "A/B"
-    with pytest.raises(AmbiguousLabels, match="fit no known vocabulary"):
+    with pytest.raises(AmbiguousLabels, match="are none that are known"):
         decide({"good": 5, "bad": 5}, column="vote")
 
 

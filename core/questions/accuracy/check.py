@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from ...finding.check import Check, CheckResult, Limits, Unknown, share_span
 from ...finding.evidence import Evidence
-from ...finding.wording import percent, percent_span
+from ...finding.wording import count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
-from .method import BlindRule, exact_by_chance, with_missing_as_ties
+from ..order.results import OTHER_TERMS
+from .method import SAME_LABEL, BlindRule, OnlyDiffering, exact_by_chance, with_missing_as_ties
 
 LEAST_ACCURACY = 0.60
 """A judge whose share right may be below this is not known to be better than a guess that costs 25
@@ -19,7 +20,32 @@ LEAST_OF_PEOPLE = 0.60
 
 
 def _estimate(evidence: Evidence) -> Estimate | Unknown:
-    return evidence.accuracy or Unknown("no comparison that it judged has decided gold")
+    if evidence[OTHER_TERMS]:
+        return Unknown(
+            "the votes may say which place won (stability)",
+            fault="reverses with the order more than noise can",
+        )
+    if evidence.accuracy is None and evidence.has_gold:
+        return Unknown("every gold label is a tie", fault="was compared with gold that is all ties")
+    right = evidence.accuracy
+    if right is not None and (differing := evidence.counted.only_differing) is not None:
+        return Unknown(_only_there(differing, right), fault="was labelled only where judges differ")
+    return right or Unknown("no comparison that it judged has decided gold")
+
+
+def _only_there(of: OnlyDiffering, right: Estimate) -> str:
+    """What is known where only comparisons on which judges differ have gold."""
+    known = (
+        f"gold is there only where judges differ ({of.labelled:,} comparisons; they differ on "
+        f"{percent(of.share)} of all). Of those it is right on {percent(right.value)}"
+    )
+    if of.judges == 2:
+        more, low, high = (of.share * (2 * p - 1) for p in (right.value, right.low, right.high))
+        known += (
+            f", so it is right {points(more)} points more often than the other ({points(low)} to "
+            f"{points(high)})"
+        )
+    return f"{known}. How often it is right is not known: label 50 on which they agree"
 
 
 def _sentence(evidence: Evidence, right: Estimate) -> str:
@@ -27,6 +53,10 @@ def _sentence(evidence: Evidence, right: Estimate) -> str:
         f"Right on {percent(right.value)} of decided gold, a tie counting half "
         f"({share_span(right)})"
     )
+
+
+BLIND = "is not shown to read the answers"
+"""What a headline says of a judge that a rule without reading may do as well as."""
 
 
 def people_are_reference(rate: Estimate | None) -> bool:
@@ -64,6 +94,8 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
             said.append(f"The people agree on {percent(rate.value)}: they are no reference.")
             remedy = "Add gold labels: the people agree too seldom to measure a judge by them."
             result = _at_most_unclear(result, remedy)
+            if result.grade == "unclear":
+                result = replace(result, fault="is measured by people who are no reference")
     theirs = evidence.counted.gold_of_people if evidence.is_person else None
     if theirs is not None and theirs.equals:
         said.append(
@@ -79,7 +111,10 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
         elif result.grade == "ok":
             said.append(_blind(rule))
             remedy = f"Label more items where gold does not prefer {rule.rule}."
-            result = _at_most_unclear(result, remedy)
+            result = replace(_at_most_unclear(result, remedy), fault=BLIND)
+            if rule.rule == SAME_LABEL and not rule.fewest:
+                told = "Give both orders, or --map position=COLUMN."
+                result = replace(result, remedy=told, fault="may say one label without reading")
     return replace(result, sentence=" ".join(filter(None, said)))
 
 
@@ -97,6 +132,11 @@ def _exact(evidence: Evidence) -> str:
 
 def _blind(rule: BlindRule) -> str:
     """That it is not shown to read the answers, with the rule that would do as well."""
+    if rule.rule == SAME_LABEL and not rule.fewest:
+        return (
+            "Gold is one label throughout. If that answer was always shown first, always saying so "
+            "would do this: give both orders, or --map position=COLUMN."
+        )
     if rule.too_few:
         more = 10 - rule.fewest
         return (
@@ -165,6 +205,38 @@ def _category_sentence(evidence: Evidence, weakest: Estimate) -> str:
     )
 
 
+LONGEST_NAME = 24
+"""Characters of a category that a headline names."""
+
+
+def _category(check: Check, evidence: Evidence) -> CheckResult:
+    """A category that is shown to be wrong fails from four items on; *ok* needs thirty of each."""
+    weakest = check.estimate(evidence)
+    result = (
+        check.unknown(evidence, weakest)
+        if isinstance(weakest, Unknown)
+        else check.graded(evidence, weakest)
+    )
+    wrong = evidence.wrong_category
+    if wrong is None or result.grade == "fail":
+        return result
+    below = percent(evidence.limits["category"].caution)
+    said = (
+        f"In {wrong.name} it is right on {number(wrong.right, 'g')} of "
+        f"{count(wrong.items, 'item')} (at most {percent(wrong.high)}); shown to be below {below}."
+    )
+    named = wrong.name if len(wrong.name) <= LONGEST_NAME else "a category"
+    share = Estimate(wrong.right / wrong.items, 0.0, wrong.high, n=wrong.items)
+    return replace(
+        result,
+        grade="fail",
+        sentence=said,
+        applicable=True,
+        estimate=share,
+        fault=f"is wrong on {named}",
+    )
+
+
 CATEGORY = Check(
     name="category",
     title="weakest",
@@ -187,6 +259,7 @@ CATEGORY = Check(
     "another judge.",
     estimate=_weakest,
     sentence=_category_sentence,
+    compose=_category,
     against_gold=True,
 )
 

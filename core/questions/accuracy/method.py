@@ -4,12 +4,14 @@ beyond what a judge reaches that does not read the answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...records import (
+    NO_GOLD,
     BoolArray,
     FloatArray,
     IntArray,
@@ -20,7 +22,13 @@ from ...records import (
     distinct,
 )
 from ...stats.estimate import Estimate
-from ...stats.intervals import item_means, mean_interval, weighed_sides, wilson_by_item
+from ...stats.intervals import (
+    clopper_pearson,
+    item_means,
+    mean_interval,
+    weighed_sides,
+    wilson_by_item,
+)
 from ...stats.periods import periods
 
 MISSING_COUNTS = 0.05
@@ -166,6 +174,49 @@ def by_category(
     return dict(sorted(rights.items(), key=lambda pair: pair[1].value))
 
 
+LEAST_OF_A_CATEGORY = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongCategory:
+    """A category in which a judge is shown to be right too seldom, few as its items are.
+
+    right : sum of half credits of its items.  high : one-sided upper end of their share.
+    """
+
+    name: str
+    right: float
+    items: int
+    high: float
+
+
+def wrong_category(
+    categories: Mapping[str, VoteCounts], *, below: float, level: float = 0.95
+) -> WrongCategory | None:
+    """The category whose upper end is lowest, if it is below a share: exact, so of few items too.
+
+    The upper end is Clopper and Pearson's at (1 − level)/K for the K categories with four items of
+    decided gold or more, of half credits by item that are rounded up. None without one.
+    """
+    by_item = {}
+    for name, counts in categories.items():
+        rows = decided(counts)
+        means = item_means(rows.item, credit(rows), rows.n) if len(rows) else np.empty(0)
+        if len(means) >= LEAST_OF_A_CATEGORY:
+            by_item[name] = means
+    if len(by_item) < 2:
+        return None
+    one_sided = 1 - (1 - level) / len(by_item)
+
+    def of(name: str, means: FloatArray) -> WrongCategory:
+        right, n = float(means.sum()), len(means)
+        high = float(clopper_pearson(math.ceil(right - 1e-9), n, level=one_sided))
+        return WrongCategory(name=name, right=right, items=n, high=high)
+
+    worst = min((of(*pair) for pair in by_item.items()), key=lambda each: each.high)
+    return worst if worst.high < below else None
+
+
 def over_time(
     days: Mapping[str, VoteCounts], *, items: int = PERIOD_ITEMS, level: float = 0.95
 ) -> dict[str, Estimate]:
@@ -194,6 +245,50 @@ def joined(parts: Sequence[VoteCounts]) -> VoteCounts:
     return VoteCounts(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
     )
+
+
+LEAST_DIFFERING = 10
+LEAST_AGREEING = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyDiffering:
+    """That gold was given only where judges differ.
+
+    judges : how many judge.  share : of the comparisons of two judges or more, those on which they
+        differ.  labelled : of those, how many have gold.
+    """
+
+    judges: int
+    share: float
+    labelled: int
+
+
+def only_differing(judges: Sequence[VoteCounts], *, level: float = 0.95) -> OnlyDiffering | None:
+    """Whether comparisons on which judges agree have no gold, and that is no chance.
+
+    Judges agree on more than 5 % of the comparisons, 10 or more on which they differ have gold, and
+    labels drawn at random would all be such with a probability below 1 − level. How often a judge
+    is right is then not known. Source: ours.
+    """
+    if len(judges) < 2:
+        return None
+    size = 1 + max(int(votes.comparison.max(initial=-1)) for votes in judges)
+    n, least, most = np.zeros(size, np.int64), np.full(size, 2), np.full(size, -2)
+    labelled = np.zeros(size, np.bool_)
+    for votes in judges:
+        n[votes.comparison] += 1
+        least[votes.comparison] = np.minimum(least[votes.comparison], votes.label)
+        most[votes.comparison] = np.maximum(most[votes.comparison], votes.label)
+        labelled[votes.comparison] |= votes.gold != NO_GOLD
+    several, differ = n > 1, (n > 1) & (least != most)
+    gold = int(labelled.sum())
+    if not several.any() or gold < LEAST_DIFFERING or (labelled & ~differ).any():
+        return None
+    share = float(differ.sum() / several.sum())
+    if 1 - share <= LEAST_AGREEING or share**gold >= 1 - level:
+        return None
+    return OnlyDiffering(judges=len(judges), share=share, labelled=gold)
 
 
 SAME_LABEL, SAME_MODEL = "the same label always", "the same model of each pair"
@@ -248,7 +343,8 @@ def blind_rule(
     comparison was shown in one order; of both orders the half credit itself says it); the same
     model of a pair, the one that gold prefers (where two meet on ≥ 20 items); the longer response.
     Where gold is one label, or one model of each pair, throughout because that is the chosen one,
-    neither is a rule that a judge could follow.
+    neither is a rule that a judge could follow; but of a judge that gives the same label as gold on
+    95 % or more nobody knows whether that answer was always shown first.
 
     With m₊ and m₋ the means over items of the credit where the rule is right and where it is wrong,
     b = ½(m₊ + m₋) (`weighed_sides`). Every rule has to be beaten, so the least b counts and its
@@ -270,7 +366,11 @@ def blind_rule(
         rule
         for name, favoured in rules.items()
         if (favoured != 0).any()
-        and ((rule := _against(name, rows, favoured, level)).fewest or name not in INVISIBLE)
+        and (
+            (rule := _against(name, rows, favoured, level)).fewest
+            or name not in INVISIBLE
+            or (name == SAME_LABEL and rule.follows >= NEARLY_ALWAYS)
+        )
     ]
     if not tried:
         return None

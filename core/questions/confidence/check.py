@@ -11,6 +11,8 @@ from ...finding.wording import count, number
 from ...schema import LEVEL_KIND
 from ...stats.estimate import Estimate
 from .calibration_error import by_chance
+from .results import CONSTANT, ECE, FLOOR, GAP
+from .results import DISCRIMINATION as AUROC
 
 CONFIDENCE_ITEMS = 30
 LEAST_OF_EACH = 10
@@ -46,11 +48,12 @@ def _unknown(evidence: Evidence) -> Unknown:
 def _ece(evidence: Evidence) -> Estimate | Unknown:
     if _are_levels(evidence):
         return LEVELS
-    return evidence.ece or _unknown(evidence)
+    return evidence[ECE] or _unknown(evidence)
 
 
 def _floor(evidence: Evidence) -> float:
-    return by_chance(evidence.noise_floor) if evidence.noise_floor else math.nan
+    floor = evidence[FLOOR]
+    return by_chance(floor) if floor else math.nan
 
 
 def _ece_sentence(evidence: Evidence, ece: Estimate) -> str:
@@ -96,7 +99,8 @@ CALIBRATION = Check(
 def _gap(evidence: Evidence) -> Estimate | Unknown:
     if _are_levels(evidence):
         return LEVELS
-    return evidence.gap.gap if evidence.gap else _unknown(evidence)
+    gap = evidence[GAP]
+    return gap.gap if gap else _unknown(evidence)
 
 
 def _gap_sentence(evidence: Evidence, gap: Estimate) -> str:
@@ -141,14 +145,15 @@ OVERCONFIDENCE = Check(
 
 
 def _auroc(evidence: Evidence) -> Estimate | Unknown:
-    if evidence.stated is None or evidence.discrimination is None:
+    stated, auroc = evidence.stated, evidence[AUROC]
+    if stated is None or auroc is None:
         return _unknown(evidence) if evidence.metric is not None else NO_CONFIDENCE
-    right, wrong = evidence.stated.right_and_wrong()
+    right, wrong = stated.right_and_wrong()
     if min(right, wrong) < LEAST_OF_EACH:
         which, n = ("right", right) if right < wrong else ("wrong", wrong)
         have = "verdict" if n == 1 else "verdicts"
         return Unknown(f"it has {n or 'no'} {which} {have} with a confidence")
-    return evidence.discrimination
+    return auroc
 
 
 def _auroc_sentence(_: Evidence, auroc: Estimate) -> str:
@@ -164,8 +169,9 @@ def _auroc_sentence(_: Evidence, auroc: Estimate) -> str:
 
 def _discrimination(check: Check, evidence: Evidence) -> CheckResult:
     """One confidence for every verdict separates nothing, whatever its AUROC."""
-    if evidence.constant_confidence and evidence.discrimination is not None:
-        items = evidence.discrimination.n
+    measured = evidence[AUROC]
+    if evidence[CONSTANT] and measured is not None:
+        items = measured.n
         few = items < check.limits_of(evidence).items
         return replace(
             check.unknown(evidence, NO_CONFIDENCE),

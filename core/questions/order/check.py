@@ -10,6 +10,7 @@ from ...finding.check import (
     Limits,
     Unknown,
     differs,
+    grade,
     points_span,
     share_span,
     worse,
@@ -24,7 +25,13 @@ def _lean(evidence: Evidence) -> Estimate | Unknown:
     position = evidence[results.POSITION]
     if position is None:
         return Unknown("no vote says which response was shown first")
+    if evidence[results.OTHER_TERMS]:
+        return Unknown("the votes may say which place won (stability)")
     return position.bias_pairs or Unknown("no comparison was judged in both orders")
+
+
+LEAST_DECIDED = 30
+"""Items of decided gold from which a place may be shown to matter only where gold ties."""
 
 
 def _gain(gain: Estimate) -> str:
@@ -39,17 +46,30 @@ def _gain(gain: Estimate) -> str:
     )
 
 
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]
+
+
 def _position(check: Check, evidence: Evidence) -> CheckResult:
     """Of pairs in both orders; of one order alone a warning at most, never the check that plain
     trust needs.
     """
     lean = check.estimate(evidence)
     if not isinstance(lean, Unknown):
-        return check.graded(evidence, lean)
+        result = check.graded(evidence, lean)
+        where_decided = evidence[results.DECIDED_POSITION]
+        if result.grade != "fail" or where_decided is None or where_decided.n < LEAST_DECIDED:
+            return result
+        if grade(where_decided, check.limits_of(evidence)).grade != "ok":
+            return result
+        said = f"{result.sentence} Where gold decides: {_lower(_gain(where_decided))}."
+        slot = "first" if lean.value >= 0 else "second"
+        fault = f"favours the answer it sees {slot} where gold ties"
+        return replace(result, grade="warn", sentence=said, fault=fault)
     result, gain = check.unknown(evidence, lean), evidence[results.SLOT_GAIN]
     if gain is None:
         return result
-    figures = f"{result.sentence} In one order: {_gain(gain)[0].lower()}{_gain(gain)[1:]}"
+    figures = f"{result.sentence} In one order: {_lower(_gain(gain))}"
     limits = check.limits_of(evidence)
     shown = gain.has_interval and (gain.low > limits.caution or gain.high < -limits.caution)
     if shown and not evidence[results.SLOTS_DIFFER]:
@@ -123,8 +143,19 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
         parts.append(half.sentence)
     result = worse(hard, half)
     excess = position.excess
+    if evidence[results.OTHER_TERMS]:
+        parts.append(
+            "Noise reverses at most half: do the votes say which place won, where they were read "
+            "as saying which answer? Try --label-refers slot, or model where they were read as "
+            "slots."
+        )
+        said = " ".join(parts)
+        return replace(result, sentence=said, fault="reverses with the order more than noise can")
     if excess is None:
-        if result.grade != "ok":
+        lean = position.bias_pairs
+        caution = POSITION.limits_of(evidence).caution
+        by_place = lean is not None and max(lean.low, -lean.high) > caution
+        if result.grade != "ok" and not by_place:
             parts.append("Without repeats in one order this may be noise.")
         return replace(result, sentence=" ".join(parts))
     beyond = check.graded(

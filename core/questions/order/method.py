@@ -189,6 +189,27 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     )
 
 
+LEAST_IN_BOTH_ORDERS = 20
+
+
+def in_other_terms(position: PositionBias) -> bool:
+    """Whether more verdicts reverse with the order than noise and a favoured place can explain.
+
+    Of a judge that chooses the first place with probability (1 + b)/2, whatever it is asked, (1 +
+    b²)/2 of the pairs reverse, and of one that does so on some pairs alone at most as many. So
+    where the low end of the reversals is above that at the far end of b, on 20 items or more, the
+    votes probably say which place won where they were read as saying which answer, or the reverse.
+    Source: ours.
+    """
+    reversed_, lean = position.hard_flip_rate, position.bias_pairs
+    if reversed_ is None or lean is None or reversed_.n < LEAST_IN_BOTH_ORDERS:
+        return False
+    if not (reversed_.has_interval and lean.has_interval):
+        return False
+    most = max(abs(lean.low), abs(lean.high))
+    return reversed_.low > (1 + most**2) / 2
+
+
 def flips_by(
     counts: PositionCounts, by: Literal["category", "margin"], *, bins: int = 5, level: float = 0.95
 ) -> FlipTable:

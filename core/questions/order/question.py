@@ -8,7 +8,8 @@ from typing import Any
 
 from ...finding.answer import Answer, bad, difference
 from ...finding.check import GRADES
-from ...finding.question import Finding, Picture, Question, Table, written
+from ...finding.fields import written
+from ...finding.question import Finding, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
 from .results import POSITION, SLOT_GAIN, SLOTS_DIFFER
@@ -106,7 +107,7 @@ QUESTION = Question(
     results=(POSITION, SLOT_GAIN, SLOTS_DIFFER),
     own_counts=("positions",),
     document={"position": lambda finding: written(finding[POSITION], FIELDS)},
-    unknown=_unknown,
+    unknown={70: _unknown},
     said=_said,
     figures=_figures,
     section=_section,

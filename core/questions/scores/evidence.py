@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
+from ...finding.question import Results
 from ...stats.estimate import Estimate
 from ...stats.intervals import design_effect, wilson_by_item
-from ..confidence.measured import DEFAULTS, MeasuredBy, MeasuredConfidence
+from ..confidence.results import DEFAULTS, MeasuredBy
+from ..confidence.results import RESULTS as CONFIDENCE_RESULTS
 from ..one_judge.method import FileDifference, between_files
 from ..reference.follows import Follows, follows
 from ..reference.weigh import Weighed, weigh
@@ -113,7 +115,7 @@ class JudgedScores:
         return one, replace(other, unit=one.unit)
 
 
-class ScoreEvidence(MeasuredConfidence):
+class ScoreEvidence(Results):
     """Results on one judge and metric, each made when it is first asked for."""
 
     own_gold: str | None = None
@@ -127,10 +129,20 @@ class ScoreEvidence(MeasuredConfidence):
         rows_read: RowsRead | None = None,
         options: MeasuredBy = DEFAULTS,
     ) -> None:
+        super().__init__()
         self.options = options
         self.scores, self.table = scores, scores.table
         self.judge, self.metric = scores.judge, scores.metric
         self.limits, self.level, self.rows_read = limits, level, rows_read
+
+    if not TYPE_CHECKING:  # else no misspelt attribute would be seen
+
+        def __getattr__(self, name: str) -> Any:
+            """A result of its confidence by name, for users of the public API."""
+            for result in CONFIDENCE_RESULTS:
+                if result.name == name:
+                    return self[result]
+            raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
 
     @cached_property
     def sureness(self) -> Sureness | None:
@@ -144,6 +156,7 @@ class ScoreEvidence(MeasuredConfidence):
 
     @cached_property
     def stated(self) -> OutcomeCounts | None:
+        """Its verdicts that have a confidence which it states; None without one."""
         if self.sureness is None or self.sureness.by != "stated":
             return None
         return self.outcomes

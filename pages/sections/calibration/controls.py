@@ -17,6 +17,7 @@ from core.questions.confidence import calibration_error
 from core.questions.confidence.figure import bin_key
 from core.questions.confidence.kinds import KindOfConfidence
 from core.questions.confidence.repeated_votes import outcomes_by_share
+from core.questions.confidence.results import KINDS
 from core.questions.confidence.words import CONFIDENCE, confidence, confidence_answer
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import CorrectnessRule, Selection
@@ -212,7 +213,7 @@ def kinds(state: PageState) -> dict[str, tuple[KindOfConfidence, ...]]:
     return cached.computed(
         "kinds of confidence",
         (state.selection, options, tuple(state.shown)),
-        lambda: {judge: counted.of(judge).confidences for judge in state.shown},
+        lambda: {judge: counted.of(judge)[KINDS] for judge in state.shown},
     )
 
 

@@ -83,6 +83,7 @@ OPTIONS = {
     "format": "“Format”",
     "map": "“Columns”",
     "baseline": "“Name of the baseline”",
+    "label_map": "the boxes “What label … means”",
     "labels": "“Labels are written as”",
     "gold_labels": "“Gold is written as”",
     "label_refers": "“The labels name”",

@@ -11,6 +11,7 @@ from core.auditing.overall import SIGNS, because, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
 from core.questions.accuracy.method import by_category
+from core.questions.confidence.results import CALIBRATION, DISCRIMINATION
 from core.questions.labels.rules import dummies
 from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
@@ -86,13 +87,14 @@ def _row(
 
 
 def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
-    name, calibration, position = judge.judge, judge.calibration, judge[POSITION]
+    auroc = judge[DISCRIMINATION]
+    name, calibration, position = judge.judge, judge[CALIBRATION], judge[POSITION]
     verdict = f"{SIGNS[state.grade(name)]} {state.found.overall[name].verdict.replace('_', ' ')}"
     credit = judge.direction.credit if judge.direction else None
     row = _row(name, judge.rater_type, verdict, judge.votes.n, credit)
     row["exact"] = judge.exact.value if judge.exact else None
     row["ECE"] = calibration.ece if calibration else None
-    row["AUROC"] = judge.discrimination.value if judge.discrimination else None
+    row["AUROC"] = auroc.value if auroc else None
     row["flips"] = position.flip_rate.value if position and position.flip_rate else None
     return row
 

@@ -12,6 +12,7 @@ from core.finding.tables import frame
 from core.labelling.disagreements import disagreements, second_looks, to_people
 from core.questions.confidence import figure as confidence_plots
 from core.questions.confidence.alone import BROKEN, ERRORS, threshold_for_risk
+from core.questions.confidence.results import CALIBRATION, TH
 from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import th_sweep
 from core.questions.confidence.words import near_certain
@@ -105,14 +106,15 @@ def _curve(state: PageState, outcomes: OutcomeCounts, allowed: float) -> None:
 
 def _confidence(state: PageState) -> None:
     evidence, judge = state.shown.evidence, state.shown.judge
-    if evidence.calibration is None or evidence.stated is None:
+    measured = evidence[CALIBRATION]
+    if measured is None or evidence.stated is None:
         widgets.not_applicable("it states no confidence, so no reliability diagram can be drawn.")
         return
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Is it right as often as it says", anchor=False)
         fig = confidence_plots.reliability_diagram(
-            {judge: evidence.calibration.reliability}, styles=state.styles, theme=state.look
+            {judge: measured.reliability}, styles=state.styles, theme=state.look
         )
         widgets.figure(fig, "scores-reliability", alt="Share right against stated confidence")
         for result in state.shown.checks:
@@ -124,7 +126,7 @@ def _confidence(state: PageState) -> None:
                 st.text(result.sentence)
     with right:
         st.subheader("Where it is nearly certain", anchor=False)
-        middle = evidence.th[len(evidence.th) // 2]
+        middle = evidence[TH][len(evidence[TH]) // 2]
         fig = confidence_plots.th_figure(
             {judge: th_sweep(evidence.stated)},
             {judge: middle},
