@@ -188,6 +188,25 @@ DRESSES: dict[str, Callable[[Table], File]] = {
         "votes.json",
         json.dumps({f"r{k}": record for k, record in enumerate(_records(t))}).encode(),
     ),
+    "JSON in a wrapper": lambda t: (
+        "votes.json",
+        json.dumps({"status": "done", "results": {"rows": _records(t)}}).encode(),
+    ),
+    "JSON Lines, each wrapped": lambda t: (
+        "votes.jsonl",
+        "\n".join(json.dumps({"record": record}) for record in _records(t)).encode(),
+    ),
+    "JSON of names and rows": lambda t: (
+        "votes.json",
+        json.dumps(
+            {"columns": t[0], "data": [[cell or None for cell in row] for row in t[1:]]}
+        ).encode(),
+    ),
+    "JSON of numbered columns": lambda t: (
+        "votes.json",
+        json.dumps({name: dict(enumerate(cells)) for name, cells in _columns(t).items()}).encode(),
+    ),
+    "JSON of lists": lambda t: ("votes.json", json.dumps(t).encode()),
     "Parquet": lambda t: ("votes.parquet", _parquet(t)),
     "SQLite": lambda t: ("votes.sqlite", _sqlite(t)),
 }
@@ -221,6 +240,10 @@ def _with_bookkeeping(table: Table, draw: random.Random) -> Table:
     return [table[0] + kept, *(row + more for row, more in zip(table[1:], added, strict=True))]
 
 
+def _dressed(dress: Callable[[Table], File]) -> Callable[[Table, random.Random], File]:
+    return lambda table, _: dress(table)
+
+
 LAWS: dict[str, Callable[[Table, random.Random], File]] = {
     "columns in another order": lambda t, d: ("votes.csv", as_csv(_shuffled_columns(t, d))),
     "rows in another order": lambda t, d: ("votes.csv", as_csv(_shuffled_rows(t, d))),
@@ -234,7 +257,7 @@ LAWS: dict[str, Callable[[Table, random.Random], File]] = {
         "votes.csv",
         as_csv(_renamed(t, (f"zq{k}" for k in range(len(t[0]))))),
     ),
-    **{f"as {name}": (lambda t, d, dress=dress: dress(t)) for name, dress in DRESSES.items()},
+    **{f"as {name}": _dressed(dress) for name, dress in DRESSES.items()},
 }
 
 
@@ -290,14 +313,14 @@ def main(arguments: list[str]) -> int:
     for folder in map(Path, arguments):
         for path in sorted(folder.glob("*.csv")):
             rows = list(csv.reader(io.StringIO(path.read_text("utf-8"), newline="")))
-            if rows and len(set(map(len, rows))) == 1:
+            if rows and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                 tables[path.name] = rows
     outcomes, lines = measured(tables)
     print("\n".join(lines))
-    print(f"{'':26}" + "".join(f"{how:>22}" for how in (EQUAL, ASKED, REFUSED, SILENT)))
+    print(f"{'':30}" + "".join(f"{how:>22}" for how in (EQUAL, ASKED, REFUSED, SILENT)))
     for law, counted in outcomes.items():
         print(
-            f"{law:26}" + "".join(f"{counted[how]:22}" for how in (EQUAL, ASKED, REFUSED, SILENT))
+            f"{law:30}" + "".join(f"{counted[how]:22}" for how in (EQUAL, ASKED, REFUSED, SILENT))
         )
     return int(any(counted[SILENT] for counted in outcomes.values()))
 

@@ -3,7 +3,6 @@
 from .auditing.options import AuditOptions
 from .collect.items import items_of, lists_of, read_items
 from .collect.job import Budget, Job, Judge
-from .collect.own_verdicts import OwnVerdicts
 from .collect.plan import plan as plan_job
 from .collect.registry import start as start_job
 from .importers import ReadOptions, read
@@ -182,16 +181,7 @@ __all__ += ["direct_statistics", "dispersion", "hide_gold", "judge_pooling", "ju
 __all__ += ["mean_of_judges", "pooled_votes", "rating_spread", "read_outside", "score_boards"]
 __all__ += ["score_abstention", "subsample_errors", "triangles"]
 # Collect
-__all__ += [
-    "Budget",
-    "Job",
-    "Judge",
-    "OwnVerdicts",
-    "items_of",
-    "lists_of",
-    "plan_job",
-    "read_items",
-]
+__all__ += ["Budget", "Job", "Judge", "items_of", "lists_of", "plan_job", "read_items"]
 __all__ += ["start_job"]
 
 __version__: str

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from .errors import MissingExtra
 from .installation import INSTALLED
 
-COLLECT = ("litellm", "pydantic", "httpx", "aiohttp", "regex")
+COLLECT = ("litellm", "pydantic", "httpx", "aiohttp")
 """Packages that collecting votes from models needs."""
 APP = ("streamlit", "pandas", "plotly")
 """Packages that the dashboard needs."""

@@ -5,6 +5,7 @@ used.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Collection
@@ -20,7 +21,7 @@ from .job import Judge, Terms
 from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .plan import Plan, Progress, most
 from .prompts import THOUGHTS, Request, new_fence
-from .reader import LONG_REPLY
+from .reading import LONG_REPLY
 from .scrubbing import safe
 
 ATTEMPTS = 6
@@ -33,6 +34,8 @@ MUTE_IN_A_ROW = 20
 """Replies in a row without a verdict after which a judge is asked no more."""
 MUTE_OF_FIRST, FIRST = 30, 40
 """Replies without a verdict, of the first ones of a run, after which a judge is asked no more."""
+REPAIRS_LOST = 5
+"""Questions about replies in a row without an answer after which no more are asked."""
 UNTRIED_AT_ONCE = 8
 """Calls in flight, at most, of a judge that has given no verdict yet."""
 SHOWN_REPLY = 300
@@ -44,6 +47,10 @@ CHANGES = {
     "a form",
 }
 """What to change where replies have no verdict, by their status."""
+
+
+SUMMED = ("prompt_tokens", "completion_tokens", "cost", "seconds")
+"""What is used by a reply and the question about it together."""
 
 
 class Stopped(Exception):
@@ -132,6 +139,8 @@ class Caller:
         self._give_up = terms.give_up
         self._in_a_row: Counter[Judge] = Counter()
         self._heard: dict[Judge, Heard] = defaultdict(Heard)
+        self._repairs = terms.repair
+        self._lost_repairs: Counter[Judge] = Counter()
         self.answering: set[Judge] = set()
         """Judges that have answered in this run."""
         self.rejected: dict[Judge, list[Reply]] = defaultdict(list)
@@ -225,10 +234,35 @@ class Caller:
         # Votes drawn at a temperature that nobody set are not stored as if at the one that was
         # asked for.
         reply = replace(reply, temperature=None) if "temperature" in left_out else reply
-        self._hear(request.judge, reply)
+        if not request.repairs and self.repair_of(request, reply) is None:
+            self.hear(request.judge, reply)
         return reply
 
-    def _hear(self, judge: Judge, reply: Reply) -> None:
+    def repair_of(self, request: Request, reply: Reply) -> Request | None:
+        """The question what a reply says that could not be read, if one is to be asked."""
+        lost = self._lost_repairs[request.judge] >= REPAIRS_LOST
+        if reply.status != "unparsed" or lost or not self._repairs:
+            return None
+        return request.repair(reply.raw)
+
+    def repaired(self, request: Request, first: Reply, answer: Reply) -> Reply:
+        """The reply with what the model answered about it, and with what both calls used."""
+        judge = request.judge
+        self._lost_repairs[judge] = (
+            self._lost_repairs[judge] + 1 if answer.status == "unparsed" else 0
+        )
+        reply = replace(
+            first,
+            attempts=first.attempts + answer.attempts,
+            **{name: _sum(getattr(first, name), getattr(answer, name)) for name in SUMMED},
+        )
+        if answer.status in ("ok", "refused"):
+            body = json.dumps({**json.loads(answer.body or "{}"), "read_by": "repair"})
+            reply = replace(reply, status=answer.status, vote=answer.vote, body=body)
+        self.hear(judge, reply)
+        return reply
+
+    def hear(self, judge: Judge, reply: Reply) -> None:
         """Count a paid reply; a judge that comes to no verdict is asked no more."""
         heard = self._heard[judge]
         heard.add(reply.status, reply.raw)
@@ -249,7 +283,7 @@ class Caller:
             return replace(request.failure(str(failure), attempts=calls), status="failed")
         if failure.mends or failure.item:
             reply = request.failure(str(failure), attempts=calls)
-            if failure.item:
+            if failure.item and not request.repairs:
                 self.rejected[request.judge].append(reply)
             return reply
         self.stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
@@ -389,7 +423,9 @@ class Caller:
         self.trackers[request.judge].settle(at_most, tokens=tokens, cost=cost)
         used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
         return Call(
-            key=request.key, tokens=used.tokens, cost=None if where.price is None else used.cost
+            key=request.repairs or request.key,
+            tokens=used.tokens,
+            cost=None if where.price is None else used.cost,
         )
 
     def note(self, judge: Judge, failure: CallFailed) -> None:
@@ -441,6 +477,11 @@ class Caller:
         self.settled.notify()
         for limit in self.limits.values():
             limit.shared.notify()
+
+
+def _sum(first: Any, second: Any) -> Any:
+    """The sum of two figures; unknown if either is."""
+    return None if first is None or second is None else first + second
 
 
 def _wait(attempt: int, failure: CallFailed) -> float:

@@ -68,8 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask as a paper does: btd-wmt, th-self, th-multi, pcf or raee-reference; "
         "other options win",
     )
-    pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
-    add("--verdict-pattern", metavar="REGEX", help=pattern)
     add(
         "--verdict-words",
         nargs="+",
@@ -122,7 +120,14 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 text = written(job, terms, known_options(), *facts, folder=target.parent)
                 part.write_text(text, encoding="utf-8")
             return DONE
-        planned = plan(job, store, confirmed=terms.confirmed, again=terms.again, batch=terms.batch)
+        planned = plan(
+            job,
+            store,
+            confirmed=terms.confirmed,
+            again=terms.again,
+            batch=terms.batch,
+            repair=terms.repair,
+        )
         sentences = (*store.notes, *notes, *planned.sentences)
         read = all(_say(one_line(sentence)) for sentence in sentences)
         if options.dry_run:

@@ -25,9 +25,8 @@ import httpx
 
 from . import wire
 from .endpoint import Destination
-from .forms import text_of
 from .gateway import PERMIT, Gate, Permit, TooMuch, origin
-from .own_words import storable
+from .reading import storable, text_of
 from .scrubbing import scrub, scrub_key
 
 OPTIONAL = (

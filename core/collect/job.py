@@ -16,10 +16,9 @@ from ..errors import InvalidOption
 from ..options import described, flag
 from ..schema import ONE_METRIC, Kind, perturbed_name
 from .items import Item, alone, listed, paired
-from .own_verdicts import OwnVerdicts
 from .perturbations import NAMES as CHANGES
 from .perturbations import changed
-from .reader import LETTERS
+from .reading import LETTERS, bare
 
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
@@ -285,6 +284,7 @@ class Terms:
         nothing.
     give_up : failures in a row, of a dead server, an empty account or requests that are rejected
         one by one, after which a judge is asked no more.
+    repair : a reply that could not be read is asked about once.
     batch : calls are handed in together, at half the price; of at most `batch_size`.
     """
 
@@ -305,6 +305,10 @@ class Terms:
     again: tuple[str, ...] = field(
         default=(),
         metadata=flag("ask again where there is only: {choices}", metavar="STATUS", choices=AGAIN),
+    )
+    repair: bool = field(
+        default=True,
+        metadata=flag("ask a model once what its reply says that could not be read (default)"),
     )
     reread: bool = field(
         default=False, metadata=flag("read stored replies without a verdict again; send nothing")
@@ -355,8 +359,8 @@ class Job:
     show : further columns of the items that the prompt shows, such as `rubric`.
     criteria : names of what each reply scores besides the whole, one metric each.
     same_orderings : lists of one length are shown in the same orders, not each in its own.
-    prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies
-        state their verdict; None: as the project's prompts ask for.
+    prompt : text of a prompt of one's own, for pairwise and greedy.  verdict_words : pairs of `A`,
+        `B` or `tie` and the words that mean it, if replies state other words than these letters.
     """
 
     dataset: str = field(metadata=flag("name of the data set (default: the file's stem)"))
@@ -423,9 +427,8 @@ class Job:
             "a prompt of your own, with {{prompt}}, {{first}} and {{second}}", metavar="FILE"
         ),
     )
-    own_verdicts: OwnVerdicts | None = field(
-        default=None,
-        metadata=described("how replies state their verdict, if not as the prompts ask for"),
+    verdict_words: tuple[tuple[str, str], ...] = field(
+        default=(), metadata=described("pairs of A, B or tie and the words that mean it in replies")
     )
     seed: int = field(default=0, metadata=flag("of examples and orderings ({default})"))
 
@@ -532,24 +535,40 @@ class Job:
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
             )
-        own = self.own_verdicts
-        if (self.prompt is not None or own is not None) and not self.rules.examples:
+        if (self.prompt is not None or self.verdict_words) and not self.rules.examples:
             raise InvalidOption(
                 "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy",
                 option="prompt",
             )
         if self.prompt is not None and self.prompts is not None:
             raise InvalidOption("Either {option} or {option:prompts}, not both", option="prompt")
-        stated = own is None or (self.confidence == "self" and own.states_confidence)
-        if not stated and self.confidence not in ("none", "multi"):
-            raise InvalidOption(
-                "With {option} a confidence is stated by a group (?P<confidence>…) in it, with "
-                "{option:confidence self}, or not at all",
-                option="verdict_pattern",
-            )
+        self._check_verdict_words()
         if self.keyed is not None and self.protocol != "apoc":
             raise InvalidOption(
                 "A keyed judge confirms for {option:protocol apoc} only", option="keyed"
+            )
+
+    def _check_verdict_words(self) -> None:
+        meant: dict[str, str] = {}
+        for name, text in self.verdict_words:
+            words = bare(text)
+            if name not in ("A", "B", "tie") or not words:
+                raise InvalidOption(
+                    "{option} {verdict}={text}: write A=…, B=… and tie=…, "
+                    "each with the words that mean it",
+                    option="verdict_words",
+                    verdict=name,
+                    text=text,
+                )
+            if meant.setdefault(words, name) != name:
+                raise InvalidOption(
+                    "{option}: the same words mean two verdicts", option="verdict_words"
+                )
+        if meant and not {"A", "B"} <= {*meant.values()}:
+            raise InvalidOption("{option}: A and B need words of their own", option="verdict_words")
+        if meant and self.confidence == "logprob":
+            raise InvalidOption(
+                "{option}: {option:confidence logprob} reads a letter alone", option="verdict_words"
             )
 
     @property

@@ -27,7 +27,6 @@ from ..store import Store
 from .endpoint import check_secrets
 from .items import ItemFile, items_of, lists_of, read_file
 from .job import Budget, Job, Judge, Terms, values_of
-from .own_verdicts import OwnVerdicts
 from .presets import preset
 from .prompts import NAMES, read_text
 
@@ -182,14 +181,8 @@ class Settings:
         UnreadableFile.
         """
         given = self.filled
-        words, pattern = (
-            named("verdict_words", given.get("verdict_words")),
-            given.get("verdict_pattern"),
-        )
         found = _given(Job, given) | {
-            "own_verdicts": OwnVerdicts(pattern=pattern, words=words)
-            if words or pattern is not None
-            else None,
+            "verdict_words": named("verdict_words", given.get("verdict_words")),
             "prompt": _text_of(given.get("prompt")),
             "prompts": Path(given["prompts"]) if given.get("prompts") else None,
             "keyed": self._judge(self.keyed) if self.keyed else None,
@@ -437,7 +430,6 @@ def written(
     folder : where the file will be; paths outside it are left out, and a comment says so. None:
     items are a name, and the file is not on this machine.
     """
-    own = job.own_verdicts
     values: Given = {
         **_changed(job),
         **_changed(terms),
@@ -445,9 +437,8 @@ def written(
         "items": items if folder is None or items is None else _from(folder, items),
         "items_of": of,
         "max_items": first,
-        "verdict_pattern": own and own.pattern,
-        "verdict_words": own
-        and {v: [text for of, text in own.words if of == v] for v, _ in own.words},
+        "verdict_words": job.verdict_words
+        and {v: [text for of, text in job.verdict_words if of == v] for v, _ in job.verdict_words},
         "prompts": job.prompts and folder and _from(folder, job.prompts),
         "prompt": job.prompt and job.prompt.rstrip("\n") + "\n",
     }

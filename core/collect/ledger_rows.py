@@ -22,7 +22,7 @@ from .job import Job
 from .limits import InFlight, Signal
 from .prompts import Request
 from .protocols import orderings
-from .reader import FLAGS
+from .reading import FLAGS
 from .spare import Spare
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class Writer:
         self._shared = shared
         self._stored, self._settled, self._broken = stored, settled, broken
         self._patience = patience
-        self._arrived: list[tuple[Request, Reply]] = []
+        self._arrived: list[tuple[Request | asyncio.Event, Reply]] = []
         self._calls: list[Call] = []
         self._kept: dict[str, Reply] = {}
         self._news = asyncio.Event()
@@ -290,6 +290,18 @@ class Writer:
         self._arrived.append((request, reply))
         self._news.set()
         self._come.notify()
+
+    async def keep(self, reply: Reply) -> None:
+        """Store a reply whose request goes on, and wait until that was tried."""
+        stored = asyncio.Event()
+        self._arrived.append((stored, reply))
+        self._news.set()
+        self._come.notify()
+        await stored.wait()
+
+    def add(self, reply: Reply) -> None:
+        """Store a reply together with the next one that is put."""
+        self._arrived.append((asyncio.Event(), reply))
 
     def _most_are_here(self) -> bool:
         return len(self._arrived) >= ENOUGH * self._most_at_once()
@@ -359,7 +371,10 @@ class Writer:
         except Exception:
             await self._one_by_one(replies, calls)
         for request, _ in group:
-            self._settled(request)
+            if isinstance(request, asyncio.Event):
+                request.set()
+            else:
+                self._settled(request)
         self._flushed.notify()
 
     async def _write(self, replies: Sequence[Reply], calls: Sequence[Call]) -> None:

@@ -49,6 +49,7 @@ class Plan:
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each
         byte that is sent, and replies as long as they may be; of the judges whose price is known,
         None if that is none.
+    repairs : cost at most, beside `cost`, of questions about replies that keep to no form.
     unpriced : models whose price is unknown; unbounded : those of them on other machines, whose
         calls a limit in money cannot count.  hosts : where texts go.  statuses : of the replies
         that are stored.
@@ -67,6 +68,7 @@ class Plan:
     unbounded: tuple[str, ...] = ()
     hosts: tuple[str, ...]
     destinations: dict[Judge, Destination] = field(repr=False)
+    repairs: float = 0.0
     statuses: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -95,9 +97,11 @@ class Plan:
         if self.cost is None:
             return tuple(sentences)
         likely = "" if self.likely is None else f"likely cost {upwards(self.likely)}; "
+        asked = f"; {upwards(self.repairs)} more at most if every reply has to be asked about"
         return (
             *sentences,
-            f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated",
+            f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated"
+            f"{asked if self.repairs else ''}",
         )
 
     @property
@@ -134,6 +138,7 @@ def plan(
     keys: dict[str, str] | None = None,
     again: Collection[str] = (),
     batch: bool = False,
+    repair: bool = True,
 ) -> Plan:
     """What is left to do of a job. Sends nothing.
 
@@ -163,6 +168,7 @@ def plan(
     missing = [r for r in first if r.key not in wait and not done(replies.get(r.key), again)]
     later = further(job, replies, ledger.answered)
     fence, prompt_tokens, completion_tokens, cost, likely = new_fence(), 0, 0, 0.0, 0.0
+    repairs = 0.0
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
         place = place.halved if batch else place
@@ -174,6 +180,10 @@ def plan(
         completion_tokens += longest
         likely += place.cost(about, min(longest, USUAL_REPLY)) or 0.0
         cost += most(request, messages, place).cost
+        question = request.repair("a reply") if repair else None
+        if question is not None and not _keeps_schema(request):
+            at_most = most(question, question.messages(fence), where[request.judge]).cost
+            repairs += at_most + (where[request.judge].cost(longest, 0) or 0.0)
         if request.answer_key == "":
             # The key that is yet to be written is read again, as long as it may become.
             prompt_tokens += request.judge.max_tokens
@@ -194,10 +204,17 @@ def plan(
         unbounded=tuple(j.model for j, p in where.items() if p.price is None and not p.local),
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
+        repairs=repairs,
         statuses=Counter(
             replies[request.key].status for request in first if request.key in replies
         ),
     )
+
+
+def _keeps_schema(request: Request) -> bool:
+    """Whether the server is known to keep replies to a schema."""
+    given = request.parameters()
+    return "response_format" in given and client.keeps_to_schema(request.judge.model, given)
 
 
 def job_id(job: Job, first: list[Request]) -> str:

@@ -9,29 +9,33 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidOption, UnreadableFile
 from ..schema import POSITIONS
 from ..store.ledger import Reply, Task
-from . import reader
+from . import reading
 from .items import Item, digest_of
 from .job import Judge
-from .own_verdicts import OwnVerdicts
-from .reader import LETTERS, Parsed
+from .reading import LETTERS, Form, Parsed, answer_of
 from .schemas import schema_of
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
+REPAIR = "repair"
+"""Name of the prompt that asks what a reply says that could not be read."""
 NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
 OWN = "own"
 """Name of a prompt of one's own."""
+REPAIR_TOKENS = 1_000
+"""Longest answer to a question about a reply: one word, and the thoughts of a model that thinks."""
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
 OWN_PLACES = {"prompt", "first", "second", "candidates", "samples", "key"}
-OWN_PLACES |= {"examples", "columns", "fence", "count", "labels", "criteria"}
+OWN_PLACES |= {"examples", "columns", "fence", "count", "labels", "criteria", "verdict_words"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
 THOUGHTS = "<think>\n{}\n</think>\n\n"
@@ -91,6 +95,11 @@ def load(
     return Prompt(
         name=name, system=system.strip(), user=user.strip(), hash=digest, examples=examples
     )
+
+
+@cache
+def _repair_prompt() -> Prompt:
+    return load(REPAIR)
 
 
 def read_text(path: Path, title: str) -> str:
@@ -176,7 +185,8 @@ class Request:
         verdict.
     five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
     criteria : what a reply scores besides the whole.
-    own_verdicts : how replies state it, if not as the project's prompts ask for.
+    verdict_words : what means A, B and tie, if not these letters.
+    repairs : key of the request whose reply this one asks about, with the task `about`.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material,
         not of the longest reply; two requests with one key are the same request.
     """
@@ -196,7 +206,9 @@ class Request:
     five: bool = False
     show: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
-    own_verdicts: OwnVerdicts | None = None
+    verdict_words: tuple[tuple[str, str], ...] = ()
+    repairs: str = ""
+    about: Task = "vote"
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -223,10 +235,12 @@ class Request:
             parts.append(self._further)
         if self.judge.parameters:
             parts.append(sorted(self.judge.parameters))
-        if self.own_verdicts is not None:
-            parts.append(self.own_verdicts.identity)
+        if self.verdict_words:
+            parts.append(["own verdicts", None, sorted(self.verdict_words)])
         if self.criteria:
             parts.append(["criteria", *self.criteria])
+        if self.repairs:
+            parts.append([REPAIR, self.about, *self.form.options])
         return digest_of(parts)
 
     @property
@@ -262,6 +276,7 @@ class Request:
             "count": str(len(shown)),
             "labels": ", ".join(LETTERS[: len(shown)]),
             "criteria": f'"scores": {{{scores}}}, ' if scores else "",
+            "verdict_words": ", ".join(self.form.options),
         }
         if self.task == "rank":
             texts["candidates"] = [
@@ -285,7 +300,7 @@ class Request:
         """The `response_format` that a reply is kept to where its server can, as JSON; none for
         prompts and verdicts of one's own. It is no part of the key: what is asked is the same.
         """
-        if self.prompt.name == OWN or self.own_verdicts is not None or self.confidence == "logprob":
+        if self.prompt.name == OWN or self.verdict_words or self.confidence == "logprob":
             return None
         return schema_of(
             self.task,
@@ -307,6 +322,8 @@ class Request:
         given |= self.judge.extra
         if given.get("response_format", "") is None:
             del given["response_format"]
+        if self.repairs:
+            given["max_tokens"] = min(given["max_tokens"], REPAIR_TOKENS)
         if self.confidence == "logprob":
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given
@@ -325,18 +342,51 @@ class Request:
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
         if self.confidence == "logprob" and self.task == "vote":
             # One token is all that was asked for.
-            return reader.token(text, alternatives, ties=self.ties, refused=refused)
+            return reading.token(text, alternatives, ties=self.ties, refused=refused)
         if self.prompt.name == "key":
-            return reader.answer_key(text, **end)
+            return reading.answer_key(text, **end)
+        if self.repairs:
+            return reading.repaired(text, self.form, **end)
         end["shown"] = self.shown
         if self.task == "score":
-            high = 5 if self.five else 10
-            return reader.direct_score(text, high=high, criteria=self.criteria, **end)
+            return reading.direct_score(text, self.form, **end)
         if self.task == "rank":
-            return reader.ranking(text, len(self.order), **end)
-        if self.own_verdicts is not None:
-            return reader.own_verdict(text, self.own_verdicts, ties=self.ties, **end)
-        return reader.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
+            return reading.ranking(text, len(self.order), **end)
+        return reading.verdict(text, self.form, confidence=self.confidence == "self", **end)
+
+    @property
+    def form(self) -> Form:
+        """What a reply may answer."""
+        if "score" in (self.task, self.repairs and self.about):
+            return reading.levels(1, 5 if self.five else 10, self.criteria)
+        if self.verdict_words:
+            return reading.own(self.verdict_words, ties=self.ties)
+        if self.prompt.name == OWN:
+            return reading.any_pair(ties=self.ties)
+        return reading.five(ties=self.ties) if self.five else reading.pair(ties=self.ties)
+
+    def repair(self, raw: str) -> Request | None:
+        """The question to the same model what its reply says, without the judged texts, so that
+        nothing in them can act; None where the reply is empty or more than one word was asked for.
+        """
+        asked = self.task in ("vote", "score") or self.prompt.name == "keyed"
+        said = answer_of(raw) or ""
+        if not asked or self.repairs or self.criteria or self.confidence == "logprob" or not said:
+            return None
+        # What is asked about depends on nothing but the reply and its form.
+        return replace(
+            self,
+            task="note",
+            voter=f"repair({self.voter})",
+            prompt=_repair_prompt(),
+            temperature=0.0,
+            confidence="none",
+            material=(("", said),),
+            answer_key=None,
+            show=(),
+            repairs=self.key,
+            about="score" if self.task == "score" else "vote",
+        )
 
     def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:
         """The ledger's row; a slot verdict becomes a canonical one."""

@@ -140,7 +140,7 @@ def _requests(
             five=job.five,
             show=job.show,
             criteria=job.criteria,
-            own_verdicts=job.own_verdicts,
+            verdict_words=job.verdict_words,
         )
         for item, run, order, material in places
         for judge in job.judges

@@ -34,6 +34,7 @@ def start(
     confirmed: Iterable[str] = (),
     keys: dict[str, str] | None = None,
     again: Iterable[str] = (),
+    repair: bool = True,
     reread: bool = False,
     give_up: int = _TERMS.give_up,
     batch: bool = False,
@@ -52,6 +53,7 @@ def start(
         stored.
     again : statuses of replies that are asked for again; each keeps its reply until there is a
         better one.
+    repair : a model is asked once what its reply says that could not be read.
     reread : read stored replies without a verdict again, and send nothing.
     give_up : calls in a row to a server that is not there or an empty account, after which a judge
         stops.
@@ -70,6 +72,7 @@ def start(
         budget=budget or Budget(),
         confirmed=tuple(confirmed),
         again=tuple(again),
+        repair=repair,
         reread=reread,
         give_up=give_up,
         batch=batch,
@@ -77,7 +80,13 @@ def start(
     )
     with _STARTING:
         planned = plan(
-            job, store, confirmed=terms.confirmed, keys=keys, again=terms.again, batch=batch
+            job,
+            store,
+            confirmed=terms.confirmed,
+            keys=keys,
+            again=terms.again,
+            batch=batch,
+            repair=repair,
         )
         planned.check_budget(terms.budget)
         going_on = running(store, planned.job_id)

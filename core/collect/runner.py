@@ -78,6 +78,8 @@ class Run:
         )
         self.terms = terms
         self._new, self._new_cost = 0, 0.0
+        self._to_repair: dict[str, Reply] = {}
+        self._unfinished: set[str] = set()
         self._progress = self._caller.progress
         self._progress.longest = max(judge.max_tokens for judge in job.models)
 
@@ -280,6 +282,7 @@ class Run:
         try:
             sent = (self._dispatch(judge, each) for judge, each in by_judge.items())
             await asyncio.gather(*handed_in, *sent)
+            await self._repair_stored(mine)
         finally:
             await self._writer.recorded()
             if leased:
@@ -422,10 +425,12 @@ class Run:
 
     async def _handle(self, request: Request) -> None:
         """Store the reply to one request, or leave it for another run."""
-        reply = self._in_flight.unstored.get(request.key)
+        reply = self._in_flight.unstored.get(request.key) or self._to_repair.get(request.key)
         try:
             if reply is None:
                 reply = await self._caller.reply(request, self._spent.get(request.key, NOTHING))
+            if reply is not None:
+                reply = await self._repaired(request, reply)
         except (Stopped, asyncio.CancelledError):
             pass
         except BaseException as error:
@@ -438,6 +443,45 @@ class Run:
             # The place stays taken until the reply is stored.
             self._writer.put(request, reply)
 
+    async def _repaired(self, request: Request, reply: Reply) -> Reply:
+        """The reply with what its model says of it, if it could not be read. It is stored before
+        that is asked, so that it is never paid twice.
+        """
+        repair = self._caller.repair_of(request, reply)
+        if repair is None:
+            return reply
+        if request.key not in self._to_repair:
+            self._unfinished.add(request.key)
+            try:
+                await self._writer.keep(reply)
+            finally:
+                self._unfinished.discard(request.key)
+        answer = await self._caller.reply(repair, NOTHING)
+        if answer is None or answer.status not in ("ok", "refused", "unparsed", "cut_off"):
+            return reply
+        # What both calls used stands beside the reply that they are about.
+        self._writer.add(replace(answer, cost=None, prompt_tokens=None, completion_tokens=None))
+        return self._caller.repaired(request, reply, answer)
+
+    async def _repair_stored(self, mine: Sequence[Request]) -> None:
+        """Ask about replies that were stored without a verdict, from a batch or an earlier run, and
+        that nobody has asked about.
+        """
+        repairs: dict[str, Request] = {}
+        for request in mine:
+            kept = self._known.get(request.key)
+            repair = None if kept is None else self._caller.repair_of(request, kept)
+            if repair is not None:
+                repairs[repair.key] = request
+        answered = await asyncio.to_thread(self._ledger.answered, repairs) if repairs else {}
+        by_judge = defaultdict(list)
+        for key, request in repairs.items():
+            if not done(answered.get(key)):
+                self._to_repair[request.key] = self._known[request.key]
+                by_judge[request.judge].append(request)
+        if by_judge:
+            await asyncio.gather(*(self._dispatch(judge, each) for judge, each in by_judge.items()))
+
     def _free(self, request: Request) -> None:
         self._claimed.discard(request.key)
         self._in_flight.release([request.key])
@@ -447,6 +491,12 @@ class Run:
     def _stored(self, replies: Sequence[Reply], lost: int) -> None:
         wants_confidence = self.job.confidence in ("self", "logprob")
         for reply in replies:
+            if reply.key not in self._judge_of or reply.key in self._unfinished:
+                continue
+            if reply.key in self._to_repair:
+                self._known[reply.key] = reply
+                self._progress.statuses[reply.status] += reply.status != "unparsed"
+                continue
             self._new += 1
             self._new_cost += reply.cost or 0.0
             self._known[reply.key] = reply

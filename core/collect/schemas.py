@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from .reader import FLAGS, LETTERS
+from .reading import FLAGS, LETTERS
 
 LEVELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 TIED = ("C", "A=B")

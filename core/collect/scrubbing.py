@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from .endpoint import NO_KEY, Destination
-from .own_words import storable
+from .reading import storable
 
 REMOVED = "[key]"
 SHORT = 6

@@ -50,6 +50,7 @@ MAX_RAGGED = 100_000
 MAX_RECORDED = 20_000_000
 """Most cells of a table that is read as the records of a tool."""
 _WITH_COMMA = re.compile(r"\s*(?:[+-]?[0-9]+(?:,[0-9]+)?\s?%?|)\s*")
+_THOUSANDS = re.compile(r"\s*[1-9][0-9]{0,2}(?:,[0-9]{3})?\s*|0?")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
@@ -163,14 +164,16 @@ def _read_decimal_commas(columns: dict[str, Cells]) -> list[str]:
 
     Spreadsheets of many countries write `92,5`, and part cells by semicolons for it. A column is
     read so if all of its cells are numbers (also with `%`), none of them has a point, and one has a
-    comma.
+    comma. Where three digits stand behind each comma, and others are whole numbers below 1,000, the
+    commas part thousands.
     """
     changed = []
     for name, cells in columns.items():
         texts = cells.dictionary.to_pylist()
-        if all(_WITH_COMMA.fullmatch(text) for text in texts) and any(
-            "," in text for text in texts
-        ):
+        parted = [text for text in texts if "," in text]
+        numbers = bool(parted) and all(_WITH_COMMA.fullmatch(text) for text in texts)
+        whole = len(parted) < len(texts) and all(map(_THOUSANDS.fullmatch, texts))
+        if numbers and not whole:
             columns[name] = map_cells(cells, lambda text: text.replace(",", "."))
             changed.append(name)
     return changed

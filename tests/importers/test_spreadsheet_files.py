@@ -105,3 +105,10 @@ def test_computed_cells_are_bounded():
     )
     with pytest.raises(UnreadableFile):
         _read(_database(*endless), "x.db")
+
+
+@pytest.mark.parametrize(("cells", "decimal"), [(("1,234", "987"), False), (("92,5", "8"), True)])
+def test_commas_of_thousands_are_no_decimal_commas(cells, decimal):
+    rows = "".join(f"i{n};j;{'AB'[n % 2]};{cells[n % 2]}\n" for n in range(8))
+    result = _read(f"item_id;judge;vote;cost\n{rows}".encode())
+    assert any("Decimal commas" in note for note in result.notes) == decimal

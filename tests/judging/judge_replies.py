@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from places import REPOSITORY
 
-from core.collect.forms import text_of
+from core.collect.reading import text_of
 
 FOLDER = REPOSITORY / "tests" / "data" / "replies"
 HEADING = "=== "
@@ -33,6 +33,11 @@ class JudgeReply:
     def text(self) -> str:
         written = "\n".join(self.lines).rstrip("\n")
         return text_of(json.loads(written)) if self.message else written
+
+    @property
+    def repair(self) -> str:
+        """What a model answers that reads this reply of its own truly, when asked what it says."""
+        return self.truth if self.clear else "NONE"
 
     @property
     def clear(self) -> bool:

@@ -103,7 +103,9 @@ class Server:
         hold_after: float = math.inf,
         seed: int = 0,
         port: int = 0,
+        repair: Callable[[str], str] = lambda question: "It is not clear.",
     ) -> None:
+        self.repair, self.repairs = repair, 0
         self.fault, self.delay, self.seed, self.port = fault, delay, seed, port
         self._through, self._released = hold_after, asyncio.Event()
         self.calls, self.in_flight, self.peak = 0, 0, 0
@@ -217,8 +219,14 @@ class Server:
         return web.json_response(self.completion(body, fault))
 
     def completion(self, body: dict[str, Any], fault: str | None) -> dict[str, Any]:
-        content, logprobs = self._said(body)
-        content, reason = said(content, fault), "content_filter" if fault == "filter" else "stop"
+        question = body["messages"][-1]["content"]
+        if question.startswith("A judge was to end its reply"):
+            self.repairs += 1
+            content, logprobs = self.repair(question), None
+        else:
+            content, logprobs = self._said(body)
+            content = said(content, fault)
+        reason = "content_filter" if fault == "filter" else "stop"
         choice = {
             "index": 0,
             "message": {"role": "assistant", "content": content if fault != "filter" else ""},
@@ -316,6 +324,7 @@ def said(content: str, fault: str | None) -> str:
         "wrong keys": '{"certainty": "high"}',
         "two verdicts": '{"verdict": "A"} or perhaps {"verdict": "B"}',
         "tagged": "The first is better: [[A]]",
+        "line": "The first is better.\nVerdict: A",
     }.get(fault or "", content)
 
 

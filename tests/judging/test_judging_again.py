@@ -74,23 +74,23 @@ def test_a_failed_call_for_a_better_reply_takes_nothing_away(tmp_path):
 
 
 def test_what_a_newer_reader_reads_costs_nothing(tmp_path, monkeypatch):
-    with Server(fault=lambda n, body: "tagged" if n <= 4 else None) as server:
+    with Server(fault=lambda n, body: "line" if n <= 4 else None) as server:
         path = tmp_path / "votes.duckdb"
         given = job(server, pairs(5), votes=2)
         with Store.open(path) as store:
-            from core.collect import reader
+            from core.collect import reading
 
-            old = reader.verdict
+            old = reading.verdict
             monkeypatch.setattr(
-                reader,
+                reading,
                 "verdict",
-                lambda text, **options: (
-                    reader.Parsed(status="unparsed", reason=text)
-                    if "[[" in text
-                    else old(text, **options)
+                lambda text, form, **options: (
+                    reading.Parsed(status="unparsed", reason=text)
+                    if "Verdict:" in text
+                    else old(text, form, **options)
                 ),
             )
-            assert collect(given, store).statuses == {"ok": 6, "unparsed": 4}
+            assert collect(given, store, repair=False).statuses == {"ok": 6, "unparsed": 4}
             monkeypatch.undo()
             last = collect(given, store, reread=True)
             assert (last.left, last.statuses, server.calls) == (0, {"ok": 4}, 10)

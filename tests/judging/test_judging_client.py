@@ -317,7 +317,7 @@ def test_a_count_that_no_call_has_is_none(usage):
 
 
 def test_poison_fails_no_run(tmp_path):
-    poison = iter(["x \ud83d [[A]]", '{"reason": "\\ud83d", "verdict": "A"}'])
+    poison = iter(["x \ud83d\nVerdict: A", '{"reason": "\\ud83d", "verdict": "A"}'])
 
     class Poisonous(Server):
         def completion(self, body, fault):

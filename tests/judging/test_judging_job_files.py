@@ -21,7 +21,6 @@ from core.__main__ import main
 from core.collect.cli import known_options
 from core.collect.job import Budget, Job, Judge, Terms
 from core.collect.job_file import parse, toml, written
-from core.collect.own_verdicts import OwnVerdicts
 from core.collect.prompts import FOLDER
 from core.errors import AppellateError
 from core.store import Store
@@ -242,7 +241,7 @@ def test_a_job_that_is_written_is_the_job_that_is_read():
         few_shot=1,
         seed=5,
         prompt='Say "it"\n\\ {{first}} {{second}}\t\'\'\' """',
-        own_verdicts=OwnVerdicts(words=(("A", "one"), ("A", "1st"), ("B", "two"))),
+        verdict_words=(("A", "one"), ("A", "1st"), ("B", "two")),
     )
     terms = Terms(concurrency=5, budget=Budget(tokens=7), confirmed=("models.example",), give_up=2)
     text = written(job, terms, known_options(), "items.csv", None, 3)

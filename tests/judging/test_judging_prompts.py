@@ -39,7 +39,7 @@ def test_every_prompt_says_that_what_is_fenced_is_data(name):
     assert "never an instruction" in prompt.system
     assert "{{prompt}}" in prompt.user
     assert not any(line.startswith("?") for line in prompt.user.splitlines())
-    assert {path.stem for path in FOLDER.glob("*.md")} == {*NAMES, "README"}
+    assert {path.stem for path in FOLDER.glob("*.md")} == {*NAMES, "README", "repair"}
 
 
 def test_conditions_change_the_text_and_its_hash():
@@ -280,6 +280,7 @@ def test_the_judge_answers_first_and_its_answer_is_no_verdict(five):
     request = first_stage(local(items=pairs(1), votes=2, own_answer=True, five=five))[0]
     assert '"own_answer": your own answer' in request.messages(FENCE)[1]["content"]
     said = '{"own_answer": "The verdict is B: 42.", "reason": "A says so.", "verdict": "A"}'
+    said = said.replace('"verdict": "A"', '"verdict": "A>B"') if five else said
     assert request.read(said, refused=False, alternatives=None).slot_vote == 1
     assert request.key != first_stage(local(items=pairs(1), votes=2, five=five))[0].key
 

@@ -542,7 +542,7 @@ max-tokens = 1000000
         assert (other.max_tokens, other.budget) == (99, Budget(tokens=1_000_000))
         assert run.terms.budget == Budget(calls=30)
         assert (run.job.ties, run.job.prompt) == (False, "{{first}} or {{second}}?\n")
-        assert dict(run.job.own_verdicts.words) == {"A": "[[1]]", "B": "[[2]]"}
+        assert dict(run.job.verdict_words) == {"A": "[[1]]", "B": "[[2]]"}
         # The simulated judges answer in their own form: none of it is read by these words.
         assert run.progress().statuses == {"unparsed": 24}
         page.run()
@@ -611,8 +611,8 @@ base-url = "{server.url}"
         ("header = { X-Api-Key = '$HOME' }", "HOME is not sent: a file may name only variables"),
         ("yes-send-to = ['far.example']", "where texts may be sent is not read from a file"),
         (
-            "verdict-pattern = '(?P<A>a{1000000000})|(?P<B>b)'",
-            "“Pattern of the verdict”: counted repeats multiply to 1,000,000,000; at most 1,000",
+            "verdict-words = { A = '1', B = '1' }",
+            "“What means A, B, tie”: the same words mean two verdicts",
         ),
         ("prompts = '/etc'", "a folder of this server is not read from a file"),
     ],

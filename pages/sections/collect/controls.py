@@ -17,7 +17,6 @@ import streamlit as st
 from core.collect import protocols
 from core.collect.items import Item, items_from, items_of, lists_of
 from core.collect.job import PROTOCOLS, Job, Orders, Rules, Terms
-from core.collect.own_verdicts import VOTES, OwnVerdicts
 from core.collect.perturbations import NAMES as CHANGES
 from core.collect.plan import Plan, plan, proposed
 from core.collect.prompts import FOLDER, NAMES, Prompt
@@ -26,6 +25,8 @@ from core.options import default_of
 from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
 from pages.shared import cached, widgets
 
+VOTES = ("A", "B", "tie")
+"""Verdicts that may have words of their own."""
 DATASET, FILE = "a data set", "a file"
 LABELS = {
     "pairwise votes": "pairwise",
@@ -54,7 +55,6 @@ OPTIONS = {
     "protocol": "{}",
     "param": "“Parameters” under More about the model",
     "header": "“Headers” under More about the model",
-    "verdict_pattern": "“Pattern of the verdict”",
     "verdict_words": "“What means A, B, tie”",
     "prompt": "“Your own prompt”",
     "prompts": "“Folder of edited prompts”",
@@ -385,15 +385,6 @@ def _own_prompt() -> dict[str, Any]:
             "items such as {{reference}} go too."
         ),
     )
-    pattern = st.text_input(
-        "Pattern of the verdict",
-        key="collect-pattern",
-        placeholder="Winner: (?P<verdict>.+)",
-        help=(
-            "Groups A, B and tie, or verdict; confidence if it is stated. "
-            "Empty: as judges usually write."
-        ),
-    )
     st.caption("What means A, B, tie")
     columns = st.columns(3)
     given = [
@@ -406,12 +397,7 @@ def _own_prompt() -> dict[str, Any]:
         for name, column in zip(VOTES, columns, strict=True)
     ]
     words = tuple((name, text.strip()) for name, text in given if text.strip())
-    own = (
-        OwnVerdicts(pattern=pattern.strip() or None, words=words)
-        if pattern.strip() or words
-        else None
-    )
-    return {"prompt": text if text.strip() else None, "own_verdicts": own}
+    return {"prompt": text if text.strip() else None, "verdict_words": words}
 
 
 def _estimate(
@@ -426,7 +412,14 @@ def _estimate(
     store, keys = cached.get_store(), secret_keys()
 
     def look() -> tuple[Plan, Prompt]:
-        found = plan(job, store, confirmed=endpoints.confirmed, keys=keys, batch=terms.batch)
+        found = plan(
+            job,
+            store,
+            confirmed=endpoints.confirmed,
+            keys=keys,
+            batch=terms.batch,
+            repair=terms.repair,
+        )
         first = protocols.stages(job, store)[0]({})
         if not first:
             raise InvalidOption("This job has no requests")

@@ -12,10 +12,9 @@ from core.collect.endpoint import HOSTS
 from core.collect.items import Item
 from core.collect.job import PROTOCOLS, Job, Judge
 from core.collect.job_file import parse, written
-from core.collect.own_verdicts import VOTES
 from core.collect.perturbations import COLUMN
 from core.errors import AppellateError, InvalidOption
-from pages.sections.collect.controls import DATASET, FILE, LABELS, PageState, in_words
+from pages.sections.collect.controls import DATASET, FILE, LABELS, VOTES, PageState, in_words
 from pages.sections.collect.endpoint import (
     JUDGES,
     NO_KEY,
@@ -209,14 +208,10 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     yield "collect-seed", job.seed
     yield "collect-prompts", str(job.prompts or "")
     yield "collect-prompt", job.prompt or ""
-    own = job.own_verdicts
     words: dict[str, str] = {}
-    for verdict, text in own.words if own else ():
+    for verdict, text in job.verdict_words:
         if verdict in words:
-            raise InvalidOption(
-                f"{file}, verdict-words: on this page one text means {verdict}; use verdict-pattern"
-            )
+            raise InvalidOption(f"{file}, verdict-words: on this page one text means {verdict}")
         words[verdict] = text
-    yield "collect-pattern", (own and own.pattern) or ""
     for verdict in VOTES:
         yield f"collect-words-{verdict}", words.get(verdict, "")

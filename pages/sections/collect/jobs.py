@@ -289,6 +289,9 @@ def _planned(job_id: str, job: Job, terms: Terms) -> Plan:
 
     def look() -> Plan:
         # Keys stay out of caches.
-        return replace(plan(job, store, confirmed=terms.confirmed, keys=keys), destinations={})
+        return replace(
+            plan(job, store, confirmed=terms.confirmed, keys=keys, repair=terms.repair),
+            destinations={},
+        )
 
     return cached.computed("left of a job", (job_id, terms.confirmed, prompts_now(job)), look)

@@ -1,0 +1,481 @@
+"""Read what a model replied: one object that is the whole reply, or last lines `name: word`.
+
+A `Form` says which words may be answered. What stands in neither way is no verdict: nothing is
+guessed, in no language, from no phrase. Such a reply is asked about once (`prompts.repair`), and
+settled by hand after that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from typing import Any, Literal
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LONG_REPLY = 200_000
+"""Characters. A longer reply is not read, and this much of it is kept."""
+SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
+STEPS = {"A>>B": 2, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -2}
+FLAGS = ("calibrated_uncertainty", "major_error", "unsupported")
+NONE = "NONE"
+"""The answer to a repair question about a reply that states nothing."""
+CLOSED = (
+    *("</think>", "</thinking>", "</thought>", "</thoughts>", "</reasoning>", "</analysis>"),
+    *("</seed:think>", "◁/think▷", "[/think]", "<|end_of_thought|>"),
+    "<|channel|>final<|message|>",
+)
+"""Marks with which thoughts end, in small letters."""
+OPEN = (
+    *("<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<analysis>"),
+    *("<seed:think>", "◁think▷", "[think]", "<|begin_of_thought|>", "<|channel|>analysis"),
+)
+TOKENS = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<eos>|<(?:end|start)_of_turn>")
+FENCE = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+EDGE = re.compile(r"^[\s*_`#>\"'“”‘’\[\]().,:;!—\ufe0f]+|[\s*_`#>\"'“”‘’\[\]().,:;!—\ufe0f]+$")
+"""What may stand around a word; braces may not, nor what strikes it out."""
+TAG = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
+LAST_TAG = re.compile(r"^[ \t*_]*\[\[([^\[\]\n]{1,200})\]\][ \t*_.]*\Z", re.MULTILINE)
+LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
+TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+LINE = re.compile(
+    r"[\s*_`#>\-]*(?:(?:final|overall)\s+)?(?P<name>\w[\w \-]{0,60}?)[\s*_`]{0,4}[:：]"
+    r"(?P<value>.*)",
+    re.IGNORECASE,
+)
+
+REASONS = ("reason", "reasoning", "explanation", "rationale", "justification", "analysis")
+BESIDE = (*REASONS, "confidence", "own_answer")
+"""Keys that may stand beside the verdict."""
+CALLED = {"arguments", "parameters"}
+
+Status = Literal["ok", "unparsed", "refused", "cut_off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What a reply says.
+
+    slot_vote : +1 the response shown first is better, −1 the second, 0 a tie; None unless a verdict
+        was read.
+    steps : of a five-level verdict, from +2 for `A>>B` to −2; None if it is stated in fewer.
+    reason : the model's words about it; of what could not be read, all of its text.
+    criteria : names of criteria with the score of each, beside that of the whole.
+    ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and
+        `FLAGS`.
+    """
+
+    status: Status
+    slot_vote: int | None = None
+    steps: int | None = None
+    confidence: float | None = None
+    reason: str = ""
+    score: int | None = None
+    criteria: tuple[tuple[str, int], ...] = ()
+    ranking: tuple[dict[str, Any], ...] = ()
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What a reply may answer.
+
+    words : a word in capitals → what it means, of the whole.  key : its name, in an object and
+        before the colon.  options : the words that a repair question names.
+    criteria : names that are answered too, each by one of `words`, in an object `scores`.
+    tags : a last line may be `[[word]]` too, as prompts of one's own ask for.
+    """
+
+    words: Mapping[str, int] = field(hash=False)
+    options: tuple[str, ...]
+    key: str = "verdict"
+    criteria: tuple[str, ...] = ()
+    tags: bool = False
+    asked: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "asked", frozenset({self.key, *map(str.lower, self.criteria)}))
+
+    def meaning(self, value: object) -> int | None:
+        """What a word of the form means, whatever marks stand around it; None of anything else."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return self.words.get(bare(str(value)))
+
+
+def bare(words: str) -> str:
+    """Words in capitals, without what may stand around them."""
+    return " ".join(EDGE.sub("", words).upper().split())
+
+
+@cache
+def pair(*, ties: bool) -> Form:
+    """A, B or, with `ties`, C."""
+    words = {"A": 1, "B": -1, "RESPONSE A": 1, "RESPONSE B": -1}
+    return Form(
+        words=words | ({"C": 0, "TIE": 0} if ties else {}), options=("A", "B", "C")[: 2 + ties]
+    )
+
+
+@cache
+def five(*, ties: bool) -> Form:
+    """Five levels from `A>>B` to `B>>A`, as steps; the middle one with `ties`."""
+    words = {word: steps for word, steps in STEPS.items() if ties or steps}
+    return Form(words=words, options=tuple(words))
+
+
+@cache
+def own(words: tuple[tuple[str, str], ...], *, ties: bool) -> Form:
+    """Words of one's own: pairs of `A`, `B` or `tie` and what means it."""
+    votes = {"A": 1, "B": -1, "tie": 0}
+    meant = {bare(text): votes[name] for name, text in words if ties or name != "tie"}
+    return Form(words=meant, options=tuple(text for _, text in words), tags=True)
+
+
+@cache
+def levels(low: int, high: int, criteria: tuple[str, ...] = ()) -> Form:
+    """Whole scores from `low` to `high`."""
+    options = tuple(str(each) for each in range(low, high + 1))
+    words = {word: int(word) for word in options}
+    words |= {f"{word}/{high}": int(word) for word in options}
+    return Form(words=words, options=options, key="score", criteria=criteria)
+
+
+@cache
+def any_pair(*, ties: bool) -> Form:
+    """What prompts of one's own ask for: letters or levels, in brackets too."""
+    plain = pair(ties=ties)
+    levels = {word: (n > 0) - (n < 0) for word, n in STEPS.items() if ties or n}
+    return Form(words={**plain.words, **levels}, options=plain.options, tags=True)
+
+
+class _Unreadable(Exception):
+    """The reply states nothing that was asked for, or more than one thing."""
+
+
+def _need(holds: object) -> None:
+    if not holds:
+        raise _Unreadable
+
+
+def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
+    """Let a reader of replies give up: the reply is unparsed then, refused, or cut off.
+
+    The reader takes `refused` also: the provider says that the model declined; `cut_off`: that it
+    came to its limit of tokens. A reply that was cut off counts only if it is one complete JSON
+    object.
+    """
+
+    @wraps(read)
+    def reader(
+        text: str, *args: Any, refused: bool = False, cut_off: bool = False, **options: Any
+    ) -> Parsed:
+        try:
+            _need(len(text) <= LONG_REPLY)
+            _need(not cut_off or _object(text) is not None)
+            return read(text, *args, **options)
+        except _Unreadable:
+            status: Status = "cut_off" if cut_off else "refused" if refused else "unparsed"
+            return Parsed(status=status, reason=storable(text[:LONG_REPLY]))
+
+    return reader
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a reply answers, by name in small letters; the object that says so, if one does."""
+
+    by_name: Mapping[str, int]
+    confidence: object
+    reason: str
+    found: Mapping[str, Any] | None = None
+
+
+def _said(text: str, form: Form, shown: Sequence[str]) -> _Said:
+    """Raises _Unreadable."""
+    found = _object(text, shown)
+    if found is not None:
+        return _from_object(found, form)
+    answer = answer_of(text, shown)
+    if answer is None:
+        raise _Unreadable
+    if not form.criteria and (meaning := form.meaning(answer)) is not None:
+        return _Said({form.key: meaning}, None, storable(text))
+    if form.tags and (last := LAST_TAG.search(answer)) is not None:
+        meant = {form.meaning(tag) for tag in TAG.findall(answer)}
+        _need(len(meant) == 1 and None not in meant and not form.criteria)
+        return _Said({form.key: form.words[bare(last[1])]}, None, storable(text))
+    return _from_lines(answer, form, text)
+
+
+def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
+    if found.keys() == {"name"} | (found.keys() & CALLED) and len(found) == 2:
+        # A call of a tool that is written as text.
+        given = next(value for name, value in found.items() if name in CALLED)
+        _need(isinstance(given, dict))
+        found = {name.lower(): value for name, value in given.items()}
+    inner = found.get("scores") if form.key == "score" else None
+    scores = _scores(inner) if isinstance(inner, dict) else {}
+    said = {name: form.meaning({**found, **scores}.get(name)) for name in form.asked}
+    # Another key with another of the words: which of the two holds is not ours to say.
+    others = {
+        name: value
+        for name, value in found.items()
+        if name not in form.asked and name not in BESIDE and isinstance(value, str)
+    }
+    _need(None not in said.values())
+    _need({form.meaning(value) for value in others.values()} <= {None, said[form.key]})
+    # Nor what a further text behind the verdict says of it.
+    names = list(found)
+    last = max((names.index(name) for name in form.asked & found.keys()), default=0)
+    _need(not others.keys() & {*names[last:]})
+    read = {name: meaning for name, meaning in said.items() if meaning is not None}
+    return _Said(read, found.get("confidence"), _reason(found), found)
+
+
+def _scores(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of criteria by name in small letters, each a word or an object with a `score`."""
+    return {
+        name.lower(): value.get("score") if isinstance(value, dict) else value
+        for name, value in given.items()
+    }
+
+
+def _reason(found: Mapping[str, Any]) -> str:
+    given = (found[name] for name in REASONS if isinstance(found.get(name), str))
+    return storable(next(given, ""))
+
+
+def _from_lines(answer: str, form: Form, text: str) -> _Said:
+    """The last lines, each a name and a word, every name once; no line before says otherwise."""
+    lines = [line for line in answer.splitlines() if re.search(r"\w", line)]
+    said: dict[str, int] = {}
+    sure: object = None
+    while lines and (match := LINE.fullmatch(lines[-1])) is not None:
+        name, value = match["name"].lower(), match["value"]
+        if name == "confidence" and sure is None and _share(value.strip(" *_`")) is not None:
+            sure = value.strip(" *_`")
+        elif name in form.asked - said.keys() and (meaning := form.meaning(value)) is not None:
+            said[name] = meaning
+        else:
+            break
+        lines.pop()
+    _need(said.keys() == form.asked)
+    earlier = [match for line in lines if (match := LINE.fullmatch(line)) is not None]
+    stated = {
+        form.meaning(each["value"]) for each in earlier if each["name"].lower().endswith(form.key)
+    }
+    _need(stated <= {None, said[form.key]})
+    return _Said(said, sure, storable(text))
+
+
+@_strict
+def verdict(
+    text: str, form: Form, *, confidence: bool = False, shown: Sequence[str] = ()
+) -> Parsed:
+    """A verdict of a form for two responses.
+
+    confidence : one may be stated, from 0 to 1; another is none, and the verdict counts without.
+    shown : texts that the judge was shown. Where one holds a mark of thoughts, none is looked for.
+    """
+    said = _said(text, form, shown)
+    meaning = said.by_name[form.key]
+    in_steps = set(form.words) <= set(STEPS)
+    return Parsed(
+        status="ok",
+        slot_vote=(meaning > 0) - (meaning < 0),
+        steps=meaning if in_steps else None,
+        confidence=_share(said.confidence) if confidence else None,
+        reason=said.reason,
+    )
+
+
+@_strict
+def direct_score(text: str, form: Form, *, shown: Sequence[str] = ()) -> Parsed:
+    """A score of a form, and those of single criteria under the key `scores`."""
+    said = _said(text, form, shown)
+    names: Collection[str] = form.criteria
+    inner = (said.found or {}).get("scores")
+    if isinstance(inner, dict):
+        names = form.criteria or tuple(inner)
+        _need({name.lower() for name in names} == {name.lower() for name in inner})
+        scores = {name: form.meaning(value) for name, value in _scores(inner).items()}
+    else:
+        scores = dict(said.by_name)
+    read = tuple((name, scores[name.lower()]) for name in names)
+    _need(all(score is not None and name.strip() for name, score in read))
+    return Parsed(
+        status="ok",
+        score=said.by_name[form.key],
+        criteria=tuple(
+            (storable(name.strip()), score) for name, score in read if score is not None
+        ),
+        reason=said.reason,
+    )
+
+
+@_strict
+def repaired(text: str, form: Form) -> Parsed:
+    """The answer to a repair question: one of the words, or NONE for a reply that gives no
+    verdict.
+    """
+    answer = answer_of(text)
+    if answer is not None and bare(answer) == NONE:
+        return Parsed(status="refused", reason=storable(text))
+    meaning = None if answer is None else form.meaning(answer)
+    if meaning is None:
+        raise _Unreadable
+    if form.key == "score":
+        return Parsed(status="ok", score=meaning, reason=storable(text))
+    steps = meaning if set(form.words) <= set(STEPS) else None
+    vote = (meaning > 0) - (meaning < 0)
+    return Parsed(status="ok", slot_vote=vote, steps=steps, reason=storable(text))
+
+
+@_strict
+def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) -> Parsed:
+    """A verdict that is one letter, and its confidence from the probabilities of the first token.
+
+    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option
+    tokens, which is its maximum where the model chose the likeliest ([TH] §3; for a letter drawn
+    against the odds its own share, ours). None without `alternatives` (token → natural-log
+    probability) or if the letter is not among them.
+    """
+    letters = {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
+    letter = text.strip().strip(".").upper()
+    _need(len(text.strip()) <= 2 and letter in letters)
+    share = dict.fromkeys(letters, 0.0)
+    for option, logprob in (alternatives or {}).items():
+        if option.strip() in share:
+            share[option.strip()] += math.exp(min(logprob, 0.0))
+    total = sum(share.values())
+    sure = share[letter] / total if total > 0 and share[letter] > 0 else None
+    return Parsed(status="ok", slot_vote=letters[letter], confidence=sure, reason=storable(text))
+
+
+@_strict
+def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
+    """Score, rank and flags of every candidate: each label and each rank exactly once."""
+    labels = LETTERS[:candidates]
+    entries = (_object(text, shown) or {}).get("candidates")
+    if not isinstance(entries, list):
+        raise _Unreadable
+    ranked = tuple(sorted((_candidate(each, labels) for each in entries), key=lambda e: e["slot"]))
+    _need([entry["slot"] for entry in ranked] == list(range(candidates)))
+    _need(sorted(entry["rank"] for entry in ranked) == list(range(1, candidates + 1)))
+    return Parsed(status="ok", ranking=ranked)
+
+
+@_strict
+def answer_key(text: str) -> Parsed:
+    """The text of an answer key."""
+    key = (_object(text) or {}).get("key")
+    if not isinstance(key, str) or not key.strip():
+        raise _Unreadable
+    return Parsed(status="ok", key=storable(key))
+
+
+def _candidate(entry: Any, labels: str) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise _Unreadable
+    fields = {name.lower(): value for name, value in entry.items()}
+    _need({"label", "score", "rank", *FLAGS} <= set(fields))
+    label = bare(str(fields["label"])).removeprefix("CANDIDATE ").removeprefix("RESPONSE ")
+    rank, score = fields["rank"], fields["score"]
+    _need(len(label) == 1 and label in labels and type(rank) is int)
+    _need(type(score) in (int, float) and 0 <= score <= 100)
+    _need(all(isinstance(fields[flag], bool) for flag in FLAGS))
+    flags = {flag: int(fields[flag]) for flag in FLAGS}
+    return {"slot": labels.index(label), "score": float(score), "rank": rank, **flags}
+
+
+def answer_of(text: str, shown: Sequence[str] = ()) -> str | None:
+    """What stands behind the thoughts, without end tokens; None where they do not end, or where a
+    mark of thoughts may be a quotation of a judged text.
+    """
+    body = text.strip().strip("\ufeff").strip()
+    small = body.lower()
+    if len(small) != len(body):
+        # A few letters are longer in small: places would differ.
+        small = body
+    ends = [small.rfind(mark) + len(mark) for mark in CLOSED if mark in small]
+    if ends and any(mark in each.lower() for each in shown for mark in CLOSED):
+        return None
+    end = max(ends, default=0)
+    if not ends and small.startswith(OPEN):
+        return None
+    return TOKENS.sub("", body[end:]).strip()
+
+
+def _object(text: str, shown: Sequence[str] = ()) -> dict[str, Any] | None:
+    """The object that is the whole reply, or all of what stands behind its thoughts, or of a fence
+    that is; its keys in small letters. None if it is anything else.
+    """
+    whole = text.strip().strip("\ufeff").strip()
+    for body in dict.fromkeys((whole, answer_of(text, shown))):
+        if body is None:
+            continue
+        fenced = FENCE.fullmatch(body)
+        inside = (fenced[1] if fenced else body).strip()
+        if not (inside.startswith("{") and inside.endswith("}")):
+            continue
+        for mended in (inside, TRAILING_COMMA.sub("", LONE_BACKSLASH.sub(r"\\\\", inside))):
+            try:
+                found = json.loads(mended, strict=False, object_pairs_hook=_unique)
+            except (ValueError, RecursionError):
+                continue
+            return {name.lower(): value for name, value in found.items()}
+    return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({name.lower() for name, _ in pairs}) < len(pairs):
+        raise ValueError("a key is there twice")
+    return dict(pairs)
+
+
+def _share(value: object) -> float | None:
+    """A probability; a number without a percent sign is never rescaled."""
+    if isinstance(value, str):
+        try:
+            number = float(value.strip().rstrip("%"))
+        except ValueError:
+            return None
+        value = number / 100 if value.strip().endswith("%") else number
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
+
+
+def storable(text: str) -> str:
+    """The text with a question mark for each lone half of a surrogate pair: no file can hold
+    those.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a message in OpenAI's chat format: content as a text or as parts, then the
+    arguments of its tool calls. Parts of thinking are no text.
+
+    >>> text_of({"content": None, "function_call": {"name": "f", "arguments": '{"verdict": "A"}'}})
+    '{"verdict": "A"}'
+    """
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        parts = [part for part in content if isinstance(part, Mapping) and not part.get("thought")]
+        spoken = [part for part in parts if part.get("type", "text") in ("text", "output_text")]
+        content = "".join(p["text"] for p in spoken if isinstance(p.get("text"), str))
+    called = [call.get("function") for call in message.get("tool_calls") or ()]
+    given = [
+        call.get("arguments", call.get("parameters"))
+        for call in (*called, message.get("function_call"))
+        if isinstance(call, Mapping)
+    ]
+    calls = [each if isinstance(each, str) else json.dumps(each) for each in given if each]
+    return "\n".join(filter(None, [content, *calls]))
