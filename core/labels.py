@@ -200,7 +200,8 @@ def candidates(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         name
         for name, known in VOCABULARIES.items()
-        if name != NAMES and all(known.vote(x) is not None for x in counts)
+        if name != NAMES
+        and all(known.vote(x) is not None for x in counts)
         # Without a 2 it says what 0/1 says.
         and (name != ZERO_FIRST or "2" in map(normalise, counts))
     )
@@ -216,8 +217,8 @@ def decide(
     """Vocabulary that a column is written in, from its distinct labels and how often each occurs.
 
     The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by
-    row. Numbers: a -1 makes it `1/0/-1`, a 2 without a 0 makes it `1/2/0`; with -1 and 2, the rarer must
-    be below 5 % of the other. All of it is ours.
+    row. Numbers: a -1 makes it `1/0/-1`, a 2 without a 0 makes it `1/2/0`; with -1 and 2, the
+    rarer must be below 5 % of the other. All of it is ours.
 
     models : casefolded names of the models compared.
     canonical : numbers follow the canonical form where they leave it open (an export of this
