@@ -114,10 +114,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that the documents speak of: votes, items to judge, and stores."""
     made = tmp_path_factory.mktemp("files")
     (votes,) = blocks("README.md", "csv")
-    (items,) = blocks("docs/collecting.md", "csv")
+    items, answers = blocks("docs/collecting.md", "csv")
     for name in ("votes.csv", "last.csv", *(f"week{week:02}.csv" for week in range(2, 10))):
         (made / name).write_text(votes, encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
+    (made / "answers.csv").write_text(answers, encoding="utf-8")
     item = votes.splitlines()[1].split(",")[0]
     (made / "sheet.csv").write_text(f"item_id,label\n{item},A\n", encoding="utf-8")
     (made / "data").mkdir()
