@@ -2,7 +2,8 @@
 
 False alarms of every check on judges without that fault, per situation and pooled, power per fault,
 what is found of judges that do not read, and the overall verdicts; the same at several levels.
-`--quick` draws a few of each situation, `--only` takes names with a text.
+`--quick` draws a few of each situation, `--only` takes names with a text; `--only reference` and
+`--only alone` draw what `planted_reference` promises of single answers.
 """
 
 from __future__ import annotations
@@ -617,6 +618,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kept", type=Path, help="JSON lines of what is found, to go on from")
     options = parser.parse_args(arguments)
+    if all(text.partition(".")[0] in ("reference", "alone") for text in options.only):
+        from . import planted_reference
+
+        planted_reference.run(
+            options.only,
+            draws=options.draws or (20 if options.quick else planted_reference.DRAWS),
+            workers=options.workers,
+            seed=options.seed,
+        )
+        return
     draws, power_draws, level_draws = (
         (20, 10, 5) if options.quick else (DRAWS, POWER_DRAWS, LEVEL_DRAWS)
     )

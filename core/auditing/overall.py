@@ -97,6 +97,10 @@ class Overall:
             return "Not for decisions" if only_decisions else "Not to be used"
         return "May sort, no more" if self._answer("sort") == "yes" else "Cannot say yet"
 
+    def may(self, use: UseName) -> bool:
+        """Whether it may be used so."""
+        return self._answer(use) == "yes"
+
     def _answer(self, use: UseName) -> Allowed:
         return self.use[use].answer if use in self.use else "not shown"
 

@@ -309,13 +309,6 @@ def to_json(fig: go.Figure) -> str:
     return str(fig.to_json(engine="json"))
 
 
-def drawing_library() -> str:
-    """Source of plotly.js, for a file that draws its figures without any request."""
-    from plotly.offline import get_plotlyjs
-
-    return str(get_plotlyjs())
-
-
 @cache
 def _template(theme: Theme) -> go.layout.Template:
     import plotly.graph_objects as go

@@ -16,8 +16,9 @@ from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
 from ..questions.agreement.figure import confusion_matrix
+from ..questions.lists import output as listwise
 from ..store.marks import Telling
-from .html import CHECKED, Part, first_parts, made_file, one_figure
+from .html import CHECKED, Part, first_parts, made_file, one_figure, scores_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,14 +47,22 @@ def brief(
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(
         audit.summary.datasets
     )
-    sections = [("first", "The answer", list(_answer(audit)))]
+    kinds = (
+        ("first", "The answer", _answer(audit) if audit.judges else ()),
+        ("scores", "Judges of single answers", scores_parts(audit, answered=True)),
+        ("listwise", "Judges of lists", listwise.section(audit.rankings)),
+    )
+    sections = [(key, title, parts) for key, title, made_of in kinds if (parts := list(made_of))]
     if failed := list(_failed(audit)):
         sections.append(("failed", "What fails", failed))
     if errors:
         sections.append(("errors", "Errors to read", list(_cards(errors))))
     about = audit.summary
+    scores, rankings = (sum(rater.n for rater in of) for of in (about.scores, about.rankings))
     size = (
-        f"{count(about.votes, 'vote')} on {count(about.items, 'item')}",
+        f"{count(about.votes, 'vote')} on {count(about.items, 'item')}" if about.votes else "",
+        count(scores, "score") if scores else "",
+        count(rankings, "ranking") if rankings else "",
         made.isoformat() if made else "",
         "Simulated: these judges and models do not exist" if about.simulated else "",
     )

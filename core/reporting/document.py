@@ -27,6 +27,7 @@ from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.fields import stated_confidence
+from ..questions.confidence.results import ALONE
 from ..questions.leaning.changes import Change
 from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
@@ -341,6 +342,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "own_family": judge.own_family
         and ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
         "robustness": {change.name: _change(change) for change in judge.robustness} or None,
+        "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
         "alternative": judge.alternative and fields(judge.alternative, ("omega", "rho", "epsilon")),
         **{
             key: write(finding)

@@ -11,8 +11,6 @@ from any host. Here are the columns of its tables and what its sections hold.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import math
@@ -34,8 +32,9 @@ from ..auditing.results import Audit
 from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
 from ..finding.check import Grade
-from ..finding.figure import COLOURS, Theme, drawing_library, rater_styles, to_json
+from ..finding.figure import COLOURS, Theme, rater_styles, to_json
 from ..finding.question import Folded, Picture
+from ..finding.svg import svg, two_themes
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, one_line, percent
 from ..finding.wording import number as written
@@ -75,7 +74,7 @@ def report(audit: Audit) -> str:
     said = page_answers(audit)
     placed: list[tuple[int, str, str, Callable[[Audit], Iterator[Part]]]] = [
         (0, "first", "The answer", first_parts),
-        (10, "scores", "Judges of single answers", _scores),
+        (10, "scores", "Judges of single answers", scores_parts),
         (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
         (30, "against", "Since the last audit", _against),
         (40, "series", "Over the files", _series),
@@ -115,17 +114,15 @@ def made_file(
     *,
     brief: bool = False,
 ) -> str:
-    """The file of these sections, with the code of figures where one is drawn.
+    """The file of these sections: no script, and nothing that is fetched.
 
     brief : printed on two pages.
     """
-    drawn = any(macro == "figure" for *_, parts in sections for macro, *_ in parts)
     return _template().render(
         title=title,
         top=top,
         sections=sections,
         brief=brief,
-        library=Markup(drawing_library()) if drawn else None,
         **{
             theme: asdict(COLOURS[theme]) | {"problem": problem}
             for theme, problem in PROBLEM.items()
@@ -213,28 +210,36 @@ def _template() -> Template:
         keep_trailing_newline=True,
     )
     environment.globals["cell"] = cell
-    environment.filters["digest"] = _digest
     return environment.get_template("report.html.j2")
 
 
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+WIDTH, NARROW = 672, 358
+"""Pixels of a figure on a screen and on a phone, which gets a drawing of its own."""
+STRIP = 1088
 
 
-def one_figure(make: Callable[..., Figure], alt: str, audit: Audit | None = None) -> Part:
+def one_figure(
+    make: Callable[..., Figure],
+    alt: str,
+    audit: Audit | None = None,
+    *,
+    narrow: Callable[..., Figure] | None = None,
+    width: int = WIDTH,
+) -> Part:
     """What `make` gives in both themes, with the styles of the audit's judges where that is given.
 
-    The figure is data, not a script: `<` in a name cannot end its element.
+    narrow : the figure for a phone, where it is another one.
     """
     drawn = []
-    for theme in PROBLEM:
-        raters = {judge.judge: judge.rater_type for judge in audit.judges} if audit else {}
-        styles = {"styles": rater_styles(raters, theme=theme)} if audit else {}
-        drawn.append(f'"{theme}":{to_json(make(theme=theme, **styles))}')
-    both = ",".join(drawn)
-    for sign in "<>&\u2028\u2029":
-        both = both.replace(sign, f"\\u{ord(sign):04x}")
-    return "figure", alt, Markup(f"{{{both}}}")
+    for make_one, broad in ((make, width), (narrow or make, NARROW)):
+        both = []
+        for theme in PROBLEM:
+            raters = {judge.judge: judge.rater_type for judge in audit.judges} if audit else {}
+            styles = {"styles": rater_styles(raters, theme=theme)} if audit else {}
+            fig = json.loads(to_json(make_one(theme=theme, **styles)))
+            both.append(svg(fig, width=broad, alt=one_line(alt)))
+        drawn += [Markup(part) for part in two_themes(*both)]
+    return "figure", *drawn
 
 
 def _top(audit: Audit) -> list[tuple[str, ...]]:
@@ -295,12 +300,16 @@ def first_parts(audit: Audit) -> Iterator[Part]:
     drawn = partial(
         evidence_strip,
         evidence,
-        rows,
         people=[name for name in people if name not in rows],
         chosen=rows[0],
     )
     if any(panel.values for panel in evidence):
-        yield one_figure(drawn, "Evidence for each judge, the best first")
+        yield one_figure(
+            partial(drawn, rows),
+            "Evidence for each judge, the best first",
+            narrow=partial(drawn, rows[:1], narrow=True),
+            width=STRIP,
+        )
     if len(cards) > 1:
         yield "table", "All raters, the best judge first", CHECKED, [(one,) for one in cards]
 
@@ -319,8 +328,8 @@ def _verdicts(audit: Audit) -> Iterator[Part]:
         yield "table", "", VERDICTS, judge.checks
 
 
-def _scores(audit: Audit) -> Iterator[Part]:
-    """The best first: the verdict, what was found, and every check."""
+def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
+    """The best first: the verdict, what was found, and every check, or those that are answered."""
     for scores in audit.scores:
         grade = GRADE_OF[scores.overall.verdict]
         words = because(scores.whose, scores.overall, scores.checks)
@@ -328,7 +337,8 @@ def _scores(audit: Audit) -> Iterator[Part]:
         yield "words", "p", scores.headline
         if scores.figures:
             yield "words", "p", scores.figures
-        yield "table", "", VERDICTS, scores.checks
+        checks = [one for one in scores.checks if not answered or one.grade != "unknown"]
+        yield "table", "", VERDICTS, checks
         for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
 

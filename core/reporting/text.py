@@ -12,7 +12,8 @@ from ..finding.check import Grade
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
-from ..questions.confidence.results import TH
+from ..questions.confidence.results import ALONE, TH
+from ..questions.confidence.words import alone_of_votes
 from ..questions.lists import output as listwise
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from . import asked
@@ -108,6 +109,8 @@ def to_text(audit: Audit) -> str:
             f"  {MARKS[result.grade]:4}  {result.check:14}  {result.sentence}"
             for result in judge.checks
         ]
+        if judge.overall.may("measure"):
+            lines += [f"  {said}" for said in alone_of_votes(judge[ALONE], audit.options.error)]
     for page, said in page_answers(audit).items():
         lines += ["", f"{page.replace('_', ' ').capitalize()}: {said.headline}"]
         lines += [f"  {said.figures}"] if said.figures else []

@@ -173,6 +173,7 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
             "robustness",
         ),
         "alternative",
+        "alone",
     ]
     assert judge(audited, "sim-person-1")["calibration"] is None
     assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])

@@ -107,13 +107,30 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
     assert places == sorted(places)
     assert not [judge.judge for judge in demo.judges if f">{judge.judge}</th>" in answer][4:]
     failed = page.partition('<section id="failed">')[2].partition("</section>")[0]
-    assert failed.count('class="plot"') == 3
+    assert failed.count("<figure>") == 3
     warned = "Simulated: these judges and models do not exist"
     invented = replace(demo, summary=replace(demo.summary, simulated=True))
     assert (warned in page, warned in brief(invented)) == (False, True)
     assert page.count("&lt;b&gt;bold") == 3
     assert "<b>bold" not in page
     assert "x" * 300 not in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "heading"),
+    [
+        ("votes", "The answer"),
+        ("answers", "Judges of single answers"),
+        ("scores", "Judges of single answers"),
+        ("rankings", "Judges of lists"),
+    ],
+)
+def test_each_kind_of_data_is_one_small_file_without_a_script(kind, heading):
+    page = brief(audit(REPOSITORY / "data" / f"demo_{kind}.csv.gz", splits=0))
+    assert f"<h2>{heading}</h2>" in page
+    assert "0 votes" not in page
+    assert "<script" not in page
+    assert len(page.encode()) <= 500_000
 
 
 class _Table:

@@ -150,15 +150,12 @@ def test_the_first_cut_by_exact_binomial_tails(alpha, sizes):
         (math.ceil(1.2 * single), single),
         (math.ceil(1.2 * two), two),
     ):
-        assert first_cut(allowed_errors(n, alpha, delta), alpha) == expected
-    n = 5000
-    begins = first_cut(allowed_errors(n, alpha, delta), alpha)
-    errors = allowed_errors(n, alpha, delta)[begins - 1]
-    assert (
-        begins
-        <= max(two, 1.5 * alpha * n)
-        < allowed_errors(n, alpha, delta).searchsorted(errors + 1) + 1
-    )
+        assert first_cut(n, alpha, delta) == expected
+    begins = first_cut(5000, alpha, delta)
+    errors, more = allowed_errors([begins, begins - 1], alpha, delta)
+    assert errors == more + 1
+    assert begins <= max(two, 1.5 * alpha * 5000)
+    assert binom.cdf(errors + 1, int(1.5 * alpha * 5000), alpha) > delta
 
 
 @pytest.mark.parametrize(("alpha", "delta"), [(0.05, 0.05), (0.1, 0.1), (0.2, 0.05), (0.5, 0.25)])

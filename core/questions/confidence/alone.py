@@ -84,16 +84,17 @@ class DecidedAlone:
 
 def decided_alone(
     outcomes: OutcomeCounts,
-    sureness: FloatArray,
-    total: int,
     *,
     error: float,
     delta: float = BROKEN,
+    sureness: FloatArray | None = None,
+    total: int = 0,
 ) -> DecidedAlone:
     """What may be decided alone with at most `error` wrong.
 
-    outcomes : of the verdicts with a label.  sureness : of all verdicts, NaN where unknown.
-    total : verdicts and missing ones, of which the share is.
+    outcomes : of the verdicts with a label.
+    sureness : of all verdicts, NaN where unknown; total : verdicts and missing ones, of which the
+        share is. By default it is of the verdicts with a label.
 
     Raises as `threshold_for_risk`.
     """
@@ -103,11 +104,13 @@ def decided_alone(
             error=error, threshold=None, share=0.0, n=0, wrong=0, bound=None, note=found.note
         )
     place = int(np.flatnonzero(found.passed)[-1])
-    kept = int((sureness >= found.threshold - EDGE_TOLERANCE).sum())
+    share = found.coverage or 0.0
+    if sureness is not None:
+        share = int((sureness >= found.threshold - EDGE_TOLERANCE).sum()) / total
     return DecidedAlone(
         error=error,
         threshold=found.threshold,
-        share=kept / total,
+        share=share,
         n=int(found.cut_n[place]),
         wrong=int(found.cut_errors[place]),
         bound=found.bound,
@@ -115,37 +118,41 @@ def decided_alone(
     )
 
 
-def allowed_errors(n: int, alpha: float, delta: float) -> IntArray:
-    """(n,) most errors among 1 … n verdicts with which the one-sided level-δ Clopper–Pearson bound
-    is at most α; −1 where not even none would do.
+def allowed_errors(sizes: int | IntArray, alpha: float, delta: float) -> IntArray:
+    """Most errors among so many verdicts with which the one-sided level-δ Clopper–Pearson bound is
+    at most α; −1 where not even none would do.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrik
 
-    size = np.arange(1, n + 1)
-    most = binom.ppf(delta, size, alpha)
-    fits = binom.cdf(most, size, alpha) <= delta * (1 + EDGE_TOLERANCE)
-    allowed: IntArray = np.where(fits, most, most - 1).astype(np.int64)
+    n = np.asarray(sizes, dtype=np.int64)
+    # As a real number, which a whole one next to it may miss by rounding.
+    about = np.nan_to_num(np.floor(bdtrik(delta, n.astype(np.float64), alpha)), nan=0.0)
+    tried = np.stack([np.clip(about + step, 0, n) for step in (-1, 0, 1)])
+    fits = bdtr(tried, n, alpha) <= delta * (1 + EDGE_TOLERANCE)
+    allowed: IntArray = np.where(fits, tried, -1).max(axis=0).astype(np.int64)
     return allowed
 
 
-def _fewest(allowed: IntArray, errors: int, n: int) -> int:
-    """Fewest verdicts that allow so many errors; more than n where none do."""
-    enough = int(np.searchsorted(allowed, errors))
-    return enough + 1 if enough < len(allowed) else n + 1
+def _fewest(errors: int, alpha: float, delta: float) -> int:
+    """Fewest verdicts that allow so many errors."""
+    size = 1
+    while allowed_errors(size, alpha, delta) < errors:
+        size *= 2
+    sizes = np.arange(size // 2 + 1, size + 1)
+    return int(sizes[np.argmax(allowed_errors(sizes, alpha, delta) >= errors)])
 
 
-def first_cut(allowed: IntArray, alpha: float) -> int:
-    """Verdicts of the first cut to test, from their number n and α alone.
+def first_cut(n: int, alpha: float, delta: float) -> int:
+    """Verdicts of the first cut to test, of n.
 
     With m_k the fewest that allow k errors: from n ≥ 1.2·m₂ the largest m_k ≤ max(m₂, 1.5·α·n);
     from 1.2·m₁ m₁; else m₀. A first cut that allows no error fails by a single wrong verdict.
     """
-    n = len(allowed)
-    none, single, two = (_fewest(allowed, errors, n) for errors in range(3))
+    none, single, two = (_fewest(errors, alpha, delta) for errors in range(3))
     if n < ENOUGH * two:
         return single if n >= ENOUGH * single else none
     limit = int(max(two, BEGINS_AT * alpha * n))
-    return _fewest(allowed, int(allowed[min(limit, n) - 1]), n)
+    return _fewest(int(allowed_errors(min(limit, n), alpha, delta)), alpha, delta)
 
 
 def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
@@ -179,13 +186,12 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     scaled = np.ceil(errors * size / n - EDGE_TOLERANCE).astype(np.int64)
     total = int(size.max())
     walk_level, all_level = OF_THE_WALK * delta, OF_ALL * delta
-    allowed = allowed_errors(total, alpha, walk_level)
-    begins = first_cut(allowed, alpha)
+    begins = first_cut(total, alpha, walk_level)
     tested = np.flatnonzero(size >= begins)
     if len(cut) > MOST_CUTS and len(tested) > STEPS:
         steps = np.linspace(n[tested[0]], n[-1], STEPS)
         tested = np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
-    passing = scaled[tested] <= allowed[size[tested] - 1]
+    passing = scaled[tested] <= allowed_errors(size[tested], alpha, walk_level)
     passed = np.logical_and.accumulate(passing)
     until = min(int(passed.sum()) + 1, len(tested))
     tested, passed = tested[:until], passed[:until]
@@ -196,7 +202,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         bound_all = float(
             intervals.clopper_pearson(scaled[last:], size[last:], level=1 - all_level)[0]
         )
-        all_pass = scaled[last] <= allowed_errors(int(size[last]), alpha, all_level)[-1]
+        all_pass = bool(scaled[last] <= allowed_errors(size[last], alpha, all_level))
         if tested[-1] != last:
             tested, passed = np.append(tested, last), np.append(passed, all_pass)
             bound = np.append(bound, bound_all)

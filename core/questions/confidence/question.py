@@ -14,7 +14,7 @@ from ...finding.tables import TEXT, Column
 from . import check
 from .calibration_error import by_chance
 from .fields import discrimination, kinds, measures
-from .results import CALIBRATION, DISCRIMINATION, FLOOR, KINDS, RESULTS, TH
+from .results import ALONE, CALIBRATION, DISCRIMINATION, FLOOR, KINDS, RESULTS, TH
 from .words import CONFIDENCE, confidence_answer, kind_columns
 
 TOGETHER = 5
@@ -142,7 +142,7 @@ QUESTION = Question(
     page_place=10,
     section_place=70,
     checks=check.CHECKS,
-    results=(*RESULTS, KINDS),
+    results=(*RESULTS, KINDS, ALONE),
     document={"calibration": measures, "confidences": kinds, "discrimination": discrimination},
     unknown={40: _unknown, 90: _not_separated},
     said=_said,

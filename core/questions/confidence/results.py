@@ -4,7 +4,7 @@ each result once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from ...finding.question import Result
 from ...records import OutcomeCounts, VoteCounts
 from ...stats.estimate import Estimate
+from .alone import ERRORS, DecidedAlone, decided_alone
 from .calibration_error import (
     Calibration,
     ConfidenceGap,
@@ -201,3 +202,13 @@ def _graded(evidence: Judged) -> KindOfConfidence | None:
 
 KINDS = Result("confidences", _kinds)
 """Every kind of its confidence side by side, and the share of its votes; never pooled."""
+
+
+def _alone(evidence: Judged) -> Sequence[DecidedAlone]:
+    stated = evidence.stated
+    return () if stated is None else tuple(decided_alone(stated, error=error) for error in ERRORS)
+
+
+ALONE = Result("alone", _alone)
+"""What may be decided by votes that are sure enough, by the error that is allowed; none without a
+confidence."""

@@ -14,7 +14,7 @@ from ...finding.check import CheckResult, combined
 from ...finding.tables import TEXT, Column, frame
 from ...finding.wording import count, percent, percent_span, span, target
 from ...stats.estimate import Estimate
-from .alone import RiskThreshold
+from .alone import DecidedAlone, RiskThreshold
 from .calibration_error import by_chance
 from .recalibration import Recalibration
 from .selective import Guarantee, RiskCoverage, Sureness
@@ -386,3 +386,56 @@ def guaranteed(judge: str, found: Guarantee) -> str:
         f"The other {percent(1 - kept.value)} need more votes, another judge or a person. "
         f"Without a threshold {everything}."
     )
+
+
+ALONE = (
+    Column("errors allowed", lambda one: percent(one.error), TEXT),
+    Column("of the answers", "share", ".1%"),
+    Column("from", "threshold", ".4g"),
+    Column("n", "n", ",d", "labelled answers that it decides"),
+    Column("wrong", "wrong", ",d"),
+    Column("errs at most", "bound", ".1%"),
+    Column("why", "note", TEXT),
+)
+"""A row per share of errors: what a judge may decide alone."""
+
+
+def at_least(one: DecidedAlone) -> str:
+    return f"{one.threshold:.4g}"
+
+
+def alone_at(
+    one: DecidedAlone, *, noun: str = "answers", blind: str | None = None, blind_from: float = 1.0
+) -> str:
+    """What is decided alone at one error, and what goes to a person.
+
+    blind, blind_from : what a rule without reading would do as well, and its error.
+    """
+    at = f"at ≤ {percent(one.error)} error"
+    if blind_from <= one.error:
+        return f"{blind} everything would do as well {at}."
+    if one.threshold is None or one.bound is None:
+        return f"nothing {at} ({one.note})."
+    # Rounded up: rounded down it would promise more than was shown.
+    bound = percent(math.ceil(1000 * one.bound - 1e-9) / 1000, 1)
+    return (
+        f"{percent(one.share)} of the {noun} {at}, from {at_least(one)} up ({one.wrong:,} of "
+        f"{one.n:,} wrong, at most {bound}); {percent(1 - one.share)} to a person."
+    )
+
+
+def in_short(one: DecidedAlone, *, blind: str | None = None, blind_from: float = 1.0) -> str:
+    """The share decided alone at one error."""
+    if blind_from <= one.error:
+        return f"≤ {percent(one.error)} as {blind} everything"
+    share = "nothing" if one.threshold is None else f"{percent(one.share)}, from {at_least(one)}"
+    return f"≤ {percent(one.error)} {share}"
+
+
+def alone_of_votes(found: Sequence[DecidedAlone], error: float) -> list[str]:
+    """What a judge of pairs may decide alone, by the confidence of its votes; nothing without."""
+    if not found:
+        return []
+    first = next(one for one in found if one.error == error)
+    others = "; ".join(in_short(one) for one in found if one is not first)
+    return [f"Alone: {alone_at(first, noun='votes')} At other errors: {others}."]

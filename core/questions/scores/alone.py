@@ -79,7 +79,9 @@ def alone_of_scores(evidence: ScoreEvidence, measure: Use) -> Alone:
         if outcomes is None:
             return ()
         return tuple(
-            decided_alone(outcomes, sureness.values[of], total, error=error, delta=delta)
+            decided_alone(
+                outcomes, error=error, delta=delta, sureness=sureness.values[of], total=total
+            )
             for error in ERRORS
         )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...finding.answer import Answer, difference, line, measured, share
 from ...finding.check import Unknown, differs
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count, interval, number, percent, signed
-from ..confidence.alone import DecidedAlone
+from ..confidence.words import alone_at, at_least, in_short
 from ..reference.second_look import SecondLook
 from .alone import NO_PASS_MARK, Alone
 from .cut import Cut
@@ -176,16 +176,6 @@ SURE_BY = {
     "distance": "the distance of a score from the one that passes",
 }
 """What says how sure a verdict is."""
-ALONE = (
-    Column("errors allowed", lambda one: percent(one.error), TEXT),
-    Column("of the answers", "share", ".1%"),
-    Column("from", "threshold", ".4g"),
-    Column("n", "n", ",d", "labelled answers that it decides"),
-    Column("wrong", "wrong", ",d"),
-    Column("errs at most", "bound", ".1%"),
-    Column("why", "note", TEXT),
-)
-"""A row per share of errors: what a judge may decide alone."""
 
 
 def alone_sentences(alone: Alone, error: float) -> list[str]:
@@ -203,9 +193,10 @@ def alone_sentences(alone: Alone, error: float) -> list[str]:
     said = []
     if alone.shares:
         first = next(one for one in alone.shares if one.error == error)
-        said.append(f"Alone: {_alone_at(first, alone)}")
-        others = [one for one in alone.shares if one.error != error]
-        said.append(f"Alone at other errors: {'; '.join(_in_short(one, alone) for one in others)}.")
+        rule: dict[str, Any] = {"blind": alone.blind, "blind_from": alone.blind_from}
+        said.append(f"Alone: {alone_at(first, **rule)}")
+        others = "; ".join(in_short(one, **rule) for one in alone.shares if one.error != error)
+        said.append(f"Alone at other errors: {others}.")
     sides = {
         name: next(one for one in of if one.error == error)
         for name, of in alone.of_verdict.items()
@@ -213,7 +204,7 @@ def alone_sentences(alone: Alone, error: float) -> list[str]:
     }
     shares = [
         f"{'passes' if name == 'pass' else 'fails'} "
-        + ("nothing" if one.threshold is None else f"{percent(one.share)}, from {_at(one)}")
+        + ("nothing" if one.threshold is None else f"{percent(one.share)}, from {at_least(one)}")
         for name, one in sides.items()
     ]
     if shares:
@@ -252,30 +243,6 @@ def second_look_sentences(found: SecondLook) -> list[str]:
             "errors that both made are not seen without agreements looked at."
         )
     return said
-
-
-def _at(one: DecidedAlone) -> str:
-    return f"{one.threshold:.4g}"
-
-
-def _alone_at(one: DecidedAlone, alone: Alone) -> str:
-    at = f"at ≤ {percent(one.error)} error"
-    if alone.blind_from <= one.error:
-        return f"{alone.blind} everything would do as well {at}."
-    if one.threshold is None or one.bound is None:
-        return f"nothing {at} ({one.note})."
-    return (
-        f"{percent(one.share)} of the answers {at}, from {_at(one)} up ({one.wrong:,} of {one.n:,} "
-        f"wrong, at most {percent(math.ceil(1000 * one.bound - 1e-9) / 1000, 1)}); "
-        f"{percent(1 - one.share)} to a person."
-    )
-
-
-def _in_short(one: DecidedAlone, alone: Alone) -> str:
-    if alone.blind_from <= one.error:
-        return f"≤ {percent(one.error)} as {alone.blind} everything"
-    share = "nothing" if one.threshold is None else f"{percent(one.share)}, from {_at(one)}"
-    return f"≤ {percent(one.error)} {share}"
 
 
 LEFT_OUT = (

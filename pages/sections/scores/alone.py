@@ -15,8 +15,8 @@ from core.questions.confidence.alone import BROKEN, ERRORS, threshold_for_risk
 from core.questions.confidence.results import CALIBRATION, TH
 from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import th_sweep
+from core.questions.confidence.words import ALONE as COLUMNS
 from core.questions.confidence.words import near_certain
-from core.questions.scores.words import ALONE as COLUMNS
 from core.questions.scores.words import SURE_BY, alone_sentences, second_look_sentences
 from core.records import OutcomeCounts
 from core.schema import Selection
