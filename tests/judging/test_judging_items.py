@@ -104,7 +104,7 @@ def test_files_that_cannot_be_used(tmp_path, text, said):
 def test_no_file_and_no_text(tmp_path):
     with pytest.raises(UnreadableFile):
         read_items(tmp_path / "absent.csv")
-    (tmp_path / "items.csv").write_bytes(b"prompt,response_a\xff")
+    (tmp_path / "items.csv").write_bytes(b"prompt,response_a\x81\n")
     with pytest.raises(UnreadableFile, match="UTF-8"):
         read_items(tmp_path / "items.csv")
 
