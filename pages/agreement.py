@@ -1,8 +1,11 @@
 """Does it agree with itself, with others, with people; and which of two is better?"""
 
+from functools import partial
+
 import streamlit as st
 
 from core.questions.agreement.check import ICC_STRONG
+from core.questions.agreement.results import alternative_of
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
 from pages.sections.agreement.pair import pair_section
@@ -34,7 +37,9 @@ def everybody() -> None:
     raters.people_section(results, rater)
     if rater not in results.humans:
         alternative.alternative_section(
-            evidence.counted(results.selection, current_options()).of(rater).alternative_of,
+            partial(
+                alternative_of, evidence.counted(results.selection, current_options()).of(rater)
+            ),
             key="votes",
         )
     widgets.copy_as_python(

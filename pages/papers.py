@@ -14,8 +14,8 @@ from core.papers.record import PAPERS, Item
 from core.schema import Selection
 from pages.shared import cached, evidence, limits, numbers, parts, widgets
 
+# The column of tasks, and random splits where rules are compared; the command has 100.
 BY, SPLITS = "category", 20
-"""The column of tasks, and random splits where rules are compared (the command has 100)."""
 
 widgets.title("Papers", "What would the papers' tables and figures show of these votes?")
 
@@ -67,9 +67,11 @@ def page() -> None:
             widgets.not_applicable(found.lacks)
     else:
         fig = figure(item, found.table, theme=widgets.current_look())
-        if fig is not None:
+        if fig is None:
+            st.dataframe(found.table, hide_index=True)
+        else:
             widgets.figure(fig, "paper", alt=item.shows)
-        numbers.table(found.table, "paper-table", alt=item.shows)
+            numbers.table(found.table, "paper-table", alt=item.shows)
     st.subheader("All items", anchor=False)
     with st.container(key="paper-items"):
         st.markdown("\n".join(line(item) for item in items))

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from ..finding.answer import Answer, by_judge
 from ..finding.check import GRADES
-from ..questions.agreement.words import agreement_answer, errors_answer
+from ..finding.wording import NAMED
+from ..questions.agreement.results import REPEATABILITY
+from ..questions.agreement.words import agreement_answer
 from ..questions.boards.standings import Standings
 from ..questions.boards.words import board_answer
 from ..questions.labels.words import labels_answer
 from ..questions.scores.card import said_of
 from .card import card_of
-from .overall import NAMED
 from .questions import findings_of
 
 if TYPE_CHECKING:
@@ -45,13 +46,12 @@ def headlines(audit: Audit) -> str:
 def page_answers(audit: Audit) -> dict[str, Answer]:
     """Page → what it answers, of the pages whose question the audit answers."""
     made: dict[str, Callable[[Audit], Answer | None]] = {
-        "errors": _errors,
         "agreement": _agreement,
         "votes_to_labels": _labels,
         "leaderboard": _board,
     }
     # Of a question whose room does not say it yet, the place among pages.
-    places = {"errors": 20, "agreement": 40, "votes_to_labels": 50}
+    places = {"agreement": 40, "votes_to_labels": 50}
     found = [(places.get(page, 60), page, make(audit)) for page, make in made.items()]
     found += [
         (question.page_place, question.page or question.name, question.said(findings))
@@ -65,24 +65,9 @@ def _judges(audit: Audit) -> Sequence[JudgeAudit]:
     return [judge for judge in audit.judges if judge.rater_type != "human"] or audit.judges
 
 
-def _errors(audit: Audit) -> Answer | None:
-    known = [judge for judge in _judges(audit) if judge.confusion and judge.confusion.accuracy]
-    if not known:
-        return None
-
-    def right(judge: JudgeAudit) -> float:
-        table = judge.confusion
-        return table.accuracy.value if table and table.accuracy else 0.0
-
-    worst = min(known, key=right)
-    accuracy = next(one for one in worst.checks if one.check == "accuracy")
-    assert worst.confusion is not None
-    return errors_answer(worst.judge, accuracy, worst.confusion, "votes")
-
-
 def _agreement(audit: Audit) -> Answer | None:
     judges = _judges(audit)
-    asked = [judge for judge in judges if judge.repeatability] or judges
+    asked = [judge for judge in judges if judge[REPEATABILITY]] or judges
     if not asked:
         return None
     found = by_judge(one for judge in judges for one in judge.checks)

@@ -13,21 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..finding.answer import (
-    Answer,
-    Found,
-    bad,
-    difference,
-    good,
-    in_words,
-    line,
-    longest,
-    measured,
-    share,
-)
+from ..finding.answer import Answer, Found, bad, difference, good, line, longest, measured, share
 from ..finding.check import CheckResult, Limits
-from ..finding.wording import count, percent
+from ..finding.wording import count, enumerated, percent
 from ..questions.accuracy.check import BLIND
+from ..questions.accuracy.results import DIRECTION, EXACT
 from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .checks import BY_NAME, Rules
@@ -69,7 +59,8 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
 
     others : of all judges, if this is the one to use, so that it says which must not be.
     """
-    ties = judge.direction.gold_ties if judge.direction else 0.0
+    towards = judge[DIRECTION]
+    ties = towards.gold_ties if towards else 0.0
     refused = [
         other.judge
         for other in others
@@ -82,7 +73,7 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
         judge.overall,
         judge.checks,
         [part for finding in judge.findings for part in finding.question.figures(finding)],
-        exact=judge.exact if ties >= MANY_TIES else None,
+        exact=judge[EXACT] if ties >= MANY_TIES else None,
         person=judge.rater_type == "human",
         refused=refused,
     )
@@ -128,25 +119,19 @@ def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequ
     off = str(BY_NAME["calibration"].fault)
     if bad(of["overconfidence"]) and off in faults:
         faults.remove(off)
+    lead = f"{overall.word}: "
     if overall.verdict == "do_not_trust":
-        first = [f"Do not use {judge}: it {' and '.join(faults[:n])}." for n in (2, 1)]
+        first = [f"{lead}{judge} {' and '.join(faults[:n])}." for n in (2, 1)]
     elif overall.verdict == "cannot_say":
-        first = [_nothing_said(judge, of, faults)]
-    elif overall.verdict == "trust_with_limits":
-        lead = f"Use {judge} with care: "
+        first = [f"{lead}{_nothing_said(judge, of, faults)}."]
+    elif overall.verdict == "trust_with_limits" and faults:
         parts = [(fine[:2], faults[:2]), (fine[:1], faults[:2]), (fine[:1], faults[:1])]
-        first = (
-            [lead + _but(well, ill) for well, ill in parts]
-            if faults
-            else [f"{lead}{', '.join(fine)}."]
-        )
+        first = [f"{lead}{judge} {_but(well, ill)}" for well, ill in parts]
     else:
-        first = [f"Use {judge}: {', '.join(fine[:n])}." for n in (3, 2, 1)]
+        first = [f"{lead}{judge} {enumerated(fine[:n])}." for n in (3, 2, 1)]
     if not refused:
         return longest(first, [judge])
-    others = (
-        f"Do not use {refused[0] if len(refused) == 1 else f'{in_words(len(refused))} others'}."
-    )
+    others = f"Not for decisions: {refused[0] if len(refused) == 1 else f'{len(refused)} others'}."
     return longest(
         [f"{first[0]} {others}", *(f"{one} {others}" for one in first), *first], [judge, *refused]
     )
@@ -156,22 +141,22 @@ def _nothing_said(judge: str, of: Found, faults: Sequence[str]) -> str:
     """Why no verdict can be given yet."""
     known = of["accuracy"].interval or of["agreement"].interval
     cause = of["accuracy"].fault
+    if cause is not None:
+        return f"{judge} {cause}"
     if known is None:
-        why = BY_NAME["accuracy"].not_known if cause is None else f"it {cause}"
-        return f"Whether to use {judge} cannot be said yet: {why}."
-    if cause is not None and cause != BLIND:
-        return f"Whether to use {judge} cannot be said yet: it {cause}."
+        return BY_NAME["accuracy"].not_known.replace(" it ", f" {judge} ")
     if BLIND in faults:
-        return f"{judge} {BLIND}, so nothing supports its use yet."
+        return f"{judge} {BLIND}"
     if of["accuracy"].interval is None:
-        return f"{judge} {BY_NAME['agreement'].not_shown}, so nothing supports its use yet."
+        return f"{judge} {BY_NAME['agreement'].not_shown}"
     if good(of["accuracy"]):
-        return f"Too little is known of {judge} to use it: only how often it is right."
-    return f"{judge} {BY_NAME['accuracy'].not_shown} to use it yet."
+        return f"of {judge} nothing is known but how often it is right"
+    return f"{judge} {BY_NAME['accuracy'].not_shown}"
 
 
 def _but(well: Sequence[str], ill: Sequence[str]) -> str:
-    return f"{', '.join(well)}, but {' and '.join(ill)}." if well else f"{' and '.join(ill)}."
+    faults = " and ".join(ill)
+    return f"{enumerated(well)}, but {faults}." if well else f"{faults}."
 
 
 def _merit(of: Found, ties: bool) -> str:
@@ -179,9 +164,9 @@ def _merit(of: Found, ties: bool) -> str:
     right, people = of["accuracy"], of["agreement"]
     if good(right) and right.interval is not None:
         often = "nearly always" if right.interval.low >= NEARLY_ALWAYS else "mostly"
-        return f"{often} right{' where gold decides' if ties and bad(of['ties']) else ''}"
+        return f"is {often} right{' where gold decides' if ties and bad(of['ties']) else ''}"
     if right.interval is not None and right.interval.low > 0.5:
-        return "better than a coin"
+        return "is better than a coin"
     if right.interval is None and good(people):
         return "agrees with people as people do"
     return ""
@@ -193,7 +178,7 @@ def _order(of: Found) -> str:
 
 def _honest(of: Found) -> str:
     checks = ("calibration", "overconfidence", "discrimination")
-    return "honest about doubt" if all(good(of[check]) for check in checks) else ""
+    return "is honest about doubt" if all(good(of[check]) for check in checks) else ""
 
 
 def _fault(check: str, of: Found) -> str:

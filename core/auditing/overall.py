@@ -15,9 +15,11 @@ import numpy as np
 
 from ..finding.check import CheckResult, Grade
 from ..finding.evidence import Evidence
-from ..finding.wording import enumerated, number
+from ..finding.wording import NAMED, enumerated, number
 from ..questions.accuracy.check import LEAST_ACCURACY, people_are_reference
 from ..questions.accuracy.method import NEARLY_ALWAYS
+from ..questions.accuracy.results import BLIND_RULE
+from ..questions.agreement.results import CREDIT_BY_PEOPLE, PEOPLE_RATE
 from ..records import BoolArray
 from .checks import BY_NAME, CHECKS
 
@@ -26,8 +28,6 @@ OverallVerdict = Literal["trust", "trust_with_limits", "do_not_trust", "cannot_s
 NEEDED = ("accuracy", "position", "stability")
 """Checks that must be ok for plain trust."""
 CONFIDENCE_CHECKS = ("calibration", "overconfidence", "discrimination")
-NAMED = 3
-"""Judges that an answer names one by one; more are counted."""
 
 UseName = Literal["decide", "measure", "sort"]
 """What a judge is used for: to pass or stop one answer by it alone; to measure a rate or compare
@@ -131,7 +131,7 @@ def overall_verdict(evidence: Evidence, results: Sequence[CheckResult]) -> Overa
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:
         return Overall(verdict=name, because=tuple(because), unchecked=unchecked, use=use)
 
-    comparable = by_gold or people_are_reference(evidence.people_rate)
+    comparable = by_gold or people_are_reference(evidence[PEOPLE_RATE])
     decisive = [check.name for check in CHECKS if check.decisive and check.name != "accuracy"]
     failed = [name for name in (merit, *decisive) if grades[name] == "fail"]
     if failed and (comparable or failed != [merit]):
@@ -171,8 +171,8 @@ def uses_of_votes(
     beaten, and position and category do not fail; *no* if its high end is below, or position fails.
     """
     result = of_check["accuracy" if by_gold else "agreement"]
-    rule, rate = evidence.blind_rule if by_gold else None, evidence.people_rate
-    right = result.interval if by_gold else evidence.credit_by_people
+    rule, rate = evidence[BLIND_RULE] if by_gold else None, evidence[PEOPLE_RATE]
+    right = result.interval if by_gold else evidence[CREDIT_BY_PEOPLE]
     if by_gold and result.grade == "unknown":
         right = None
     if not by_gold and not people_are_reference(rate):
@@ -207,7 +207,7 @@ def uses_of_votes(
 
 def _is_right(accuracy: CheckResult, evidence: Evidence) -> bool:
     """Whether it is known to be right by reading."""
-    right, rule = accuracy.estimate, evidence.blind_rule
+    right, rule = accuracy.estimate, evidence[BLIND_RULE]
     if right is None or not right.low >= LEAST_ACCURACY:
         return False
     return rule is None or rule.beaten or not (rule.shown_blind or rule.follows >= NEARLY_ALWAYS)
@@ -215,9 +215,9 @@ def _is_right(accuracy: CheckResult, evidence: Evidence) -> bool:
 
 def _says_as_people_do(evidence: Evidence) -> bool:
     """Whether agreement with people can stand for accuracy."""
-    credit = evidence.credit_by_people
+    credit = evidence[CREDIT_BY_PEOPLE]
     return (
-        people_are_reference(evidence.people_rate)
+        people_are_reference(evidence[PEOPLE_RATE])
         and credit is not None
         and credit.low >= LEAST_ACCURACY
     )

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     from ..finding.check import CheckResult
     from ..finding.question import Finding, Result
     from ..importers import ReadOptions
-    from ..questions.accuracy.confusion_matrix import Confusion
-    from ..questions.accuracy.method import BlindRule, Direction
     from ..questions.agreement.kappa import AgreementMatrix
-    from ..questions.agreement.reliability import Repeatability
-    from ..questions.agreement.repeats import EffectiveVotes
     from ..questions.boards.anchors import AnchorSwap
     from ..questions.boards.board_checks import BoardChecks
     from ..questions.boards.by_anchor import AnchorSummary
@@ -30,8 +26,6 @@ if TYPE_CHECKING:
     from ..questions.labels.btd import BTDFit
     from ..questions.labels.evaluation import Evaluation
     from ..questions.labels.forced_prompts import ForcedChoice
-    from ..questions.leaning.changes import Change
-    from ..questions.leaning.preference import OwnFamily, Verbosity
     from ..questions.lists.method import Improvements
     from ..questions.lists.orders import OrderSensitivity, OrderSweep
     from ..questions.lists.parts import FlaggedWinner, PartAlone
@@ -40,17 +34,11 @@ if TYPE_CHECKING:
     from ..questions.reference.second_look import SecondLook
     from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
-    from ..questions.scores.people import AltTest
     from ..schema import ImportResult
-    from ..stats.estimate import Estimate
     from ..store.browse import JudgeSummary, Summary
     from .overall import Overall
 
-ONE_ITEM = "one item says nothing of others"
 T = TypeVar("T")
-NO_REPEATS = (
-    "fewer than 30 items with decided gold were judged more than once, or no vote on them differs"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -62,18 +50,8 @@ class JudgeAudit:
     judge: str
     rater_type: str
     votes: JudgeSummary
-    exact: Estimate | None
-    confusion: Confusion | None
     btd: BTDFit | None
     splits: Evaluation | None
-    repeatability: Repeatability | None
-    direction: Direction | None
-    blind_rule: BlindRule | None
-    effective_votes: EffectiveVotes | None
-    length: Verbosity | None
-    own_family: OwnFamily | None
-    robustness: tuple[Change, ...]
-    alternative: AltTest | None
     checks: tuple[CheckResult, ...]
     overall: Overall
     notes: tuple[str, ...]
@@ -96,11 +74,6 @@ class JudgeAudit:
                     if result.name == name:
                         return value
             raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
-
-    @property
-    def accuracy(self) -> Estimate | None:
-        """Half credit on decided gold."""
-        return self.direction.credit if self.direction else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -265,14 +238,9 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
             "and no robustness"
         )
         return {what: "no output has a vote"}
+    no_splits = judge.btd is not None and not options.splits
     placed: list[tuple[int, Mapping[str, str]]] = [
-        (10, _no_accuracy(judge, options)),
-        (50, _no_effective_votes(judge)),
-        (60, _no_alternative(judge)),
-        (80, {"splits": "none were asked for"} if judge.btd and not options.splits else {}),
-        (85, _no_half_credit(judge)),
-        (95, _no_leaning(judge)),
-        (100, _no_repeatability(judge, options)),
+        (80, {"splits": "none were asked for"} if no_splits else {})
     ]
     placed += [
         (place, unknown(finding))
@@ -282,91 +250,4 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     reasons: dict[str, str] = {}
     for _, each in sorted(placed, key=itemgetter(0)):
         reasons |= each
-    return reasons
-
-
-def _no_accuracy(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
-    reasons: dict[str, str] = {}
-    if judge.exact is None:
-        paired = options.correctness == "both_orders" and judge.confusion is not None
-        which = (
-            "with gold was judged in both orders of one run"
-            if paired
-            else "that it judged has a gold label"
-        )
-        reasons["accuracy"] = f"no comparison {which}"
-    elif not judge.exact.has_interval:
-        reasons["interval of the accuracy"] = ONE_ITEM
-    if judge.confusion is None:
-        reasons["confusion table"] = "no comparison that it judged has a gold label"
-    return reasons
-
-
-def _no_effective_votes(judge: JudgeAudit) -> dict[str, str]:
-    if judge.effective_votes is None:
-        return {"effective number of votes": NO_REPEATS}
-    if not judge.effective_votes.effective.has_interval:
-        return {"interval of the effective number of votes": "one item carries all of it"}
-    return {}
-
-
-def _no_alternative(judge: JudgeAudit) -> dict[str, str]:
-    if judge.alternative is None:
-        why = "it is a person's, or fewer than two people voted beside it"
-        return {"Alternative Annotator Test": why}
-    reason = judge.alternative.reason
-    return {"Alternative Annotator Test": reason.rstrip(".")} if reason else {}
-
-
-def _no_repeatability(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
-    if judge.repeatability:
-        return dict(judge.repeatability.unknown)
-    where = " against an anchor" if options.anchors else ""
-    return {"repeatability": f"it judged no comparison{where} twice in the same way"}
-
-
-def _no_half_credit(judge: JudgeAudit) -> dict[str, str]:
-    reasons = {}
-    if judge.direction is None:
-        reasons["half credit"] = "no comparison that it judged has decided gold"
-    else:
-        if not judge.direction.credit.has_interval:
-            reasons["interval of the half credit"] = ONE_ITEM
-        if judge.direction.among_decided is None:
-            reasons["share right among decided votes"] = "all its votes on decided gold are ties"
-        rule = judge.blind_rule
-        if rule is None:
-            reasons["blind rule"] = (
-                "neither label, model, place nor length tells gold without the answers"
-            )
-        elif not rule.right.has_interval:
-            reasons["half credit beyond a blind rule"] = (
-                "gold says nearly always what that rule says"
-            )
-    return reasons
-
-
-def _no_leaning(judge: JudgeAudit) -> dict[str, str]:
-    reasons = {}
-    if judge.length is None:
-        reasons["length"] = "no vote decides between responses of known, different length"
-    elif judge.length.beyond_gold is None:
-        reasons["length beyond gold"] = (
-            "gold prefers the longer, or the shorter, response nearly always"
-        )
-    if judge.own_family is None:
-        reasons["own family"] = "no family was named"
-    elif judge.own_family.difference is None:
-        reasons["own family beyond gold"] = (
-            "it met too few models of its family, or one side nearly always won"
-        )
-    if not judge.robustness:
-        reasons["robustness"] = "no item was judged again with a change"
-    for change in judge.robustness:
-        if change.effect is None:
-            reasons[f"effect of {change.name}"] = (
-                "it has no repeats in one order, and flips may be noise"
-            )
-        elif not change.effect.has_interval:
-            reasons[f"interval of the effect of {change.name}"] = ONE_ITEM
     return reasons

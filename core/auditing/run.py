@@ -22,8 +22,8 @@ from ..finding.check import CheckResult, results_of
 from ..finding.evidence import Counted, Evidence
 from ..finding.wording import count
 from ..options import default_of
-from ..questions.accuracy.confusion_matrix import confusion
 from ..questions.agreement.kappa import agreement_matrix
+from ..questions.agreement.results import REPEATABILITY
 from ..questions.boards.anchored import met
 from ..questions.boards.anchors import anchor_swap
 from ..questions.boards.anchors import anchors as models_that_anchor
@@ -116,7 +116,7 @@ def audit(
         )
         counted.settle(all_questions())
         moment.release(*CELLS)
-        if not anchors and any(counted.of(judge.name).repeatability for judge in about.judges):
+        if not anchors and any(counted.of(judge.name)[REPEATABILITY] for judge in about.judges):
             notes.append(
                 "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B "
                 "orientation."
@@ -169,7 +169,7 @@ def audit(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
             "and BTD against it flatter them."
         )
-    repeated = {judge.judge: judge.repeatability for judge in judges}
+    repeated = {judge.judge: judge[REPEATABILITY] for judge in judges}
     notes += [*checked.unknown] if checked else []
     summed_up = anchor_summary(boards, swap, repeatability=repeated) if boards else None
     notes += anchors_unknown(summed_up) if summed_up else []
@@ -371,7 +371,7 @@ class Aggregated(NamedTuple):
 
 def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAudit:
     """Every result and every check of one judge."""
-    evidence, options = counted.of(judge), counted.options
+    evidence = counted.of(judge)
     results = check_judge(counted, judge)
     notes: list[str] = []
     if evidence.stated is None:
@@ -381,26 +381,13 @@ def audit_judge(counted: Counted, judge: str, aggregated: Aggregated) -> JudgeAu
     elif (kinds := several_kinds(evidence.stated)) is not None:
         notes.append(f"{judge}: {kinds}")
     notes += aggregated.notes
-    votes = evidence.votes
     of_check = {result.check: result for result in results}
     return JudgeAudit(
         judge=judge,
         rater_type=evidence.about.rater_type,
         votes=evidence.about,
-        exact=evidence.exact,
-        confusion=confusion(votes, level=options.level)
-        if votes is not None and evidence.has_gold
-        else None,
         btd=aggregated.fit,
         splits=aggregated.splits,
-        repeatability=evidence.repeatability,
-        direction=evidence.direction,
-        blind_rule=evidence.blind_rule,
-        effective_votes=evidence.effective_votes,
-        length=evidence.length,
-        own_family=evidence.own_family,
-        robustness=evidence.changes,
-        alternative=evidence.alternative,
         checks=results,
         overall=overall_verdict(evidence, results),
         notes=tuple(notes),

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
 from ..importers.databases import with_table
+from ..importers.layouts import SYNONYMS, plain
 from ..importers.options import ReadOptions
+from ..importers.raters import of_people
 from ..importers.source import open_source
 from ..importers.tables import arrow_table, read_delimited, read_records, table_of_records
+from ..labels import GRADES, UNGRADED, grade_word
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -47,6 +50,7 @@ class Item:
 
     responses, models : texts and their authors, in canonical order: of two, the first is A.
     gold : +1 the first is better, 0 tie, −1 the second; None if unknown. Only for two responses.
+    label : what people say of the only response, 1 pass to 0 fail; None if unknown.
     best : authors that are truly the best, for lists; () if unknown.
     more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
@@ -59,6 +63,7 @@ class Item:
     models: tuple[str, ...]
     gold: int | None = None
     best: tuple[str, ...] = ()
+    label: float | None = None
     category: str | None = None
     estimation: bool = False
     more: tuple[tuple[str, str], ...] = ()
@@ -92,7 +97,9 @@ def read_file(path: Path) -> ItemFile:
     """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file, or any other that votes may be
     in: a workbook, a table of a database (`items.sqlite::prompts`), JSON.
 
-    Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`);
+    Columns: `prompt` and `response`, or `response_a`, `response_b` or more `response_…` (also
+    `candidate_…`); beside a single response `model`, its author, and what people say of it
+    (`human_passed`; by several people their majority).
     optional `item_id` (else a hash of the row's texts, so that the order of rows does not matter),
     `model_…` beside each response (else the letter), `gold` (1, 0, −1, A, tie, B; for lists the
     name of the best model), `category`, `estimation` (yes or no). A prompt may be a JSON list of
@@ -160,19 +167,19 @@ def _cell(value: object) -> str:
 
 def _table(content: bytes, name: str) -> Rows:
     """A table of UTF-8 and commas, else in whatever form votes may be in."""
-    plain: Rows | None = None
+    table: Rows | None = None
     with suppress(UnreadableFile):
-        plain = _csv(content, name)
-        if "prompt" in plain[1]:
-            return plain
+        table = _csv(content, name)
+        if "prompt" in table[1]:
+            return table
     try:
         other = _other(content, name)
     except UnreadableFile:
         # What is refused of votes is said of their columns; of CSV the columns are named here.
-        if plain is None:
+        if table is None:
             raise
-        return plain
-    return other if plain is None or "prompt" in other[1] else plain
+        return table
+    return other if table is None or "prompt" in other[1] else table
 
 
 def _other(content: bytes, name: str) -> Rows:
@@ -206,15 +213,20 @@ def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> 
     if len(set(columns)) < len(columns):
         raise UnreadableFile(f"{name}: a column is named twice: {', '.join(columns)}")
     responses = {column: match.group(1) for column in columns if (match := RESPONSE.match(column))}
-    if "prompt" not in columns or len(responses) < 2:
+    if "prompt" in columns and "response" in columns and not responses:
+        responses = {"response": "response"}
+    if "prompt" not in columns or not (len(responses) > 1 or "response" in responses):
         raise UnreadableFile(
-            f"{name}: needs the columns prompt, response_a and response_b (or more candidates); "
+            f"{name}: needs the columns prompt, response_a and response_b (or more candidates), or "
+            "prompt and response; "
             f"it has {', '.join(columns) or 'none'}"
         )
     items = [
         _item(f"{name}, row {number}", row, responses) for number, row in enumerate(rows, start=1)
     ]
     kept, notes = _once(items, name)
+    if "response" in responses:
+        notes = (*notes, *_of_people(kept, columns, name))
     if not kept:
         raise UnreadableFile(
             f"{name}: has no row; a line under the header is one prompt with its responses"
@@ -234,12 +246,12 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
         if earlier == number:
             kept.append(item)
             continue
-        for column in ("gold", "best", "category", "estimation"):
+        for column in ("gold", "label", "best", "category", "estimation"):
             if getattr(item, column) != getattr(items[earlier - 1], column):
                 raise UnreadableFile(
                     f"{name}, row {number}: the texts of row {earlier} with another "
-                    f"{'gold' if column == 'best' else column}; correct one, or give both an "
-                    "item_id"
+                    f"{'gold' if column in ('best', 'label') else column}; correct one, or "
+                    "give both an item_id"
                 )
         repeated.append(f"row {number} (as {earlier})")
     if not repeated:
@@ -264,18 +276,23 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         return cells.get(name, "").strip()
 
     shown = {name: letter for name, letter in columns.items() if cell(name)}
-    if len(shown) < 2 or not cell("prompt"):
-        raise UnreadableFile(f"{place}: needs a prompt and at least two responses; a cell is empty")
+    single = columns.keys() == {"response"}
+    if len(shown) < 2 - single or not cell("prompt"):
+        needed = "a response" if single else "at least two responses"
+        raise UnreadableFile(f"{place}: needs a prompt and {needed}; a cell is empty")
     default = {letter: letter.upper() if len(letter) == 1 else letter for letter in shown.values()}
     models = tuple(cell(f"model_{letter}") or name for letter, name in default.items())
+    if single:
+        models = (cell("model") or "response",)
     if len(set(models)) < len(models):
         raise UnreadableFile(f"{place}: two responses have the same author: {', '.join(models)}")
-    gold, best = _gold(cell("gold"), models, place)
+    gold, best = (None, ()) if single else _gold(cell("gold"), models, place)
     estimation = cell("estimation").lower()
     if estimation not in ESTIMATION:
         raise UnreadableFile(f"{place}, column estimation: {estimation!r}; write yes or no")
     responses = tuple(cells[name] for name in shown)
     named = {*KNOWN, *columns, *(f"model_{letter}" for letter in columns.values())}
+    named |= {"model", *filter(is_label, cells)} if single else set()
     more = (
         (name, text) for name, text in cells.items() if name.isidentifier() and name not in named
     )
@@ -287,10 +304,47 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         models=models,
         gold=gold,
         best=best,
+        label=_label(cells, place) if single else None,
         category=cell("category") or None,
         estimation=ESTIMATION[estimation],
         more=tuple((name, text) for name, text in more if text.strip()),
     )
+
+
+def is_label(column: str) -> bool:
+    """Whether a column beside a single response holds what people say of it."""
+    return plain(column) in ("gold", "label", *SYNONYMS["gold"]) or of_people(column)
+
+
+def _label(cells: Mapping[str, str], place: str) -> float | None:
+    """What people say of a response, as the audit reads their words: their majority, half where
+    they are split, None where nobody said.
+    """
+    said: list[float] = []
+    for column, text in cells.items():
+        word = grade_word(text) if is_label(column) and text.strip() else ""
+        if word in ("1", "1.0", "0", "0.0", "0.5"):
+            said.append(float(word))
+        elif word in GRADES:
+            said.append(GRADES[word])
+        elif word and word not in UNGRADED:
+            raise UnreadableFile(
+                f"{place}, column {column}: {text!r} says neither pass nor fail; write pass or fail"
+            )
+    if not said:
+        return None
+    mean = sum(said) / len(said)
+    return mean if len(said) == 1 else float((mean > 0.5) + (mean >= 0.5)) / 2
+
+
+def _of_people(items: Sequence[Item], columns: Sequence[str], name: str) -> tuple[str, ...]:
+    """What is taken for people's labels, in words."""
+    people = [column for column in columns if is_label(column)]
+    if not people:
+        return ()
+    labels = sum(item.label is not None for item in items)
+    what = "is a person's verdict" if len(people) == 1 else "are people's verdicts"
+    return (f"{name}: {' and '.join(people)} {what}: {labels:,} labels",)
 
 
 def _conversation(text: str, place: str) -> str:
@@ -386,7 +440,7 @@ def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
         if len(item.responses) != 2:
             raise InvalidOption(
                 "item {item_id!r} has {responses} responses: pairs need two. "
-                "Use {option:protocol listwise} or score for more.",
+                "Use {option:protocol pass} or score for one, listwise for more.",
                 item_id=item.item_id,
                 responses=len(item.responses),
             )
@@ -405,8 +459,9 @@ def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
         for model, text in zip(item.models, item.responses, strict=True):
             place = (item.item_id, model)
             if place not in answers:
+                label = item.label if len(item.responses) == 1 else None
                 answers[place] = replace(
-                    item, responses=(text,), models=(model,), gold=None, best=()
+                    item, responses=(text,), models=(model,), gold=None, best=(), label=label
                 )
             elif (answers[place].prompt, answers[place].responses) != (item.prompt, (text,)):
                 raise InvalidOption(
@@ -421,6 +476,13 @@ def listed(items: tuple[Item, ...]) -> tuple[Item, ...]:
     """The items, if each item_id has one list: rankings are kept by item. Raises InvalidOption
     otherwise.
     """
+    for item in items:
+        if len(item.responses) < 2:
+            raise InvalidOption(
+                "item {item_id!r} has one response: lists need two or more. "
+                "Use {option:protocol pass} or score",
+                item_id=item.item_id,
+            )
     twice = _repeated((item.item_id,) for item in items)
     if twice is not None:
         raise InvalidOption(

@@ -68,6 +68,7 @@ class Rules:
 PROTOCOLS = {
     "pairwise": Rules(votes=8, confidences=("self", "none", "multi", "logprob"), examples=True),
     "greedy": Rules(votes=2, fixed=True, confidences=("self", "none", "logprob"), examples=True),
+    "pass": Rules(kind="scores"),
     "score": Rules(kind="scores"),
     "listwise": Rules(kind="rankings", votes=7),
     "usc": Rules(confidences=("self", "none"), reads=1),
@@ -97,7 +98,7 @@ WHERE = {
     "own_answer": "{option} goes with {option:protocol pairwise} or greedy, "
     "and not with logprob or a prompt "
     "of your own",
-    "show": "{option} goes with {option:protocol pairwise}, greedy or score; "
+    "show": "{option} goes with {option:protocol pairwise}, greedy, pass or score; "
     "a prompt of your own names its "
     "columns itself",
     "criteria": "{option} goes with {option:protocol score}",
@@ -424,7 +425,8 @@ class Job:
     prompt: str | None = field(
         default=None,
         metadata=flag(
-            "a prompt of your own, with {{prompt}}, {{first}} and {{second}}", metavar="FILE"
+            "a prompt of your own, with {{prompt}}, {{first}} and {{second}}, or {{response}}",
+            metavar="FILE",
         ),
     )
     verdict_words: tuple[tuple[str, str], ...] = field(
@@ -508,7 +510,7 @@ class Job:
             ("perturb", self.perturb, pairs and not self.few_shot),
             ("five", self.five, (pairs and not letter and ours) or score),
             ("own_answer", self.own_answer, pairs and not letter and ours),
-            ("show", self.show, (pairs and ours) or score),
+            ("show", self.show, (ours and (pairs or self.protocol == "pass")) or score),
             ("criteria", self.criteria, score),
             ("same_orderings", self.same_orderings, self.rules.kind == "rankings"),
         ):
@@ -535,10 +537,14 @@ class Job:
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
             )
-        if (self.prompt is not None or self.verdict_words) and not self.rules.examples:
+        if self.prompt is not None and not (pairs or self.protocol == "pass"):
             raise InvalidOption(
-                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy",
+                "A prompt of your own goes with {option:protocol pass}, pairwise or greedy",
                 option="prompt",
+            )
+        if self.verdict_words and not pairs:
+            raise InvalidOption(
+                "{option} goes with {option:protocol pairwise} or greedy", option="verdict_words"
             )
         if self.prompt is not None and self.prompts is not None:
             raise InvalidOption("Either {option} or {option:prompts}, not both", option="prompt")
@@ -596,7 +602,9 @@ class Job:
         if self.temperature is not None:
             return self.temperature
         drawn = (
-            self.protocol in ("pairwise", "score") and self.n > 1 and self.confidence != "logprob"
+            self.protocol in ("pairwise", "pass", "score")
+            and self.n > 1
+            and self.confidence != "logprob"
         )
         return 1.0 if drawn else 0.0
 

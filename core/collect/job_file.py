@@ -210,6 +210,10 @@ class Settings:
             file, dataset = read_file(path), path.name.split(".")[0]
         items = file.items[: given.get("max_items")]
         notes = file.notes
+        if "protocol" not in given and items and all(len(i.responses) == 1 for i in items):
+            options["protocol"] = "pass"
+        if options.get("protocol") != "pass" and any(item.label is not None for item in items):
+            notes = (*notes, "What people say is stored with pass or fail only, and not here")
         if "preset" in given:
             notes = (f"{given['preset']}: {preset(given['preset']).sentence}", *notes)
         return Job(

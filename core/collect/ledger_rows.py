@@ -185,6 +185,8 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
                 row["is_best"] = _is_best(item, place)
             else:
                 row |= {"model": reply.candidate, "score": entry.get("score")}
+                if job.protocol == "pass":
+                    row |= {"gold": item.label, "scale_low": 0.0, "scale_high": 1.0}
             # The call is paid once, whatever the number of candidates.
             row |= {"response": item.responses[place], "cost": None if slot else reply.cost}
             rows.append(row)

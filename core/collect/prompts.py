@@ -26,7 +26,7 @@ from .schemas import schema_of
 FOLDER = Path(__file__).resolve().parent / "prompts"
 REPAIR = "repair"
 """Name of the prompt that asks what a reply says that could not be read."""
-NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
+NAMES = ("pairwise", "levels", "score", "pass", "listwise", "usc", "gsa", "fuser", "key", "keyed")
 OWN = "own"
 """Name of a prompt of one's own."""
 REPAIR_TOKENS = 1_000
@@ -34,7 +34,9 @@ REPAIR_TOKENS = 1_000
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
-OWN_PLACES = {"prompt", "first", "second", "candidates", "samples", "key"}
+CLOSING = "End with one line: `Verdict: PASS` or `Verdict: FAIL`."
+"""What is put behind a prompt of one's own for pass or fail."""
+OWN_PLACES = {"prompt", "response", "first", "second", "candidates", "samples", "key"}
 OWN_PLACES |= {"examples", "columns", "fence", "count", "labels", "criteria", "verdict_words"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
@@ -186,6 +188,7 @@ class Request:
     five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
     criteria : what a reply scores besides the whole.
     verdict_words : what means A, B and tie, if not these letters.
+    passes : a score is pass (1) or fail (0).
     repairs : key of the request whose reply this one asks about, with the task `about`.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material,
         not of the longest reply; two requests with one key are the same request.
@@ -209,6 +212,7 @@ class Request:
     verdict_words: tuple[tuple[str, str], ...] = ()
     repairs: str = ""
     about: Task = "vote"
+    passes: bool = False
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -284,6 +288,7 @@ class Request:
             ]
         elif self.prompt.name != "key":
             texts |= dict(zip(("first", "second"), shown, strict=False))
+            texts |= {"response": shown[0]} if self.task == "score" else {}
         texts |= dict(self._further)
         if self.show:
             texts["columns"] = [
@@ -357,6 +362,8 @@ class Request:
     @property
     def form(self) -> Form:
         """What a reply may answer."""
+        if self.passes:
+            return reading.pass_fail()
         if "score" in (self.task, self.repairs and self.about):
             return reading.levels(1, 5 if self.five else 10, self.criteria)
         if self.verdict_words:

@@ -18,7 +18,7 @@ from ..schema import Selection
 from ..store.ledger import Reply, Task
 from .items import Item, alone, digest_of
 from .job import Job
-from .prompts import Prompt, Request, fenced, load
+from .prompts import CLOSING, Prompt, Request, fenced, load
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -45,6 +45,8 @@ def stages(job: Job, store: Store) -> list[Stage]:
     if job.rules.reads:
         read = _over_stored(job, store)
         return [lambda _: read]
+    if job.protocol == "pass":
+        return [lambda _: _passes(job)]
     requests = {"scores": _scores, "rankings": _lists, "votes": _pairs}[job.rules.kind]
     return [lambda _: requests(job)]
 
@@ -141,6 +143,7 @@ def _requests(
             show=job.show,
             criteria=job.criteria,
             verdict_words=job.verdict_words,
+            passes=job.protocol == "pass",
         )
         for item, run, order, material in places
         for judge in job.judges
@@ -165,6 +168,17 @@ def _scores(job: Job) -> list[Request]:
     prompt = load("score", flags=_flags(job) & {"five", "show", "criteria"}, folder=job.prompts)
     if job.criteria and "criteria" not in prompt.places:
         raise InvalidOption(f"{prompt.title} asks for no criteria: it lacks {{{{criteria}}}}")
+    return _requests(job, prompt, places, task="score")
+
+
+def _passes(job: Job) -> list[Request]:
+    places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
+    text = None if job.prompt is None else f"{job.prompt.rstrip()}\n\n{CLOSING}\n"
+    prompt = load("pass", flags=_flags(job) & {"show"}, folder=job.prompts, own=text)
+    if "response" not in prompt.places:
+        raise InvalidOption(
+            f"{prompt.title} does not show what it judges: it lacks {{{{response}}}}"
+        )
     return _requests(job, prompt, places, task="score")
 
 

@@ -86,6 +86,7 @@ class Form:
     words : a word in capitals → what it means, of the whole.  key : its name, in an object and
         before the colon.  options : the words that a repair question names.
     criteria : names that are answered too, each by one of `words`, in an object `scores`.
+    scores : what it means is a score, not a vote.
     tags : a last line may be `[[word]]` too, as prompts of one's own ask for.
     """
 
@@ -93,6 +94,7 @@ class Form:
     options: tuple[str, ...]
     key: str = "verdict"
     criteria: tuple[str, ...] = ()
+    scores: bool = False
     tags: bool = False
     asked: frozenset[str] = field(init=False)
 
@@ -143,7 +145,13 @@ def levels(low: int, high: int, criteria: tuple[str, ...] = ()) -> Form:
     options = tuple(str(each) for each in range(low, high + 1))
     words = {word: int(word) for word in options}
     words |= {f"{word}/{high}": int(word) for word in options}
-    return Form(words=words, options=options, key="score", criteria=criteria)
+    return Form(words=words, options=options, key="score", criteria=criteria, scores=True)
+
+
+@cache
+def pass_fail() -> Form:
+    """PASS as 1 and FAIL as 0."""
+    return Form(words={"PASS": 1, "FAIL": 0}, options=("PASS", "FAIL"), scores=True)
 
 
 @cache
@@ -330,7 +338,7 @@ def repaired(text: str, form: Form) -> Parsed:
     meaning = None if answer is None else form.meaning(answer)
     if meaning is None:
         raise _Unreadable
-    if form.key == "score":
+    if form.scores:
         return Parsed(status="ok", score=meaning, reason=storable(text))
     steps = meaning if set(form.words) <= set(STEPS) else None
     vote = (meaning > 0) - (meaning < 0)

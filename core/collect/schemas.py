@@ -45,6 +45,8 @@ def schema_of(
     keys["reason"] = {"type": "string"}
     if '"confidence"' in text:
         keys["confidence"] = {"type": "number"}
+    if task == "score" and '"verdict"' in text:
+        return _format({**keys, "verdict": _one_of(("PASS", "FAIL"))})
     if task == "score":
         points = _one_of(range(1, high + 1))
         if criteria:

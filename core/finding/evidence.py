@@ -10,46 +10,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from ..questions.accuracy.method import (
-    BlindRule,
-    Direction,
-    OnlyDiffering,
-    WrongCategory,
-    blind_rule,
-    by_category,
-    direction,
-    missing_outputs,
-    only_differing,
-    tie_gap,
-    with_missing_as_ties,
-    wrong_category,
-)
-from ..questions.agreement.judge_vs_human import (
-    judge_against_people,
-    judge_credit_against_people,
-    people_agreement,
-)
-from ..questions.agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
+from ..questions.accuracy.method import OnlyDiffering, only_differing
+from ..questions.agreement.kappa import AgreementMatrix, agreement_matrix
 from ..questions.agreement.own_gold import (
     GoldOfPeople,
     gold_is_its_first_vote,
     gold_is_their_majority,
 )
-from ..questions.agreement.reliability import Repeatability, icc
-from ..questions.agreement.repeats import EffectiveVotes, effective_votes
-from ..questions.agreement.steadiness import LEAST_VOTES, coin_share
+from ..questions.agreement.steadiness import LEAST_VOTES
 from ..questions.confidence.repeated_votes import outcomes_by_share
 from ..questions.leaning.changes import Change, changes
-from ..questions.leaning.preference import OwnFamily, Verbosity, own_family, verbosity
 from ..questions.one_judge.method import FileDifference, between_files
-from ..questions.scores.people import EPSILON, AltTest, alttest_of_votes
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
-from ..stats.estimate import Estimate
-from ..stats.intervals import wilson_by_item
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
 from .question import Question, Results
@@ -74,12 +48,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-OWN_COUNTS = {
-    "ratings": ("repeatability",),
-    "first_votes": ("own_gold",),
-    "by_category": ("categories", "wrong_category"),
-}
-"""Counts of all judges → all that asks for them of each judge."""
 
 
 class Counted:
@@ -275,14 +243,13 @@ class Counted:
         Results are small, counts are as many as votes: of ten million few fit in memory at once.
         """
         for question in questions:
-            for judge, made in product(self.about, question.results if question.own_counts else ()):
-                self.of(judge)[made]
-            for counts in question.own_counts:
+            for counts, results in question.own_counts.items():
+                for judge, made in product(self.about, results):
+                    self.of(judge)[made]
                 self.release(counts)
-        for counts, results in OWN_COUNTS.items():
-            for judge, result in product(self.about, results):
-                getattr(self.of(judge), result)
-            self.release(counts)
+        for judge in self.about:
+            self.of(judge).own_gold  # noqa: B018  (kept)
+        self.release("first_votes")
 
     def release(self, counts: str) -> None:
         """Let go of counts, which are asked for again if they are needed again."""
@@ -389,135 +356,15 @@ class Evidence(Results):
         """Whether any comparison that it judged has a gold label."""
         return self.votes is not None and bool((self.votes.gold != NO_GOLD).any())
 
-    @cached_property
-    def exact(self) -> Estimate | None:
-        """Share of verdicts with gold's very label, by item; its n is the number of verdicts."""
-        outcomes = self.outcomes
-        if outcomes is None:
-            return None
-        share = wilson_by_item(outcomes.item, outcomes.n, outcomes.correct, level=self.level)
-        return replace(share, n=int(outcomes.n.sum()))
-
-    @cached_property
-    def direction(self) -> Direction | None:
-        """Half credit on decided gold; many outputs without a verdict count half, as ties do."""
-        credited = with_missing_as_ties(self.outputs) or self.votes
-        return None if credited is None else direction(credited, level=self.level)
-
-    @property
-    def accuracy(self) -> Estimate | None:
-        """The half credit of `direction`."""
-        return self.direction.credit if self.direction else None
-
-    @cached_property
-    def blind_rule(self) -> BlindRule | None:
-        """The rule without reading that it is least shown to beat."""
-        if self.votes is None or self.direction is None:
-            return None
-        return blind_rule(
-            self.votes,
-            orders=self.orders,
-            order_known=self.positions is not None,
-            lengths=self.counted.lengths.get(self.judge),
-            models=self.counted.models,
-            level=self.level,
-        )
-
     @property
     def orders(self) -> OrderCounts | None:
         """Its votes by order, where that is known and of use."""
         return self.counted.orders.get(self.judge)
 
-    @cached_property
-    def categories(self) -> dict[str, Estimate]:
-        """Half credit in each category with enough items, the weakest first."""
-        return by_category(self._of_category(), level=self.level)
-
-    @cached_property
-    def wrong_category(self) -> WrongCategory | None:
-        """The category in which it is shown to be wrong too often, however few its items are."""
-        below = self.limits["category"].caution
-        return wrong_category(self._of_category(), below=below, level=self.level)
-
-    def _of_category(self) -> dict[str, VoteCounts]:
-        return {
-            category: of_judge[self.judge]
-            for category, of_judge in self.counted.by_category.items()
-            if category and self.judge in of_judge
-        }
-
-    @cached_property
-    def alternative(self) -> AltTest | None:
-        """The Alternative Annotator Test beside the people who voted, taken for experts."""
-        return self.alternative_of("experts")
-
-    def alternative_of(self, kind: str) -> AltTest | None:
-        """The same for people of a kind of `EPSILON`; None without two, or for one of them."""
-        people = {
-            name: self.counted.votes[name]
-            for name in sorted(self.counted.people)
-            if name in self.counted.votes
-        }
-        if self.votes is None or self.is_person or len(people) < 2:
-            return None
-        return alttest_of_votes(self.votes, people, epsilon=EPSILON[kind])
-
-    @cached_property
-    def tie_gap(self) -> Estimate | None:
-        """Share of ties minus gold's."""
-        return None if self.votes is None else tie_gap(self.votes, level=self.level)
-
-    @cached_property
-    def missing(self) -> Estimate | None:
-        """Share of outputs without a verdict."""
-        return missing_outputs(self.votes, self.outputs, level=self.level)
-
-    @cached_property
-    def repeatability(self) -> Repeatability | None:
-        """Reliability of repeated votes."""
-        ratings = self.counted.ratings.get(self.judge)
-        return None if ratings is None else icc(ratings, level=self.level)
-
-    @cached_property
-    def coin_share(self) -> Estimate | None:
-        """On which share of comparisons it is as unsteady as a coin."""
-        if self.votes is None:
-            return None
-        return coin_share(self.votes, self.counted.orders.get(self.judge), level=self.level)
-
-    @cached_property
-    def effective_votes(self) -> EffectiveVotes | None:
-        """How many independent votes its repeated votes are worth."""
-        return None if self.votes is None else effective_votes(self.votes, level=self.level)
-
-    @cached_property
-    def length(self) -> Verbosity | None:
-        """Preference for the longer response."""
-        lengths = self.counted.lengths.get(self.judge)
-        return None if lengths is None else verbosity(lengths, level=self.level)
-
-    @cached_property
-    def own_family(self) -> OwnFamily | None:
-        """Preference for models of its own family, where it has one."""
-        options, names = self.options, self.counted.names
-        named = options.family(self.judge) is not None or self.judge in self.counted.namesakes
-        if names is None or self.votes is None or not named:
-            return None
-        models = [names[column].to_pylist() for column in ("model_a", "model_b")]
-        own = {m for m in {*models[0], *models[1]} if options.same_family(self.judge, m)}
-        of_family = [np.array([model in own for model in side], dtype=np.int64) for side in models]
-        others = [
-            votes
-            for judge, votes in self.counted.votes.items()
-            if not options.same_family(self.judge, judge)
-        ]
-        side = (of_family[0] - of_family[1])[self.votes.comparison]
-        return own_family(self.votes, side, others, level=self.level)
-
     @property
-    def changes(self) -> tuple[Change, ...]:
-        """What changes of the items did to its verdicts."""
-        return self.counted.changes.get(self.judge, ())
+    def lengths(self) -> LengthCounts | None:
+        """Its votes on responses of known, different length."""
+        return self.counted.lengths.get(self.judge)
 
     @cached_property
     def other_people(self) -> dict[str, VoteCounts]:
@@ -528,62 +375,7 @@ class Evidence(Results):
             if name != self.judge and name in self.counted.votes
         }
 
-    @cached_property
-    def beside_people(self) -> Estimate | None:
-        """How much more often it says what the other people say than a left-out person does."""
-        if self.votes is None or len(self.other_people) < 2:
-            return None
-        return judge_against_people(self.votes, self.other_people, level=self.level)
-
-    @cached_property
-    def people_rate(self) -> Estimate | None:
-        """How often a left-out person says what the others say."""
-        if len(self.other_people) < 2:
-            return None
-        return people_agreement(self.other_people, level=self.level)
-
-    @cached_property
-    def credit_by_people(self) -> Estimate | None:
-        """Half credit against what the majority of the people decides."""
-        if self.votes is None or len(self.other_people) < 2:
-            return None
-        return judge_credit_against_people(self.votes, self.other_people, level=self.level)
-
-    @cached_property
-    def partner(self) -> JudgePair | None:
-        """Its agreement with the person, or judge, that shares most comparisons with it."""
-        return closest_partner(self.judge, self.counted.agreement, self.counted.people)
-
-    @cached_property
-    def reference(self) -> Literal["gold", "people", "none"]:
-        """What says how often it is right."""
-        if self.direction is not None and self.own_gold is None:
-            return "gold"
-        return "people" if self.credit_by_people is not None else "none"
-
 
 def makes_gold(judge: str, people: Collection[str], gold: str) -> bool:
     """Whether gold, as a selection forms it, holds the judge's own votes."""
     return gold == judge or (gold == "humans" and judge in people)
-
-
-def closest_partner(
-    judge: str, agreed: AgreementMatrix, people: Collection[str]
-) -> JudgePair | None:
-    """The pair with the human that shares most comparisons with it; without humans, with the judge
-    that does.
-
-    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater
-    decides.
-    """
-
-    def closeness(pair: JudgePair) -> tuple[bool, int]:
-        return (pair.judge_2 if pair.judge_1 == judge else pair.judge_1) in people, pair.n
-
-    shared = [pair for pair in agreed.of(judge) if pair.n] if judge in agreed.judges else []
-    closest = max(map(closeness, shared), default=None)
-    nearest = [pair for pair in shared if closeness(pair) == closest]
-    by_kappa = sorted(
-        (pair.kappa.value, place) for place, pair in enumerate(nearest) if pair.kappa is not None
-    )
-    return nearest[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(nearest), None)

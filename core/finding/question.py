@@ -69,19 +69,34 @@ class Picture:
     """A figure of the report.
 
     draw : theme and styles → the figure; it imports `figure.py` itself, as the drawing library is
-        an extra.
+        an extra.  styled : it tells judges apart.
     """
 
     caption: str
     draw: Callable[..., Any]
+    styled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a section of the report."""
+
+    words: str
+
+
+Part = Table | Folded | Picture | Heading
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Finding:
-    """What one question found of one judge: results by their `Result`, checks by their name."""
+    """What one question found of one judge: results by their `Result`, checks by their name.
+
+    options : of the audit.
+    """
 
     judge: str
     is_person: bool
+    options: Any
     question: Question
     results: Mapping[Result[Any], Any]
     checks: Mapping[str, CheckResult]
@@ -107,8 +122,8 @@ class Question:
     checks : what is graded of judges of pairs.  score_checks : of judges of single answers.
     page : the address of its page, and page_place : its place among pages; its name, and last.
     section_place : of its section in the report, among tens from 0; the default is before Notes.
-    results : what evidence makes for it.  own_counts : counts of `Counted` that nobody else asks
-        for, let go of when every judge has its results.
+    results : what evidence makes for it.  own_counts : counts of `Counted` that hardly anybody
+        else asks for → results of them; let go of when every judge has these.
     document : key of the JSON of a judge → finding → its value.
     unknown : place among what cannot be told → finding → what cannot be told → why: notes.
     said : findings of all judges → the answer, about the judge that fares worst.
@@ -127,7 +142,7 @@ class Question:
     page_place: int = 100
     section_place: int = 145
     results: Sequence[Result[Any]] = ()
-    own_counts: Sequence[str] = ()
+    own_counts: Mapping[str, Sequence[Result[Any]]] = field(default_factory=dict)
     document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
     unknown: Mapping[int, Callable[[Finding], Mapping[str, str]]] = field(default_factory=dict)
     said: Callable[[Sequence[Finding]], Answer | None] = lambda _: None
@@ -135,13 +150,14 @@ class Question:
     failed: Mapping[str, Callable[[Sequence[Finding]], Picture | None]] = field(
         default_factory=dict
     )
-    section: Callable[[Sequence[Finding]], Iterator[Table | Folded | Picture]] = lambda _: iter(())
+    section: Callable[[Sequence[Finding]], Iterator[Part]] = lambda _: iter(())
 
     def finding(self, evidence: Any, checks: Mapping[str, CheckResult]) -> Finding:
         """What it found of one judge."""
         return Finding(
             judge=evidence.judge,
             is_person=evidence.is_person,
+            options=evidence.options,
             question=self,
             results={result: evidence[result] for result in self.results},
             checks=checks,

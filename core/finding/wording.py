@@ -8,6 +8,10 @@ from math import isfinite, isnan
 
 from ..stats.estimate import Estimate
 
+NAMED = 3
+"""Judges that an answer names one by one; more are counted."""
+ONE_ITEM = "one item says nothing of others"
+"""Why a figure has no interval."""
 SAYS = {1: "A better", 0: "a tie", -1: "B better"}
 """What a label says, in words."""
 

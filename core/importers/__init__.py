@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AppellateError, InvalidOption, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
+from ..reading.plan import Plan as Evidence
 from ..schema import ImportResult
-from . import pandalm
+from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
 from .gather import Given, gather
@@ -218,6 +219,8 @@ def _of_one_form(file: _TableFile) -> list[_TableFile]:
 
 
 def _read_table(file: _TableFile) -> ImportResult:
+    if file.result is not None:
+        return file.result
     if file.shape:
         reader = _READERS[file.shape.format]
         return reader(file.table, file.source, file.shape, file.options)
@@ -265,7 +268,12 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     """
     options = options or ReadOptions()
     given, *others = gather([(name, data)], options.max_bytes)
-    file = _open(given, options)
+    try:
+        file = _open(given, options)
+    except by_plan.PlanAsks as asks:
+        return by_plan.look(asks.plan, name)
+    if not isinstance(file, NativeFile) and file.plan is not None:
+        return by_plan.look(file.plan, name, file.table.notes)
     beside = (f"{len(others) + 1:,} files; what follows is of {given.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
@@ -327,6 +335,7 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
+    result : what was read of it, if it was.  plan : by which, if not by names.
     """
 
     source: Source
@@ -334,11 +343,17 @@ class _TableFile:
     shape: Shape | None
     options: ReadOptions
     metrics: tuple[tuple[str, bool], ...] = ()
+    result: ImportResult | None = None
+    plan: Evidence | None = None
 
 
 def _open(
     given: Given, options: ReadOptions, progress: Progress | None = None
 ) -> NativeFile | _TableFile:
+    """A file, opened by its format, by a plan of what its columns hold, or by their names.
+
+    Raises AmbiguousLabels: a plan leaves open what only the owner of the file knows.
+    """
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
@@ -349,6 +364,75 @@ def _open(
         )
     source = open_source(given.name, given.data, options.max_bytes, given.together)
     source = replace(source, sha256=given.sha256 or source.sha256)
+    try:
+        found = _open_by_names(source, options, progress)
+    except (UnreadableFile, AmbiguousLabels) as error:
+        if not by_plan.wanted(options):
+            raise
+        return _planned_file(source, None, options, error)
+    if isinstance(found, NativeFile) or not by_plan.wanted(options):
+        return found
+    if found.shape not in (None, DIRECT):
+        return found
+    return _planned_file(source, found, options, None)
+
+
+def _planned_file(
+    source: Source, found: _TableFile | None, options: ReadOptions, error: AppellateError | None
+) -> _TableFile:
+    """What of a reading by names and a plan is taken, see `by_plan`."""
+    if found is not None:
+        if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
+            return found
+        try:
+            found = replace(found, result=_read_table(found))
+        except (UnreadableFile, AmbiguousLabels) as refused:
+            error = refused
+        if by_plan.names_stand(found.table, found.result, options, error):
+            return found
+        read_so = found.result
+        if (
+            found.metrics
+            and read_so
+            and read_so.mapping.get("gold")
+            and not read_so.rejects.num_rows
+        ):
+            # A column per metric, each beside what people say of it.
+            return found
+    table = found.table if found else None
+    result = found.result if found else None
+    plan = by_plan.plan_of(source, table, options)
+    taken = None
+    if plan is not None and plan.admitted:
+        planned = by_plan.as_table(plan, options, table)
+        taken = _TableFile(
+            source=replace(source, data=b""),
+            table=planned.table,
+            shape=DIRECT if planned.scores else None,
+            options=planned.options,
+        )
+        read_so = replace(_read_table(taken), mapping=by_plan.mapping_of(plan))
+        taken = replace(taken, result=read_so, plan=plan)
+    elif (
+        plan is not None
+        and plan.questions
+        and not (table is not None and by_plan.is_canonical(table.columns))
+    ):
+        raise by_plan.PlanAsks(plan, source.name)
+    if taken is None or taken.result is None:
+        if found is not None:
+            return found
+        assert error is not None
+        raise error
+    if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
+        return taken
+    return found
+
+
+def _open_by_names(
+    source: Source, options: ReadOptions, progress: Progress | None = None
+) -> NativeFile | _TableFile:
+    wanted = options.format
     if source.kind != "json" and wanted in _NATIVE and not _NATIVE[wanted].tables:
         raise UnreadableFile(
             "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",

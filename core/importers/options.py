@@ -31,6 +31,8 @@ KNOWN = tuple(
 MEANINGS = {"A": 1, "tie": 0, "B": -1}
 FAILED = "failed"
 """What a label of the votes can be said to mean, besides a verdict."""
+GRADED = ("pass", "fail")
+"""What a label of scores can be said to mean."""
 SCALES = (1, 100, "1-5", "1-7", "1-10", "0-10", "logit")
 """What a column of confidence can be said to hold."""
 LAYOUTS = ("auto", "long", "wide", "scores")
@@ -60,6 +62,14 @@ class ReadOptions:
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
     cluster : column of a table of scores that names the conversation or document of each answer.
+    orders, runs : columns that are one judge's verdicts, of answers shown as they stand and turned,
+        or run after run.
+    people : columns that hold what a person says each.
+    position : pairs (word of a column of orders, `ab` or `ba`).
+    unit : rows of one item are runs of one answer, or each an item of its own.
+    unused : columns that are left out.
+    file_table : name of the table that is meant, of a file with several.
+    reader : `old` decides by the names of columns alone.
     tie_margin : two scores that differ by no more are a tie.
     votes_of : metric whose scores of two answers to one item become votes too.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds
@@ -122,6 +132,40 @@ class ReadOptions:
         default=(),
         metadata=flag("columns that hold a metric each, one row an answer", metavar="COLUMN"),
     )
+    orders: tuple[str, ...] = field(
+        default=(),
+        metadata=flag(
+            "two columns of one judge's verdicts: answers as they stand, and turned",
+            metavar="COLUMN",
+        ),
+    )
+    runs: tuple[str, ...] = field(
+        default=(), metadata=flag("columns that are runs of one judge", metavar="COLUMN")
+    )
+    people: tuple[str, ...] = field(
+        default=(), metadata=flag("columns that hold a person's judgements each", metavar="COLUMN")
+    )
+    position: tuple[tuple[str, str], ...] = field(
+        default=(),
+        metadata=flag(
+            "what a word of an order means: ab or ba",
+            metavar="WORD=ab|ba",
+            read=pairs("--position"),
+        ),
+    )
+    unit: Literal["runs", "rows"] | None = field(
+        default=None, metadata=flag("rows of one item are runs of one answer, or rows on their own")
+    )
+    unused: tuple[str, ...] = field(
+        default=(), metadata=flag("columns that are left out", metavar="COLUMN")
+    )
+    file_table: str | None = field(
+        default=None, metadata=flag("which table of a file with several", metavar="NAME")
+    )
+    reader: Literal["auto", "old"] = field(
+        default="auto",
+        metadata=flag("by what all columns hold (auto), or by the names of columns alone (old)"),
+    )
     tie_margin: float = field(
         default=0.0, metadata=flag("score difference up to which two scores tie ({default})")
     )
@@ -136,7 +180,7 @@ class ReadOptions:
         default="auto", metadata=described("how the rows of a table of votes lie")
     )
     judges: tuple[str, ...] = field(
-        default=(), metadata=described("columns of a wide file that hold a judge's labels")
+        default=(), metadata=flag("columns that hold a judge's judgements each", metavar="COLUMN")
     )
     dataset: str | None = field(
         default=None,
@@ -160,19 +204,21 @@ class ReadOptions:
             "label_refers": ("model", "slot"),
             "confidence_scale": SCALES,
             "rater_type": RATER_TYPES,
+            "unit": ("runs", "rows"),
+            "reader": ("auto", "old"),
             "items": ("same", "apart"),
         }
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):
                 self._refuse(name, " or ".join(map(str, allowed)) if len(allowed) == 2 else allowed)
         for label, meaning in self.label_map:
-            if meaning not in (*MEANINGS, FAILED):
+            if meaning not in (*MEANINGS, FAILED, *GRADED):
                 raise InvalidOption(
                     "{option} {label}={value}: use {allowed}.",
                     option="label_map",
                     label=label,
                     value=meaning,
-                    allowed=(*MEANINGS, FAILED),
+                    allowed=(*MEANINGS, FAILED, *GRADED),
                 )
         if self.layout not in LAYOUTS:
             self._refuse("layout", LAYOUTS)

@@ -24,6 +24,7 @@ from ..questions.boards.score_board import score_boards, scored_anchors
 from ..questions.boards.score_spread import score_abstention
 from ..questions.boards.scores import direct_statistics
 from ..questions.boards.standings import compare_outside, read_outside
+from ..questions.leaning.results import LENGTH, OWN_FAMILY
 from ..records import DirectScores, PairScores, VoteCounts, kept_rows
 from ..stats.estimate import DataFrame, flat
 from ..stats.intervals import t_quantile
@@ -535,10 +536,11 @@ def leanings(asked: Asked) -> DataFrame:
     listed = []
     for each in asked.evidence():
         row: dict[str, object] = {"judge": each.judge}
-        if each.length is not None:
-            row |= flat(each.length)
-        if each.own_family is not None:
-            row |= {f"own_family_{name}": value for name, value in flat(each.own_family).items()}
+        length, family = each[LENGTH], each[OWN_FAMILY]
+        if length is not None:
+            row |= flat(length)
+        if family is not None:
+            row |= {f"own_family_{name}": value for name, value in flat(family).items()}
         if len(row) > 1:
             listed.append(row)
     return rows(listed, "It needs lengths of the responses, or judges of a model's family.")

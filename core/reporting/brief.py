@@ -15,6 +15,7 @@ from ..auditing.questions import all_questions
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
+from ..questions.accuracy.results import CONFUSION
 from ..questions.agreement.figure import confusion_matrix
 from ..questions.lists import output as listwise
 from ..store.marks import Telling
@@ -133,7 +134,7 @@ def _of_question(
 
 
 def _confusion(failing: list[JudgeAudit]) -> tuple[str, Callable[..., Figure]] | None:
-    known = [(judge.judge, judge.confusion) for judge in failing if judge.confusion]
+    known = [(judge.judge, table) for judge in failing if (table := judge[CONFUSION])]
     if not known:
         return None
     worst, table = known[-1]

@@ -18,9 +18,7 @@ import numpy as np
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
-from ..finding.fields import ends, estimate, estimated, fields
-from ..questions.accuracy.method import BlindRule, Direction
-from ..questions.agreement.repeats import EffectiveVotes
+from ..finding.fields import estimate, estimated, fields
 from ..questions.boards.anchored import BoardRow
 from ..questions.boards.by_anchor import AnchorSummary
 from ..questions.boards.panels import JudgedBoard
@@ -28,8 +26,6 @@ from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
-from ..questions.leaning.changes import Change
-from ..questions.leaning.preference import Verbosity
 from ..questions.lists import output as listwise
 from ..questions.planning.grid import Grid
 from ..questions.reference.second_look import SecondLook
@@ -38,7 +34,6 @@ from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.recalibration import ScoreRecalibration
-from ..stats.estimate import Estimate
 from . import asked
 
 SCHEMA = "appellate.audit/3"
@@ -48,9 +43,6 @@ JUDGE_KEYS = (
     *("robustness", "alternative"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
-REPEATABILITY_FIELDS = (
-    *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
-)
 ANCHOR_FIELDS = ("se_elo", "judges", "sd_elo", "cv", "strong_judges", "elo_strong")
 GRID_FIELDS = (
     *("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"),
@@ -327,23 +319,10 @@ def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None
 
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
-    votes, exact = judge.votes, judge.exact
-    confusion = judge.confusion
     made = {
-        "votes": fields(votes, ("plus", "tie", "minus", "n")),
-        "accuracy": exact and fields(exact, ("value", "low", "high", "n")),
-        "confusion": confusion
-        and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
+        "votes": fields(judge.votes, ("plus", "tie", "minus", "n")),
         "btd": judge.btd and _btd(judge),
-        "repeatability": judge.repeatability and fields(judge.repeatability, REPEATABILITY_FIELDS),
-        "direction": judge.direction and _direction(judge.direction, judge.blind_rule),
-        "effective_votes": judge.effective_votes and _effective(judge.effective_votes),
-        "length": judge.length and _length(judge.length),
-        "own_family": judge.own_family
-        and ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
-        "robustness": {change.name: _change(change) for change in judge.robustness} or None,
         "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
-        "alternative": judge.alternative and fields(judge.alternative, ("omega", "rho", "epsilon")),
         **{
             key: write(finding)
             for finding in judge.findings
@@ -351,42 +330,6 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         },
     }
     return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
-
-
-def _direction(direction: Direction, rule: BlindRule | None) -> dict[str, Any]:
-    """Half credit, and the rule without reading that is least shown to be beaten."""
-    blind = rule and {
-        "rule": rule.rule,
-        "value": rule.right.value,
-        "low": rule.right.low,
-        "high": rule.right.high,
-    }
-    return ends(direction.credit, "value") | {
-        "among_decided": direction.among_decided,
-        "decided_share": direction.decided_share,
-        "gold_ties": direction.gold_ties,
-        "blind_rule": blind,
-    }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    """Net flips by a change, and of what kind it is."""
-    return ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
-
-
-def _length(found: Verbosity) -> dict[str, Any]:
-    """How often the longer response is preferred, and by how much more than gold on
-    balanced items.
-    """
-    beyond = found.beyond_gold or Estimate(math.nan)
-    return {
-        "longer": found.longer_rate.value,
-        "gold_longer": found.gold_rate,
-        "difference": beyond.value,
-        "low": beyond.low,
-        "high": beyond.high,
-        "n": beyond.n or found.items,
-    }
 
 
 def _anchors(found: AnchorSummary) -> dict[str, Any]:
@@ -432,18 +375,6 @@ def _grid(grid: Grid) -> list[dict[str, Any]]:
         for cell in grid.cells
         for score in cell.scores
     ]
-
-
-def _effective(found: EffectiveVotes) -> dict[str, Any]:
-    return {
-        "votes": found.votes,
-        "effective": estimated(found.effective),
-        "correlation": estimated(found.correlation),
-        "errors": [
-            {"votes": row.n, "predicted": row.predicted, "observed": estimated(row.observed)}
-            for row in found.errors
-        ],
-    }
 
 
 def _btd(judge: JudgeAudit) -> dict[str, Any]:

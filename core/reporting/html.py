@@ -33,12 +33,13 @@ from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, rater_styles, to_json
-from ..finding.question import Folded, Picture
+from ..finding.question import Folded, Heading, Picture
 from ..finding.svg import svg, two_themes
 from ..finding.tables import TEXT, Column
-from ..finding.wording import SAYS, one_line, percent
 from ..finding.wording import number as written
-from ..questions.agreement.figure import accuracies, confusion_matrix, control_figure
+from ..finding.wording import one_line, percent
+from ..questions.agreement.figure import control_figure
+from ..questions.agreement.results import REPEATABILITY
 from ..questions.boards.figure import board_figure
 from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
 from ..questions.change.results import WORDS
@@ -80,7 +81,6 @@ def report(audit: Audit) -> str:
         (40, "series", "Over the files", _series),
         (50, "verdicts", "Verdicts", _verdicts),
         (60, "judges", "Judges", _judges),
-        (80, "errors", "Errors", _confusion),
         (90, "votes_to_labels", "Votes to labels", _aggregation),
         (100, "grid", "Rules by task and judge", _grid),
         (110, "agreement", "Repeatability and agreement", _agreement),
@@ -134,7 +134,9 @@ def _of_question(question: Question, findings: Sequence[Finding], audit: Audit) 
     """What a question shows of what it found."""
     for part in question.section(findings):
         if isinstance(part, Picture):
-            yield one_figure(part.draw, part.caption, audit)
+            yield one_figure(part.draw, part.caption, audit if part.styled else None)
+        elif isinstance(part, Heading):
+            yield "words", "h3", part.words
         elif isinstance(part, Folded):
             tables = [(name, part.columns, rows) for name, rows in part.tables]
             yield "folded", part.caption, tables
@@ -382,43 +384,6 @@ def _grid(audit: Audit) -> Iterator[Part]:
     yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
 
 
-SHARES = (
-    JUDGE,
-    Column("n", "confusion.n", ",d"),
-    Column("share right", "confusion.accuracy"),
-    Column("best constant answer", "confusion.constant"),
-)
-SAID = (
-    Column("", itemgetter(0), TEXT),
-    *(Column(SAYS[said], itemgetter(2 - said), ",d") for said in (1, 0, -1)),
-    *(Column(f"{SAYS[said]}, share", itemgetter(5 - said)) for said in (1, 0, -1)),
-)
-
-
-def _confusion(audit: Audit) -> Iterator[Part]:
-    known = {judge.judge: judge.confusion for judge in audit.judges if judge.confusion}
-    if not known:
-        return
-    rows = [judge for judge in audit.judges if judge.confusion]
-    yield "table", "Share right of all votes with gold", SHARES, rows
-    yield one_figure(partial(accuracies, known), "Share right", audit)
-    caption = "What was said, by what gold says: votes, and shares of the row"
-    for place, (name, one) in enumerate(known.items()):
-        yield "words", "h3", name
-        cells = {gold: [(gold + 1, said + 1) for said in (1, 0, -1)] for gold in (1, 0, -1)}
-        of_gold = [
-            (
-                f"gold says {SAYS[gold]}",
-                *(one.counts[at] for at in row),
-                *(one.share[at] for at in row),
-            )
-            for gold, row in cells.items()
-        ]
-        yield "table", caption, SAID, of_gold
-        if place < MOST_DRAWN:
-            yield one_figure(partial(confusion_matrix, one), f"Confusion of {name}")
-
-
 FITS = (
     JUDGE,
     *(
@@ -481,7 +446,7 @@ PAIRS = (
 
 
 def _agreement(audit: Audit) -> Iterator[Part]:
-    if repeated := [judge for judge in audit.judges if judge.repeatability]:
+    if repeated := [judge for judge in audit.judges if judge[REPEATABILITY]]:
         yield "table", "Repeatability", REPEATS, repeated
     if pairs := [pair for pair in audit.agreement.pairs if pair.n]:
         listed = sorted(pairs, key=lambda pair: -pair.n)[:MOST_LISTED]

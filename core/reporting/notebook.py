@@ -14,6 +14,7 @@ from ..auditing.overall import GRADE_OF, SIGNS
 from ..auditing.results import Audit, JudgeAudit, ScoreAudit
 from ..finding.check import Check, CheckResult
 from ..finding.wording import one_line, percent, target
+from ..questions.accuracy.results import CREDIT
 from ..stats.estimate import Estimate
 
 MOST_BYTES = 20_000
@@ -66,7 +67,7 @@ def _text(text: str, most: int) -> str:
 
 def _picture(judges: tuple[JudgeAudit, ...]) -> str:
     """A bar per judge of its accuracy with the interval; empty where none has one."""
-    drawn = [(judge, judge.accuracy) for judge in judges if judge.accuracy is not None]
+    drawn = [(judge, right) for judge in judges if (right := judge[CREDIT]) is not None]
     if not drawn:
         return ""
     height = ROW * (len(drawn) + 1)

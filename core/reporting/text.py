@@ -14,8 +14,10 @@ from ..finding.wording import count, one_line, target
 from ..questions.boards.words import pooled_by
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
+from ..questions.labels.words import grid_columns
 from ..questions.lists import output as listwise
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
+from ..stats.estimate import Estimate
 from . import asked
 
 MAX_BOARD_ROWS = 20
@@ -98,7 +100,7 @@ def to_text(audit: Audit) -> str:
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
-        lines += asked.lines(audit)
+        lines += [*asked.lines(audit), *_asked_tables(audit)]
         if audit.notes:
             lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
         return "\n".join(one_line(line) for line in lines)
@@ -134,10 +136,23 @@ def to_text(audit: Audit) -> str:
         if others:
             boards_of = f"pooled board{'s' if others > 1 else ''} of other judges"
             lines.append(f"  … and {others} {boards_of}, not comparable, in the JSON; see Notes.")
-    lines += asked.lines(audit)
+    lines += [*asked.lines(audit), *_asked_tables(audit)]
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)
+
+
+def _asked_tables(audit: Audit) -> list[str]:
+    """The tables that were asked for: the grid of rules, the jury, checks of leaderboards."""
+    lines = []
+    if audit.grid is not None:
+        lines += ["", "Rules by task and judge, MAE"]
+        lines += _table(grid_columns(audit.grid), audit.grid.cells)
+    for kind, title, *table in asked.section(audit):
+        if kind == "table":
+            columns, rows = table
+            lines += ["", title, *_table(columns, rows[:MOST_LINES])]
+    return lines
 
 
 def _counted(audit: Audit) -> str:
@@ -217,8 +232,8 @@ SHOWN_JUDGES, SHOWN_LAST = 12, 3
 
 
 def shortened(audit: Audit, most: int = MOST_LINES) -> str:
-    """The audit in at most `most` lines: which judge to use, a line per judge from the best to the
-    worst, and what fails or needs care.
+    """The audit in at most `most` lines, and the tables that were asked for: which judge to use, a
+    line per judge from the best to the worst, and what fails or needs care.
 
     The last line says what was left out, if anything was.
     """
@@ -242,7 +257,8 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
         lines += ["", "What fails or needs care", *problems[: room - 1]]
     lines = [one_line(line) for line in lines][: most - 1]
     left = f"… {len(whole):,} lines have every check and table: audit --all, or to_text(audit)."
-    return "\n".join([*lines, left])
+    tables = [one_line(line) for line in _asked_tables(audit)]
+    return "\n".join([*lines, left, *tables])
 
 
 def gates(audit: Audit) -> tuple[str, list[tuple[Grade, str]]]:
@@ -338,4 +354,6 @@ def _cell(column: Column, row: object) -> str:
     value = column.of(row)
     if value is None:
         return "–"
+    if isinstance(value, Estimate):
+        return column.text(row)
     return value if isinstance(value, str) else format(value, column.form)

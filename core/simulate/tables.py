@@ -9,7 +9,8 @@ its lasting view of the response; ε ~ Logistic(0, 1/discrimination) is new in e
   The pull is 2·position_bias·(n − 1 − 2·slot)/(n − 1): the first slot gains what the last one
   loses. score = round(50 + 12·f), cut to 0 … 100; ranks by f. A response says itself, where
   warranted, that it is not sure with chance ½·σ(q − mean q of those shown); a run of a judge sees
-  that with chance .9 (`calibrated_uncertainty`).
+  that with chance .9 (`calibrated_uncertainty`). It has a major error with chance .4·σ(mean q − q),
+  something unsupported with .6·σ(mean q − q), and a run of a judge flags either with chance .9.
 """
 
 from __future__ import annotations
@@ -104,7 +105,13 @@ def simulate_rankings(
     ahead = true - true.mean(axis=1, keepdims=True)
     cautious = rng.random(true.shape) < 0.5 / (1 + np.exp(-ahead))
     # Of each judge, item and run, by the candidate that stands in the order as given.
-    seen = cautious[:, None] & (rng.random((len(judges), *slot.shape)) < 0.9)
+    shape = (len(judges), *slot.shape)
+    seen = cautious[:, None] & (rng.random(shape) < 0.9)
+    # Faults are the responses' own, too, and more often those of the worse ones.
+    faults = {}
+    for name, most in (("major_error", 0.4), ("unsupported", 0.6)):
+        faulty = rng.random(true.shape) < most / (1 + np.exp(ahead))
+        faults[name] = (faulty[:, None] & (rng.random(shape) < 0.9)).ravel().astype(np.int64)
     return pa.table(
         {
             "dataset": pa.array([world.dataset] * len(item)),
@@ -119,6 +126,7 @@ def simulate_rankings(
             "score": score_of,
             "rank": rank_of,
             "calibrated_uncertainty": seen.ravel().astype(np.int64),
+            **faults,
             "is_best": is_best.astype(np.int64),
         }
     )

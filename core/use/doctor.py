@@ -76,6 +76,9 @@ def _columns(looks: Inspection) -> list[str]:
         each = ", ".join(f"{shown(label)} {n:,}" for label, n in looks.labels[:LABELS])
         more = f" and {len(looks.labels) - LABELS:,} more" if len(looks.labels) > LABELS else ""
         lines.append(f"  labels: {each}{more}")
+    if looks.layout == "plan" and not looks.questions:
+        # What is read says it again.
+        return lines
     return lines + [f"  {note}" for note in looks.notes]
 
 
@@ -86,6 +89,9 @@ def _source(column: str) -> str:
 def _answer(question: Question) -> str:
     """The flag that answers a question, with what it may be."""
     name, _, part = question.option.partition(":")
+    if name == "plan":
+        # As it is typed, the first for an example.
+        return question.choices[0][0]
     if name == "mapping":
         return f"--map {part}=COLUMN"
     return f"--{name.replace('_', '-')} {'|'.join(value for value, _ in question.choices)}"
@@ -193,7 +199,7 @@ def _as_flags(reading: ReadOptions) -> list[str]:
         if value == default_of(type(reading), name):
             continue
         if isinstance(value, tuple):
-            words += [flag, *(f"{left}={right}" for left, right in value)]
+            words += [flag, *(one if isinstance(one, str) else "=".join(one) for one in value)]
         else:
             words += [flag, str(value)]
     return words

@@ -119,7 +119,9 @@ def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
     page, asked, _ = opened(
         chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
     )
-    assert "Use sim-judge-careful: nearly always right" in page.locator("main").inner_text()
+    assert (
+        "May decide: sim-judge-careful is nearly always right" in page.locator("main").inner_text()
+    )
     assert page.locator(".slim > svg").first.is_visible()
     assert page.get_by_text("Stated confidence against what was right").is_visible()
     assert asked == [demo_report.as_uri()]

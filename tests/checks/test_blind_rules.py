@@ -15,6 +15,7 @@ from evidence_of import evidence_of, overall, shown, votes_of
 from core.finding.evidence import Evidence
 from core.questions.accuracy.check import ACCURACY
 from core.questions.accuracy.method import BEYOND_BLIND
+from core.questions.accuracy.results import BLIND_RULE, CREDIT
 from core.records import LengthCounts
 from core.stats.estimate import Estimate
 
@@ -98,8 +99,8 @@ def always_the_longer() -> Evidence:
 def test_a_judge_that_ignores_the_answers_is_never_trusted(judge: Any, rule: str) -> None:
     evidence = judge()
     # By its half credit alone each of them is fine.
-    assert evidence.accuracy.low > 0.70
-    assert evidence.blind_rule.rule == rule
+    assert evidence[CREDIT].low > 0.70
+    assert evidence[BLIND_RULE].rule == rule
     assert grade(evidence) in ("unclear", "warn")
     assert overall(evidence).verdict == "cannot_say"
     assert rule in accuracy_sentence(evidence)
@@ -117,7 +118,7 @@ def test_right_where_the_rule_is_right_and_wrong_weigh_alike() -> None:
     """90 of 100 right where the label is +1, 6 of 10 where it is not: (.90 + .60)/2."""
     gold = np.repeat([1, -1], [100, 10])
     vote = np.concatenate([np.repeat([1, -1], [90, 10]), np.repeat([-1, 1], [6, 4])])
-    rule = evidence_of(votes_of(vote, gold)).blind_rule
+    rule = evidence_of(votes_of(vote, gold))[BLIND_RULE]
     assert rule is not None
     assert rule.right.value == pytest.approx(0.75)
     assert (rule.share, rule.follows) == (pytest.approx(100 / 110), pytest.approx(94 / 110))
@@ -132,7 +133,7 @@ def test_gold_that_is_always_the_chosen_one_suspects_nobody(orders: str) -> None
     ab, ba = right_on(rng, gold, 0.85), right_on(rng, gold, 0.85)
     given = shown(ab, ba, gold) if orders == "both" else {"votes": votes_of(ab, gold)}
     evidence = evidence_of(**given, models=np.tile(TWO_MODELS, (300, 1)))
-    assert evidence.blind_rule is None
+    assert evidence[BLIND_RULE] is None
     assert grade(evidence) == "ok"
 
 
@@ -141,9 +142,9 @@ def test_with_both_orders_a_slot_is_no_rule() -> None:
     rng = np.random.default_rng(2)
     gold = rng.choice([-1, 1], 200)
     evidence = evidence_of(**shown(np.ones(200), -np.ones(200), gold))
-    assert evidence.blind_rule is None
-    assert evidence.accuracy is not None
-    assert evidence.accuracy.value == pytest.approx(0.5)
+    assert evidence[BLIND_RULE] is None
+    assert evidence[CREDIT] is not None
+    assert evidence[CREDIT].value == pytest.approx(0.5)
 
 
 def test_a_judge_that_merely_leans_on_a_rule_keeps_what_it_shows() -> None:
@@ -152,8 +153,8 @@ def test_a_judge_that_merely_leans_on_a_rule_keeps_what_it_shows() -> None:
     gold = one_sided(rng, 300, 0.9)
     ab, ba = right_on(rng, gold, 0.85), right_on(rng, gold, 0.85)
     evidence = evidence_of(**shown(ab, ba, gold), models=np.tile(TWO_MODELS, (300, 1)))
-    assert evidence.blind_rule is not None
-    assert evidence.blind_rule.beaten
+    assert evidence[BLIND_RULE] is not None
+    assert evidence[BLIND_RULE].beaten
     assert grade(evidence) == "ok"
 
 
@@ -171,8 +172,8 @@ def test_judges_that_read_keep_ok_and_blind_ones_do_not_get_it() -> None:
         vote, gold = np.repeat(KINDS, counts, axis=0).T
         models = np.tile(TWO_MODELS, (len(gold), 1))
         evidence = evidence_of(**shown(vote, vote, gold), models=models)
-        assert evidence.accuracy is not None
-        return evidence.accuracy.low >= 0.70, grade(evidence) == "ok"
+        assert evidence[CREDIT] is not None
+        return evidence[CREDIT].low >= 0.70, grade(evidence) == "ok"
 
     def graded(votes: Any, gold: Any) -> tuple[bool, bool]:
         """Whether its half credit alone is ok, and whether the check is. Items are alike, so that
@@ -208,7 +209,7 @@ def test_the_half_credit_beyond_a_rule_holds_its_truth() -> None:
 
     @cache
     def right(counts: tuple[int, ...]) -> Estimate:
-        rule = evidence_of(votes_of(*np.repeat(KINDS, counts, axis=0).T)).blind_rule
+        rule = evidence_of(votes_of(*np.repeat(KINDS, counts, axis=0).T))[BLIND_RULE]
         assert rule is not None
         return rule.right
 

@@ -62,7 +62,7 @@ def test_the_card_says_what_was_found_and_what_to_do():
     said = first.card("j", overall, checks, [moved_by_order(bias(changes))])
     assert said.word == "May decide, with care"
     assert said.said.headline == (
-        "Use j with care: mostly right, but changes verdicts when answers swap places."
+        "May decide, with care: j is mostly right, but changes verdicts when answers swap places."
     )
     assert said.said.figures == "right 87 % (84–90) · order changes 8 % · 90 items"
     assert said.advice == ("Ask in both orders and take the majority.",)
@@ -91,15 +91,17 @@ def test_a_card_claims_no_difference_that_an_interval_does_not_show():
         "calibration": ("unclear", 0.08, 0.0, 0.2),
     }
     said = first.card("j", overall, checks_of("j", **unclear), ()).said
-    assert said.headline == "j is not shown to be right often enough to use it yet."
+    assert said.headline == "Cannot say yet: j is not shown to be right often enough."
     assert said.figures == "right 55 % (45–65) · confidence off 8.0 points (0.0–20.0) · 90 items"
     people = checks_of("j", agreement=("unclear", -0.04, -0.1, 0.02))
     said = first.card("j", overall, people, ()).said
-    assert said.headline.startswith("j is not shown to agree with people as people do")
+    assert said.headline.startswith(
+        "Cannot say yet: j is not shown to agree with people as people do"
+    )
     people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
     refused = Overall(verdict="do_not_trust", because=("agreement",), unchecked=())
     said = first.card("j", refused, people, ()).said
-    assert said.headline == "Do not use j: it agrees with people less than people do."
+    assert said.headline == "Not to be used: j agrees with people less than people do."
     assert said.figures == "beside people −30.0 points (−40.0 to −20.0) · 90 items"
 
 
@@ -120,9 +122,7 @@ def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add
     )
     because = ("calibration", "overconfidence", "accuracy")
     said = first.card("j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, ())
-    assert said.said.headline == (
-        "Whether to use j cannot be said yet: no gold label says how often it is right."
-    )
+    assert said.said.headline == ("Cannot say yet: no gold label says how often j is right.")
     assert said.said.figures == "confidence off 20.0 points (18.0–22.0) · 90 items"
     assert said.advice == (BY_NAME["calibration"].advice, "Add gold labels.")
 

@@ -5,7 +5,6 @@ count.
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,14 @@ from core.auditing.overall import (
 )
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import enumerated
+from core.questions.accuracy.results import BLIND_RULE
+from core.questions.agreement.results import CREDIT_BY_PEOPLE, PEOPLE_RATE
 from core.questions.agreement.words import _repeats
 from core.questions.labels.rules import dummies
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 from core.stats.estimate import Estimate
 
-BESIDE: Any = SimpleNamespace(blind_rule=None, people_rate=None, credit_by_people=None)
+BESIDE: Any = dict.fromkeys((BLIND_RULE, PEOPLE_RATE, CREDIT_BY_PEOPLE))
 """What the overall verdict asks beside results: nothing against these judges."""
 
 

@@ -78,20 +78,20 @@ CLAIMS = {
     "tosses coins on some comparisons": is_grade(*BAD, checks=("coin_share",)),
     "agrees with people less than people do": is_grade(*BAD, checks=("agreement",)),
     "often gives no verdict": is_grade(*BAD, checks=("data",)),
-    "no gold label says how often it is right": is_grade("unknown", checks=("accuracy",)),
+    "no gold label says how often NAME is right": is_grade("unknown", checks=("accuracy",)),
     "people's own votes: nobody else labelled what they judged": is_grade(
         "unknown", checks=("accuracy",)
     ),
 }
 FILLERS = (
-    "whether to use NAME cannot be said yet:",
-    "so nothing supports its use yet",
-    "use NAME with care:",
-    "do not use NAME:",
-    "use NAME:",
-    "to use it yet",
-    "do not use NAME",
-    *("but", "and", "it", "NAME", ""),
+    "may decide, with care:",
+    "may measure, not decide:",
+    "may decide:",
+    "may sort, no more:",
+    "not to be used:",
+    "not for decisions:",
+    "cannot say yet:",
+    *("but", "and", "is", "NAME", ""),
 )
 
 
@@ -125,11 +125,8 @@ def check_cards(found: Audit) -> None:
         assert not rest, (said.headline, rest)
         for claim in made:
             assert CLAIMS[claim](found, judge.judge), (judge.judge, claim)
-        begins = {"trust": "Use", "trust_with_limits": "Use", "do_not_trust": "Do not use"}
-        verdict = judge.overall.verdict
-        if verdict in begins and not said.headline.startswith("People"):
-            assert said.headline.startswith(f"{begins[verdict]} {judge.judge}")
-            assert (" with care" in said.headline) == (verdict == "trust_with_limits")
+        if not said.headline.startswith("People"):
+            assert said.headline.startswith(f"{judge.overall.word}: ")
 
 
 def check_short(found: Audit) -> None:
@@ -158,8 +155,8 @@ def test_of_real_votes_too(real):
 def test_the_demo_names_the_judge_to_use_and_the_one_not_to(demo):
     said = overview_answer(demo)
     assert said.headline == (
-        "Use sim-judge-careful: nearly always right, ignores order, honest about doubt. "
-        "Do not use sim-judge-first-slot."
+        "May decide: sim-judge-careful is nearly always right, ignores order and is honest about "
+        "doubt. Not for decisions: sim-judge-first-slot."
     )
     refused = [j.judge for j in demo.judges if j.overall.verdict == "do_not_trust"]
     assert refused == ["sim-judge-first-slot"]

@@ -290,7 +290,7 @@ def test_long_audits_are_shortened(demo: core.use.one_call.ShownAudit) -> None:
     said = f"… {len(whole)} lines have every check and table: audit --all, or to_text(audit)."
     assert lines[-1] == said
     assert lines[:2] == whole[:2]
-    assert lines[0].startswith("Use sim-judge-careful: ")
+    assert lines[0].startswith("May decide: sim-judge-careful ")
     judges = [judge.judge for judge in demo.judges if judge.rater_type != "human"]
     start = lines.index("Judges, best first") + 1
     for line, judge in zip(lines[start:], judges, strict=False):
@@ -303,10 +303,10 @@ def test_long_audits_are_shortened(demo: core.use.one_call.ShownAudit) -> None:
 
 
 def test_repr_is_short(demo: core.use.one_call.ShownAudit) -> None:
-    assert repr(demo).startswith("<Audit of 7 judges, 56,623 votes: Use sim-judge-careful: ")
+    assert repr(demo).startswith("<Audit of 7 judges, 56,623 votes: May decide: sim-judge-careful ")
     assert len(repr(demo)) <= 500
     alone = audit(b"item_id,judge,vote\nq1,j,1\n")
-    assert repr(alone).startswith("<Audit of 1 judge, 1 vote: Whether to use j ")
+    assert repr(alone).startswith("<Audit of 1 judge, 1 vote: Cannot say yet: ")
     long = audit(pd.DataFrame(rows(12, tuple(f"{'name ' * 40}{i}" for i in range(4)))), splits=0)
     assert len(repr(long)) <= 500
 
@@ -314,7 +314,7 @@ def test_repr_is_short(demo: core.use.one_call.ShownAudit) -> None:
 def test_a_notebook_shows_answer_picture_and_table(demo: core.use.one_call.ShownAudit) -> None:
     html = demo._repr_html_()
     assert len(html.encode()) < 20_000
-    assert "Do not use sim-judge-first-slot" in html
+    assert "Not for decisions: sim-judge-first-slot" in html
     assert html.count("<rect ") == 7
     assert html.count("<tr>") == 8
     accuracy = demo.judges["sim-judge-careful"].accuracy.value

@@ -28,6 +28,8 @@ from core.auditing.checks import CHECKS as ALL_CHECKS
 from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
+from core.questions.accuracy.results import CREDIT
+from core.questions.agreement.results import PEOPLE_RATE
 from core.schema import COLUMN_NAMES, VOTES, Selection
 from core.store import Store
 
@@ -266,7 +268,7 @@ def test_each_draw_is_audited_as_if_it_were_alone():
             alone.judge,
             sorted(alone.other_people),
         )
-        assert evidence.people_rate == alone.people_rate
+        assert evidence[PEOPLE_RATE] == alone[PEOPLE_RATE]
         for check, result in expected.items():
             assert results[check].sentence == result.sentence
 
@@ -382,7 +384,7 @@ def test_people_are_not_graded_against_gold_of_their_own_votes():
         assert results["accuracy"].grade == "unknown"
         assert not results["accuracy"].applicable
         assert "gold is made of the people's votes" in results["accuracy"].sentence
-        assert evidence.reference != "gold"
+        assert evidence[CREDIT] is None or evidence.own_gold is not None
     honest = replace(own, gold="balanced", people_accuracy=0.9)
     for evidence, results in audited(honest, seed=16):
         assert results["accuracy"].grade == "ok", evidence.judge

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +24,8 @@ from core.finding.check import (
     grade_signed,
     p_value,
 )
+from core.questions.accuracy.results import BLIND_RULE
+from core.questions.agreement.results import CREDIT_BY_PEOPLE, PEOPLE_RATE
 from core.stats.estimate import Estimate
 
 
@@ -156,7 +157,7 @@ GOOD = dict.fromkeys(NAMES, "ok")
 
 def beside(credit=None, rate=None, rule=None):
     """What the overall verdict asks of the evidence beside results."""
-    return SimpleNamespace(credit_by_people=credit, people_rate=rate, blind_rule=rule)
+    return {CREDIT_BY_PEOPLE: credit, PEOPLE_RATE: rate, BLIND_RULE: rule}
 
 
 def results(grades, low):

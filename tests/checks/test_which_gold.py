@@ -76,7 +76,7 @@ def test_gold_that_is_all_ties_is_named(tmp_path: Path) -> None:
     rows = [f"i{k},a,b,j,1,{order},0" for k in range(100) for order in ("ab", "ba")]
     audit = audited(tmp_path, rows, PLACED)
     assert said(audit, "accuracy") == "Accuracy is unknown: every gold label is a tie."
-    assert "it was compared with gold that is all ties" in headline(audit)
+    assert "j was compared with gold that is all ties" in headline(audit)
 
 
 def test_a_place_that_matters_only_where_gold_ties_is_no_failure(tmp_path: Path) -> None:

@@ -356,7 +356,7 @@ def test_what_was_read_names_the_judge_and_all_that_was_left_out(tmp_path, capsy
     file.write_text("item_id,vote\n1,1\n1,1\n2,-1\n3,?\n4,\n", encoding="utf-8")
     assert main(["audit", str(file)]) == 0
     answer, *rest = capsys.readouterr().out.splitlines()
-    assert answer.startswith("Whether to use pairs-score cannot be said yet")
+    assert answer.startswith("Cannot say yet:")
     (read,) = (line for line in rest if line.startswith("Judges: "))
     assert "Judges: 1 (pairs-score, in no column); votes: 2;" in read
     assert "without a vote: 1; rejected rows: 1; duplicates left out: 1." in read

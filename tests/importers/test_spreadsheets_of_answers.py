@@ -81,7 +81,6 @@ def test_two_scales_are_refused_with_how_to_make_them_one():
     [
         (("GPT-4 choice", "human choice"), SIDES),
         (("gpt-4 preferred", "human preferred"), [("0", "1"), ("1", "1")] * 10),
-        (("llm better", "expert better"), WORDS),
         (("claude says", "human says"), SIDES),
         (("judge_id", "annotator_id"), NUMBERS),
         (("llm confidence", "human confidence"), NUMBERS),
@@ -152,17 +151,23 @@ def test_columns_of_several_people_beside_a_judge_are_peoples_votes():
     (reading,) = read([("sheet.csv", sheet(("gpt", "human 1", "human 2"), rows))])
     kinds = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
     assert kinds == {("gpt", "llm"), ("human 1", "human"), ("human 2", "human")}
-    # Beside votes in rows they are named, and not taken.
+    # Beside votes in rows too.
     beside = [("gpt", *row) for row in rows]
     (long,) = read([("sheet.csv", sheet(("judge", "vote", "human 1", "human 2"), beside))])
-    assert any("--map gold=COLUMN" in note for note in long.notes)
+    assert {(row["judge"], row["rater_type"]) for row in long.votes.to_pylist()} == kinds
+    assert long.votes.num_rows == 60
+
+
+def test_whoever_wrote_verdicts_judged_whatever_the_column_is_called():
+    rows = [("gpt", *pair) for pair in PAIRS]
+    (reading,) = read([("sheet.csv", sheet(("judge", "vote", "annotator"), rows))])
+    assert reading.votes["gold"].to_pylist() == [1, 1, -1, -1] * 5
 
 
 @pytest.mark.parametrize(
     ("head", "rows"),
     [
-        # Who voted, whether a person did, and labels of another kind.
-        (("judge", "vote", "annotator"), [("gpt", *pair) for pair in PAIRS]),
+        # Whether a person voted, and labels of another kind.
         (("judge", "vote", "human"), [("gpt", "1", "1"), ("gpt", "-1", "0")] * 5),
         (("judge", "vote", "human"), [("gpt", "A", "yes"), ("gpt", "B", "no")] * 5),
     ],

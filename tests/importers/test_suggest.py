@@ -106,7 +106,7 @@ def test_a_german_spreadsheet_of_windows_is_read() -> None:
 
 
 def test_german_columns_are_suggested() -> None:
-    rows = "".join(f"f{i};eins {i};zwei {i};A;Max;0,{50 + i};weil\n" for i in range(40))
+    rows = "".join(f"f{i};eins {i};zwei {i};A;Max;0,{50 + i};weil\n" for i in range(19))
     heads = "Frage;Antwort A;Antwort B;Urteil;Gutachter;Sicherheit;Begründung\n"
     assert suggested(heads + rows) == {
         "item_id": "Frage",

@@ -8,7 +8,6 @@ from evidence_of import result
 from raters import rater
 
 from core.finding.check import CheckResult
-from core.finding.evidence import closest_partner
 from core.finding.figure import rater_styles
 from core.questions.agreement import words as sentences
 from core.questions.agreement.figure import (
@@ -26,6 +25,7 @@ from core.questions.agreement.figure import (
 from core.questions.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.questions.agreement.kappa import agreement_matrix
 from core.questions.agreement.reliability import icc, inter_rater_reliability
+from core.questions.agreement.results import closest_partner
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
 

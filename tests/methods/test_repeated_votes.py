@@ -58,7 +58,7 @@ def test_ece_and_th_equal_an_own_calculation(tmp_path):
     assert stated["ece"] != kinds["share", "multi"]["ece"]
 
 
-def test_one_vote_has_no_share_and_a_split_vote_is_a_tie_without_support():
+def test_one_vote_has_no_share_and_a_split_vote_is_a_tie_as_sure_as_either_side():
     counts = VoteCounts(
         comparison=np.arange(3),
         item=np.array([0, 0, 1]),
@@ -68,7 +68,7 @@ def test_one_vote_has_no_share_and_a_split_vote_is_a_tie_without_support():
         gold=np.array([1, 1, -1]),
     )
     found = outcomes_by_share(counts)
-    assert found.confidence.tolist() == [0.0, 1.0]
+    assert found.confidence.tolist() == [0.5, 1.0]
     assert found.correct.tolist() == [0, 1]
     assert found.ties.tolist() == [1, 0]
     assert outcomes_by_share(counts.rows(np.array([True, False, False]))) is None

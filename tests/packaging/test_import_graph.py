@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,6 +28,8 @@ TIERS = (
     ("finding.wording",),
     # How much one view holds.
     ("bounds",),
+    # What a table holds, by evidence.
+    ("reading",),
     # Where votes come from and what is asked of them.
     ("importers", "store", "simulate"),
     # The same questions, asked of other engines.
@@ -266,13 +267,3 @@ def test_a_question_is_entered_from_its_pages_alone(question: str) -> None:
 def test_the_form_of_answers_knows_no_question() -> None:
     named = {name for name in importers_of("", "core/finding") if name.startswith("core.finding.")}
     assert named == FINDINGS_OF
-
-
-@pytest.mark.parametrize("question", ENTERED)
-def test_outputs_name_no_result_of_a_question(question: str) -> None:
-    """They walk over findings."""
-    rooms = import_module(f"core.questions.{question}.question").QUESTION
-    names = {result.name for result in rooms.results}
-    for path in modules("core/reporting"):
-        read = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
-        assert not read & names, path.name

@@ -8,8 +8,10 @@ from ...finding.check import Check, CheckResult, Limits, Unknown, share_span
 from ...finding.evidence import Evidence
 from ...finding.wording import count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
+from ..agreement.results import PEOPLE_RATE
 from ..order.results import OTHER_TERMS
 from .method import SAME_LABEL, BlindRule, OnlyDiffering, exact_by_chance, with_missing_as_ties
+from .results import BLIND_RULE, CATEGORIES, CREDIT, EXACT, WRONG_CATEGORY
 
 LEAST_ACCURACY = 0.60
 """A judge whose share right may be below this is not known to be better than a guess that costs 25
@@ -25,9 +27,9 @@ def _estimate(evidence: Evidence) -> Estimate | Unknown:
             "the votes may say which place won (stability)",
             fault="reverses with the order more than noise can",
         )
-    if evidence.accuracy is None and evidence.has_gold:
+    if evidence[CREDIT] is None and evidence.has_gold:
         return Unknown("every gold label is a tie", fault="was compared with gold that is all ties")
-    right = evidence.accuracy
+    right = evidence[CREDIT]
     if right is not None and (differing := evidence.counted.only_differing) is not None:
         return Unknown(_only_there(differing, right), fault="was labelled only where judges differ")
     return right or Unknown("no comparison that it judged has decided gold")
@@ -70,7 +72,7 @@ def _limits(evidence: Evidence, limits: Limits) -> Limits:
     Caution never falls below .60 and failure never below .50; of two people gold exists only where
     both agree, so their rate says nothing of it.
     """
-    rate = evidence.people_rate
+    rate = evidence[PEOPLE_RATE]
     if evidence.counted.gold != "humans" or rate is None or len(evidence.other_people) < 3:
         return limits
     caution = max(min(limits.caution, rate.value), min(limits.caution, LEAST_OF_PEOPLE))
@@ -87,7 +89,7 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
     said = [result.sentence, _exact(evidence)]
     if with_missing_as_ties(evidence.outputs) is not None:
         said.append("Outputs without a verdict count half.")
-    rate = evidence.people_rate
+    rate = evidence[PEOPLE_RATE]
     if evidence.counted.gold == "humans" and rate is not None:
         said.append(f"A left-out person says what the others say in {percent(rate.value)}.")
         if not people_are_reference(rate):
@@ -103,7 +105,7 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
         )
     if right.has_interval and right.high < 0.5 and result.grade != "unknown":
         said.append("That is worse than guessing.")
-    rule = evidence.blind_rule
+    rule = evidence[BLIND_RULE]
     if rule is not None and not rule.beaten:
         if rule.shown_blind and result.grade in ("ok", "unclear", "warn"):
             said.append(_blind(rule))
@@ -123,10 +125,11 @@ def _at_most_unclear(result: CheckResult, remedy: str) -> CheckResult:
 
 
 def _exact(evidence: Evidence) -> str:
-    if evidence.exact is None or evidence.votes is None:
+    exact = evidence[EXACT]
+    if exact is None or evidence.votes is None:
         return ""
     chance = exact_by_chance(evidence.votes)
-    exactly = percent(evidence.exact.value)
+    exactly = percent(exact.value)
     return f"With ties: {exactly} exactly (without looking: {percent(chance)})."
 
 
@@ -188,14 +191,14 @@ ACCURACY = Check(
 
 
 def _weakest(evidence: Evidence) -> Estimate | Unknown:
-    if not evidence.categories:
+    if not evidence[CATEGORIES]:
         return Unknown("it needs two categories with 30 items of decided gold each", False)
-    return next(iter(evidence.categories.values()))
+    return next(iter(evidence[CATEGORIES].values()))
 
 
 def _category_sentence(evidence: Evidence, weakest: Estimate) -> str:
-    name = next(iter(evidence.categories))
-    rights = evidence.categories.values()
+    categories = evidence[CATEGORIES]
+    name, rights = next(iter(categories)), categories.values()
     shown = sum(right.low >= LEAST_ACCURACY for right in rights)
     swapped = " (are its labels swapped there?)" if weakest.high < 0.5 else ""
     return (
@@ -217,7 +220,7 @@ def _category(check: Check, evidence: Evidence) -> CheckResult:
         if isinstance(weakest, Unknown)
         else check.graded(evidence, weakest)
     )
-    wrong = evidence.wrong_category
+    wrong = evidence[WRONG_CATEGORY]
     if wrong is None or result.grade == "fail":
         return result
     below = percent(evidence.limits["category"].caution)

@@ -8,6 +8,7 @@ from ...finding.check import Check, Grade, Limits, Unknown, differs, points_span
 from ...finding.evidence import Evidence
 from ...finding.wording import count, interval, percent
 from ...stats.estimate import Estimate
+from . import results
 from .steadiness import LEAST_ITEMS
 
 ICC_STRONG = 0.90
@@ -17,7 +18,7 @@ ONE_LABEL = 0.90
 
 
 def _icc(evidence: Evidence) -> Estimate | Unknown:
-    repeats = evidence.repeatability
+    repeats = evidence[results.REPEATABILITY]
     if repeats is None:
         return Unknown("it judged no comparison twice in the same way")
     if repeats.icc_3_k is None:
@@ -28,7 +29,8 @@ def _icc(evidence: Evidence) -> Estimate | Unknown:
 
 
 def _icc_sentence(evidence: Evidence, icc: Estimate) -> str:
-    k = evidence.repeatability.k if evidence.repeatability else 0
+    repeats = evidence[results.REPEATABILITY]
+    k = repeats.k if repeats else 0
     strong = icc.has_interval and icc.low >= ICC_STRONG
     return (
         f"The mean of {k} runs has ICC(3,k) {interval(icc)} on {count(icc.n, 'item')}"
@@ -40,7 +42,8 @@ def _unanimous(evidence: Evidence, _: Estimate, __: Grade) -> str:
     """A judge that nearly always says the same has a low ICC too, so what repeats change is said by
     itself.
     """
-    share = evidence.repeatability.unanimous_share if evidence.repeatability else None
+    repeats = evidence[results.REPEATABILITY]
+    share = repeats.unanimous_share if repeats else None
     return "" if share is None else f"All runs agree on {percent(share)}."
 
 
@@ -70,7 +73,7 @@ REPEATABILITY = Check(
 
 
 def _coin(evidence: Evidence) -> Estimate | Unknown:
-    return evidence.coin_share or Unknown(
+    return evidence[results.COIN_SHARE] or Unknown(
         f"it needs {LEAST_ITEMS} items with four votes in one order, or two in each, and a judge "
         "that is steady on most"
     )
@@ -108,14 +111,14 @@ def _beside_people(evidence: Evidence) -> Estimate | Unknown:
     """Against a left-out person, where there is no gold; with another judge it is described, not
     graded.
     """
-    against_people = None if evidence.counted.gold == "humans" else evidence.beside_people
+    against_people = None if evidence.counted.gold == "humans" else evidence[results.BESIDE_PEOPLE]
     if against_people is not None:
         if not evidence.has_gold:
             return against_people
         said = _people_sentence(evidence, against_people)
         return Unknown(f"there is gold; {said[0].lower()}{said[1:]}", False)
     agreed, judge = evidence.counted.agreement, evidence.judge
-    pair = evidence.partner
+    pair = evidence[results.PARTNER]
     if pair is None:
         shared = "" if len(agreed.judges) < 2 else " on the same comparisons"
         return Unknown(f"no other judge voted{shared}")
@@ -147,7 +150,7 @@ def _people_sentence(_: Evidence, against_people: Estimate) -> str:
 
 
 def _people_rate(evidence: Evidence, _: Estimate, __: Grade) -> str:
-    rate = evidence.people_rate
+    rate = evidence[results.PEOPLE_RATE]
     if rate is None:
         return ""
     if rate.low <= 0.5:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...auditing.overall import NAMED
 from ...finding.answer import (
     Answer,
     Found,
@@ -23,7 +22,16 @@ from ...finding.answer import (
 )
 from ...finding.check import CheckResult, combined
 from ...finding.tables import TEXT, Column, frame
-from ...finding.wording import SAYS, count, interval, percent, percent_span, signed, signed_ends
+from ...finding.wording import (
+    NAMED,
+    SAYS,
+    count,
+    interval,
+    percent,
+    percent_span,
+    signed,
+    signed_ends,
+)
 from ...stats.estimate import Estimate
 from ..accuracy.confusion_matrix import Confusion, commonest_error
 from .judge_vs_human import RULES, JudgeVsHuman, Rule

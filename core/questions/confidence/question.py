@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from ...finding.answer import Answer
-from ...finding.question import Finding, Folded, Picture, Question, Table
+from ...finding.question import Finding, Folded, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
 from .calibration_error import by_chance
@@ -66,7 +66,7 @@ def _failed(findings: Sequence[Finding]) -> Picture | None:
     return Picture(caption, partial(_drawn, bins)) if bins else None
 
 
-def _section(findings: Sequence[Finding]) -> Iterator[Table | Folded | Picture]:
+def _section(findings: Sequence[Finding]) -> Iterator[Part]:
     bins = _bins(findings)
     if not bins:
         return

@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
-from .selective import share_behind
 
 SHARE_KIND = "multi"
 """What [TH] calls confidence from several outputs of one prompt."""
@@ -18,16 +17,19 @@ def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
     """The majority label of each repeated comparison as one verdict, as sure as its share of votes.
 
     confidence = votes for the modal label / n over comparisons with gold and n ≥ 2 votes; without a
-    unique mode the label is a tie, as sure as the share of votes for a tie. Comparisons of one item
-    with the same confidence share a row. None if no comparison with gold has two votes.
+    unique mode the label is a tie, as sure as the share of any of its modes. Comparisons of one
+    item with the same confidence share a row. None if no comparison with gold has two votes.
+
+    [TH] §3 asks how many outputs agree; four votes for each side agree by half. The share of votes
+    for the tie itself, none of eight, would be a confidence of 0, and count as nearly certain.
 
     >>> counts = VoteCounts(
-    ...     comparison=np.arange(2), item=np.arange(2), plus=np.array([3, 1]),
-    ...     tie=np.array([0, 0]), minus=np.array([1, 7]), gold=np.array([1, 1]),
+    ...     comparison=np.arange(3), item=np.arange(3), plus=np.array([3, 1, 4]),
+    ...     tie=np.array([0, 0, 0]), minus=np.array([1, 7, 4]), gold=np.array([1, 1, 0]),
     ... )
     >>> found = outcomes_by_share(counts)
     >>> found.confidence.tolist(), found.correct.tolist()
-    ([0.75, 0.875], [1, 0])
+    ([0.75, 0.875, 0.5], [1, 0, 1])
 
     Source: [TH] §3, multiple prompting from repeats of one prompt.
     """
@@ -36,7 +38,8 @@ def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
         return None
     right = known.label == known.gold
     tied = ~right & (known.label == 0)
-    (code,), shares = value_codes([share_behind(known)])
+    most = np.maximum(np.maximum(known.plus, known.tie), known.minus)
+    (code,), shares = value_codes([most / known.n])
     about, row, n = distinct(known.item * len(shares) + code)
     return OutcomeCounts(
         item=about // len(shares),

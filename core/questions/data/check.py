@@ -10,10 +10,12 @@ from ...finding.wording import count, percent
 from ...schema import RowsRead
 from ...stats.estimate import Estimate
 from ...stats.intervals import n_distinct
+from ..accuracy.method import missing_outputs
 
 
 def _missing(evidence: Evidence) -> Estimate | Unknown:
-    return evidence.missing or Unknown("it has no output with a vote")
+    missing = missing_outputs(evidence.votes, evidence.outputs, level=evidence.level)
+    return missing or Unknown("it has no output with a vote")
 
 
 def _holds(evidence: Evidence) -> str:

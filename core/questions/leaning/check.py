@@ -9,13 +9,14 @@ from ...finding.evidence import Evidence
 from ...finding.wording import percent
 from ...records import NO_GOLD
 from ...stats.estimate import Estimate
+from . import results
 from .changes import Change
 
 ONE_SIDED = "nearly always prefers one side, and mere errors would look like a preference"
 
 
 def _tie_gap(evidence: Evidence) -> Estimate | Unknown:
-    gap = evidence.tie_gap
+    gap = evidence[results.TIE_GAP]
     return gap or Unknown("no comparison that it judged has a gold label")
 
 
@@ -48,12 +49,13 @@ TIES = Check(
 
 
 def _length(evidence: Evidence) -> Estimate | Unknown:
-    lengths = evidence.counted.lengths.get(evidence.judge)
+    lengths = evidence.lengths
     if lengths is None:
         return Unknown("there is no length or text")
     if not (lengths.gold != NO_GOLD).any():
         return Unknown("there is no gold label on responses of different length")
-    beyond = evidence.length.beyond_gold if evidence.length else None
+    length = evidence[results.LENGTH]
+    beyond = length.beyond_gold if length else None
     return beyond or Unknown(f"gold {ONE_SIDED}")
 
 
@@ -89,7 +91,7 @@ LENGTH = Check(
 
 
 def _family(evidence: Evidence) -> Estimate | Unknown:
-    own = evidence.own_family
+    own = evidence[results.OWN_FAMILY]
     if own is None:
         return Unknown("no family was named")
     if not own.met:
@@ -98,7 +100,8 @@ def _family(evidence: Evidence) -> Estimate | Unknown:
 
 
 def _reference(evidence: Evidence) -> str:
-    by_gold = evidence.own_family is None or evidence.own_family.against == "gold"
+    own = evidence[results.OWN_FAMILY]
+    by_gold = own is None or own.against == "gold"
     return "gold" if by_gold else "the majority of the other judges"
 
 
@@ -136,16 +139,16 @@ def _robustness(check: Check, evidence: Evidence) -> CheckResult:
     An attack is graded on one side, by the limits of robustness; a change of both sides by those of
     `flip_excess`.
     """
-    results = [_of_change(check, evidence, change) for change in evidence.changes]
-    if not results:
+    of_each = [_of_change(check, evidence, change) for change in evidence[results.CHANGES]]
+    if not of_each:
         return check.unknown(evidence, Unknown("no item was judged again with a change"))
-    graded = [result for result in results if result.grade != "unknown"] or results
+    graded = [result for result in of_each if result.grade != "unknown"] or of_each
     worst = graded[0]
     for result in graded[1:]:
         if result.grade == worst.grade and _size(result) > _size(worst):
             worst = result
         worst = worse(worst, result)
-    return replace(worst, sentence=" ".join(result.sentence for result in results))
+    return replace(worst, sentence=" ".join(result.sentence for result in of_each))
 
 
 def _size(result: CheckResult) -> float:

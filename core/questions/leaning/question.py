@@ -2,7 +2,85 @@
 
 from __future__ import annotations
 
-from ...finding.question import Question
-from . import check
+import math
+from typing import Any
 
-QUESTION = Question(name="leaning", place=50, title="What it favours", checks=check.CHECKS)
+from ...finding.fields import ends
+from ...finding.question import Finding, Question
+from ...finding.wording import ONE_ITEM
+from ...stats.estimate import Estimate
+from . import check
+from .results import CHANGES, LENGTH, OWN_FAMILY
+
+
+def _unknown(finding: Finding) -> dict[str, str]:
+    reasons = {}
+    length, family = finding[LENGTH], finding[OWN_FAMILY]
+    if length is None:
+        reasons["length"] = "no vote decides between responses of known, different length"
+    elif length.beyond_gold is None:
+        reasons["length beyond gold"] = (
+            "gold prefers the longer, or the shorter, response nearly always"
+        )
+    if family is None:
+        reasons["own family"] = "no family was named"
+    elif family.difference is None:
+        reasons["own family beyond gold"] = (
+            "it met too few models of its family, or one side nearly always won"
+        )
+    if not finding[CHANGES]:
+        reasons["robustness"] = "no item was judged again with a change"
+    for change in finding[CHANGES]:
+        if change.effect is None:
+            reasons[f"effect of {change.name}"] = (
+                "it has no repeats in one order, and flips may be noise"
+            )
+        elif not change.effect.has_interval:
+            reasons[f"interval of the effect of {change.name}"] = ONE_ITEM
+    return reasons
+
+
+def _length(finding: Finding) -> dict[str, Any] | None:
+    """How often the longer response is preferred, and by how much more than gold on
+    balanced items.
+    """
+    length = finding[LENGTH]
+    if length is None:
+        return None
+    beyond = length.beyond_gold or Estimate(math.nan)
+    return {
+        "longer": length.longer_rate.value,
+        "gold_longer": length.gold_rate,
+        "difference": beyond.value,
+        "low": beyond.low,
+        "high": beyond.high,
+        "n": beyond.n or length.items,
+    }
+
+
+def _own_family(finding: Finding) -> dict[str, Any] | None:
+    family = finding[OWN_FAMILY]
+    return (
+        None
+        if family is None
+        else ends(family.difference, "difference") | {"against": family.against}
+    )
+
+
+def _changes(finding: Finding) -> dict[str, Any] | None:
+    """Net flips by each change, and of what kind it is."""
+    return {
+        change.name: ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
+        for change in finding[CHANGES]
+    } or None
+
+
+QUESTION = Question(
+    name="leaning",
+    place=50,
+    title="What it favours",
+    checks=check.CHECKS,
+    results=(LENGTH, OWN_FAMILY, CHANGES),
+    document={"length": _length, "own_family": _own_family, "robustness": _changes},
+    unknown={95: _unknown},
+)

@@ -9,7 +9,7 @@ from typing import Any
 from ...finding.answer import Answer, bad, difference
 from ...finding.check import GRADES
 from ...finding.fields import written
-from ...finding.question import Finding, Picture, Question, Table
+from ...finding.question import Finding, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
 from .results import POSITION, SLOT_GAIN, SLOTS_DIFFER
@@ -77,7 +77,7 @@ def _failed(name: str, caption: str, findings: Sequence[Finding]) -> Picture | N
     return Picture(f"{caption}: {names}", partial(_drawn, name, rows)) if rows else None
 
 
-def _section(findings: Sequence[Finding]) -> Iterator[Table | Picture]:
+def _section(findings: Sequence[Finding]) -> Iterator[Part]:
     rows = [each for each in findings if each[POSITION]]
     if not rows:
         return
@@ -105,7 +105,7 @@ QUESTION = Question(
     section_place=75,
     checks=check.CHECKS,
     results=(POSITION, SLOT_GAIN, SLOTS_DIFFER),
-    own_counts=("positions",),
+    own_counts={"positions": (POSITION, SLOT_GAIN, SLOTS_DIFFER)},
     document={"position": lambda finding: written(finding[POSITION], FIELDS)},
     unknown={70: _unknown},
     said=_said,

@@ -10,6 +10,7 @@ from core.finding.check import GRADES, CheckResult
 from core.questions.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.questions.agreement.kappa import AgreementMatrix
 from core.questions.agreement.reliability import Repeatability
+from core.questions.agreement.results import BESIDE_PEOPLE, PARTNER, REPEATABILITY
 from core.questions.agreement.words import agreement, agreement_answer
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
@@ -59,12 +60,12 @@ def read_results() -> Results:
     humans = [name for name in counts if name in people]
     of_all = evidence.counted(selection, options)
     repeated = {
-        name: repeats for name in counts if (repeats := of_all.of(name).repeatability) is not None
+        name: repeats for name in counts if (repeats := of_all.of(name)[REPEATABILITY]) is not None
     }
     beside_people = cached.computed(
         "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
-    partners = {name: of_all.of(name).partner for name in counts}
+    partners = {name: of_all.of(name)[PARTNER] for name in counts}
     kappas = {
         name: pair.kappa.value if pair and pair.kappa else 0.0 for name, pair in partners.items()
     }
@@ -94,7 +95,7 @@ def read_results() -> Results:
         beside_people=beside_people,
         checks=checks,
         found=by_check,
-        against_people={name: of_all.of(name).beside_people for name in counts},
+        against_people={name: of_all.of(name)[BESIDE_PEOPLE] for name in counts},
         least_agreeing=listed[0],
         listed=listed,
     )

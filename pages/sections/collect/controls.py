@@ -31,6 +31,7 @@ DATASET, FILE = "a data set", "a file"
 LABELS = {
     "pairwise votes": "pairwise",
     "greedy pair": "greedy",
+    "pass or fail": "pass",
     "direct scores, 1 to 10": "score",
     "listwise orders": "listwise",
     "USC over stored votes": "usc",

@@ -13,6 +13,7 @@ import streamlit as st
 from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, Question, ReadOptions, inspect
+from core.importers.by_plan import answered
 from core.importers.columns import SCALE_MEANINGS, cut
 from core.importers.layouts import DIRECT, SHAPES
 from core.importers.options import SCORE_COLUMNS
@@ -129,6 +130,46 @@ def look_at(file: UploadedFile | Table, options: ReadOptions) -> Inspection | Ap
     return cached.kept(file.file_id, kind, options, look)
 
 
+MOST_ANSWERS = 4
+
+
+def plan_options(file: UploadedFile | Table, looks: Inspection, format: str) -> ReadOptions | None:
+    """Options of a table that is read by what its columns hold: what the plan asks is chosen here;
+    None while a question is open.
+    """
+    key = file.file_id
+    said: list[str] = []
+    for number in range(MOST_ANSWERS):
+        if not looks.questions:
+            break
+        question = looks.questions[0]
+        meaning = dict(question.choices)
+        # The text quotes the file.
+        st.text(question.text)
+        chosen = st.selectbox(
+            "Answer",
+            list(meaning),
+            None,
+            format_func=meaning.__getitem__,
+            placeholder="choose",
+            key=f"{key}-asked-{number}-{question.text}",
+        )
+        if chosen is None:
+            _first_rows(looks, key)
+            return None
+        said.append(chosen)
+        found = look_at(file, replace(answered(" ".join(said)), format=format))
+        if isinstance(found, AppellateError):
+            st.text(render(found, OPTIONS))
+            return None
+        looks = found
+    for note in looks.notes:
+        st.text(note)
+    with st.expander("First rows"):
+        _first_rows(looks, key)
+    return replace(answered(" ".join(said)), format=format)
+
+
 def table_options(
     file: UploadedFile | Table,
     looks: Inspection,
@@ -150,7 +191,7 @@ def table_options(
         format_func=LAYOUTS.__getitem__,
         key=f"{key}-layout",
     )
-    options = ReadOptions(format=format, layout=layout)
+    options = ReadOptions(format=format, layout=layout, reader="old")
     if layout != looks.layout:
         found = look_at(file, options)
         if isinstance(found, AppellateError):

@@ -22,6 +22,7 @@ from core.importers import (
     read_back,
     with_votes,
 )
+from core.importers.by_plan import PLAN
 from core.importers.join import join_labels
 from core.importers.same_items import as_one
 from core.importers.sheet import ANSWERS
@@ -29,7 +30,15 @@ from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
-from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
+from pages.sections.data.columns import (
+    OPTIONS,
+    TABLE,
+    Table,
+    look_at,
+    plan_options,
+    row_options,
+    table_options,
+)
 from pages.shared import cached, numbers, uploads, widgets
 
 if TYPE_CHECKING:
@@ -235,7 +244,19 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         if isinstance(looks, AppellateError):
             head.text(render(looks, OPTIONS))
             return None
-        if looks.layout == "native":
+        if looks.layout == PLAN and row[1].toggle(
+            "Choose the columns by hand", key=f"{key}-by-hand"
+        ):
+            looks = look_at(file, ReadOptions(format=format, reader="old"))
+            if isinstance(looks, AppellateError):
+                head.text(render(looks, OPTIONS))
+                return None
+        if looks.layout == PLAN:
+            chosen = plan_options(file, looks, format)
+            if chosen is None:
+                return None
+            options = chosen
+        elif looks.layout == "native":
             head.caption(f"Recognised: {formats()[looks.format]}")
             options = ReadOptions(format=format, mapping=_named(looks, row[1], key))
         else:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.finding.tables import frame
+from core.questions.agreement.results import REPEATABILITY
 from core.questions.boards import by_anchor
 from core.questions.boards import words as sentences
 from core.questions.boards.anchored import Board
@@ -219,7 +220,7 @@ def _by_anchor(state: PageState) -> None:
 def _summary(state: PageState) -> by_anchor.AnchorSummary:
     boards = boards_of_anchors(state)
     counted = evidence.counted(state.selection, current_options())
-    repeated = {judge: counted.of(judge).repeatability for judge in state.pairs if judge}
+    repeated = {judge: counted.of(judge)[REPEATABILITY] for judge in state.pairs if judge}
     first = {anchor: of_anchor[0].board for anchor, of_anchor in boards.items()}
     pooled = pairs_within(state.selection)[0][None]
     swap = anchor_swap(pooled, anchors=tuple(boards), prior=state.prior, boards=first)

@@ -11,6 +11,7 @@ from core.auditing.overall import SIGNS, because, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
 from core.questions.accuracy.method import by_category
+from core.questions.accuracy.results import CREDIT, EXACT
 from core.questions.confidence.results import CALIBRATION, DISCRIMINATION
 from core.questions.labels.rules import dummies
 from core.questions.order.results import POSITION
@@ -90,9 +91,9 @@ def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
     auroc = judge[DISCRIMINATION]
     name, calibration, position = judge.judge, judge[CALIBRATION], judge[POSITION]
     verdict = f"{SIGNS[state.grade(name)]} {state.found.overall[name].verdict.replace('_', ' ')}"
-    credit = judge.direction.credit if judge.direction else None
+    credit, exact = judge[CREDIT], judge[EXACT]
     row = _row(name, judge.rater_type, verdict, judge.votes.n, credit)
-    row["exact"] = judge.exact.value if judge.exact else None
+    row["exact"] = exact.value if exact else None
     row["ECE"] = calibration.ece if calibration else None
     row["AUROC"] = auroc.value if auroc else None
     row["flips"] = position.flip_rate.value if position and position.flip_rate else None

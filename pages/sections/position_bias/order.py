@@ -13,6 +13,7 @@ from core.errors import NoUsableVotes
 from core.finding.answer import Answer
 from core.finding.check import GRADES, CheckResult, combined
 from core.finding.tables import Column, frame_of
+from core.questions.leaning.results import LENGTH
 from core.questions.order import figure as plots
 from core.questions.order import words as sentences
 from core.questions.order.balance import order_balance
@@ -273,7 +274,7 @@ def length_section(state: PageState) -> None:
     st.subheader("Does the longer response win?", anchor=False)
     options = current_options()
     of_all = evidence.counted(state.selection, options)
-    lengths = {name: of_all.of(name).length for name in state.order.all(state.results)}
+    lengths = {name: of_all.of(name)[LENGTH] for name in state.order.all(state.results)}
     measured = {name: length for name, length in lengths.items() if length is not None}
     if not measured:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")

@@ -1,0 +1,331 @@
+"""Which of two readings of a table is taken: that of its names, or that of a plan by evidence.
+
+A file of canonical columns whose cells can all be read is read by its names, and so is any of which
+both say the same. Where they differ the plan decides, and where it asks, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import AmbiguousLabels
+from ..options import add_flags, from_flags
+from ..reading.mapping import Said
+from ..reading.plan import Plan as Evidence
+from ..reading.plan import make_plan
+from ..reading.rows import Rows, rows_of
+from ..reading.walk import Table
+from ..reading.walk import read as walk
+from ..schema import SCORES, ImportResult
+from .columns import Rejects, encode_cells
+from .layouts import DIRECT, VOTE_COLUMNS
+from .options import Inspection, Question, ReadOptions
+from .source import Source, stem_of
+from .tables import TextTable
+
+MOST_CELLS = 3_000_000
+"""Cells of a table up to which a plan is made of it."""
+FEWEST = 20
+"""Rows from which a plan decides."""
+_ONLY_BY_NAMES = (
+    "labels",
+    "gold_labels",
+    "layout",
+    "metrics",
+    "votes_of",
+    "cluster",
+    "tie_margin",
+    "confidence_scale",
+)
+TOOLS = frozenset({"ragas", "mlflow"})
+"""Judges that are called as the tool whose columns a table has."""
+_CANONICAL = ({"item_id", "judge", "vote"}, {"item_id", "judge", "score"})
+
+
+def wanted(options: ReadOptions) -> bool:
+    """Whether options leave it open how a table is read."""
+    default = ReadOptions()
+    return (
+        options.reader == "auto"
+        and options.format == "auto"
+        and all(getattr(options, name) == getattr(default, name) for name in _ONLY_BY_NAMES)
+    )
+
+
+def said_by(options: ReadOptions) -> Said:
+    """What options say, in the terms of a plan."""
+    named = {role: name for role, name in options.mapping if name and not name.startswith("=")}
+    return Said(
+        mapping=named,
+        orders=options.orders,
+        runs=options.runs,
+        judges=options.judges,
+        people=options.people,
+        labels=dict(options.label_map),
+        position=dict(options.position),
+        refers=options.label_refers,
+        unit=options.unit,
+        unused=options.unused,
+        metrics=options.metrics,
+        table=options.file_table,
+    )
+
+
+def tables_of(source: Source, table: TextTable | None) -> list[Table]:
+    """Tables of a file: the one that was read, or all that a walk through it finds."""
+    if table is not None and source.kind != "json":
+        cells = [column.to_pylist() for column in table.columns.values()]
+        rows = [list(row) for row in zip(*cells, strict=True)]
+        return [Table(source.stem, list(table.columns), rows)]
+    if source.path or len(source.data) > 20 * MOST_CELLS:
+        return []
+    try:
+        return walk(source.text(), source.stem, is_json=source.kind == "json")
+    except (ValueError, RecursionError):
+        return []
+
+
+def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
+    """The plan by evidence of a file; None where none is made."""
+    tables = tables_of(source, table)
+    # A few rows are too little evidence to say otherwise than names, or than a refusal.
+    if max((len(each.rows) for each in tables), default=0) < FEWEST:
+        return None
+    return make_plan(tables, source.stem, said_by(options))
+
+
+def is_large(table: TextTable) -> bool:
+    """Whether a table has too many cells for a plan."""
+    return len(table.row) * max(len(table.columns), 1) > MOST_CELLS
+
+
+def is_canonical(columns: Any) -> bool:
+    """Whether columns have the names of the canonical form."""
+    return any(needed <= set(columns) for needed in _CANONICAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A table in canonical columns that a plan made, and how it is read."""
+
+    table: TextTable
+    scores: bool
+    options: ReadOptions
+
+
+def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> Planned:
+    """The rows of an admitted plan as a table of canonical columns.
+
+    origin : the table that the plan is of, whose rows keep their numbers and what of them could
+        not be read.
+    """
+    assert plan.table is not None
+    rows = rows_of(plan, people_as_gold=True)
+    scores = plan.form == "scores"
+    known = SCORES.names if scores else VOTE_COLUMNS
+    rejects = Rejects()
+    number = np.arange(len(plan.table.rows) + 1)
+    if origin is not None and len(origin.row) == len(plan.table.rows):
+        number[1:] = origin.row
+        rejects = copy.deepcopy(origin.rejects)
+    lost = len({row for row, *_ in rows.rejected}) + len(rejects)
+    for row, column, cell, why in rows.rejected:
+        rejects.add(int(number[row]), column, cell, why)
+    columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
+    columns |= {name: encode_cells(cells) for name, cells in _others(plan, rows, known).items()}
+    mapping = tuple((name, name if name in rows.columns else "") for name in known)
+    mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
+    said = {role: text for role, text in options.mapping if text.startswith("=")}
+    mapping = tuple((name, said.get(name, theirs)) for name, theirs in mapping)
+    table = TextTable(
+        columns=columns,
+        row=number[np.array(rows.row, dtype=np.int64)].astype(np.int32),
+        rejects=rejects,
+        rows=len(rows.row) + lost,
+        notes=tuple(dict.fromkeys((*plan.sentences(), *plan.notes, *rows.notes))),
+    )
+    plain = replace(
+        ReadOptions(),
+        mapping=mapping,
+        dataset=options.dataset,
+        rater_type=options.rater_type,
+        lower_is_better=tuple(dict.fromkeys((*options.lower_is_better, *plan.lower_is_better))),
+        max_bytes=options.max_bytes,
+        # What names a place was turned to the name of the answer.
+        label_refers=None if scores else "model",
+    )
+    return Planned(table, scores, plain)
+
+
+_FILLED = frozenset({"dataset", "rater_type", "status", "run", "repeat"})
+
+
+def _others(plan: Evidence, rows: Rows, known: tuple[str, ...]) -> dict[str, list[str | None]]:
+    """Columns without a role, beside each judgement of their row."""
+    assert plan.table is not None
+    unused = {each.name for each in plan.columns if each.role == "not used"}
+    at = {
+        name: i for i, name in enumerate(plan.table.columns) if name in unused and name not in known
+    }
+    cells = plan.table.rows
+    return {name: [cells[row - 1][i] for row in rows.row] for name, i in at.items()}
+
+
+PLAN = "plan"
+"""Layout of an inspection of a file that is read by a plan."""
+_MEANT = {"item": "item_id", "person's": "gold", "not used": ""}
+"""Roles of a plan that have another name among the canonical columns."""
+
+
+class PlanAsks(AmbiguousLabels):
+    """A plan leaves open what only the owner of the file knows."""
+
+    def __init__(self, plan: Evidence, name: str) -> None:
+        self.plan = plan
+        asked = " ".join(
+            f"{question.text} "
+            + "; ".join(f"{option} ({meaning})" for option, meaning in question.choices)
+            + "."
+            for question in plan.questions
+        )
+        super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
+
+
+def mapping_of(plan: Evidence) -> dict[str, str]:
+    """Canonical column → the file's; several that are read alike stand together."""
+    verdict = "score" if plan.form == "scores" else "vote"
+    mapping: dict[str, str] = {}
+    for column in plan.columns:
+        role = _MEANT.get(column.role, verdict if column.role == "judge's" else column.role)
+        if role:
+            mapping[role] = f"{mapping[role]}, {column.name}" if role in mapping else column.name
+    return mapping
+
+
+def look(plan: Evidence, name: str, notes: Sequence[str] = ()) -> Inspection:
+    """What a file looks like that a plan reads, or asks about."""
+    assert plan.table is not None
+    cells = plan.table.rows[:20]
+    return Inspection(
+        name=name,
+        format=DIRECT.format if plan.form == "scores" else "canonical",
+        layout=PLAN,
+        kind=plan.form or "votes",
+        columns=tuple(plan.table.columns),
+        head=tuple(tuple(cell or "" for cell in row) for row in cells),
+        mapping=mapping_of(plan),
+        questions=tuple(
+            Question(option=PLAN, text=asked.text, choices=asked.choices)
+            for asked in plan.questions
+        ),
+        notes=tuple(notes) or tuple(plan.sentences()),
+    )
+
+
+def answered(words: str) -> ReadOptions:
+    """The options that answers say, as they are typed (`--label-refers slot`)."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_flags(parser, ReadOptions)
+    return from_flags(ReadOptions, parser.parse_args(shlex.split(words)))
+
+
+def facts(result: ImportResult) -> tuple[object, ...]:
+    """What two readings must share to be the same one."""
+    votes = result.votes
+    n = votes.num_rows
+
+    def column(name: str) -> list[Any]:
+        return votes[name].to_pylist() if name in votes.column_names else [None] * n
+
+    kinds = column("rater_type")
+    people = [kind == "human" for kind in kinds]
+    value = column("score" if result.kind == "scores" else "vote")
+
+    def of(values: list[Any], *, human: bool) -> list[str]:
+        pairs = zip(values, people, strict=True)
+        return sorted(str(v) for v, theirs in pairs if v is not None and theirs == human)
+
+    gold = column("gold")
+    order = column("position")
+    return (
+        result.kind,
+        len(set(of(column("judge"), human=False))),
+        len(set(of(column("judge"), human=True))),
+        len(set(column("item_id"))),
+        sorted(
+            str(v) for v, human in zip(value, people, strict=True) if v is not None and not human
+        ),
+        sorted(str(v) for v, human in zip(value, people, strict=True) if v is not None and human),
+        sorted(str(v) for v in gold if v is not None),
+        sorted(str(v) for v in order if v is not None),
+        len(set(column("metric"))),
+        sorted({str(v) for name in ("model_a", "model_b", "model") for v in column(name) if v}),
+    )
+
+
+def of_people(result: ImportResult) -> bool:
+    """Whether all judgements of a reading are people's."""
+    votes = result.votes
+    return "rater_type" in votes.column_names and votes["rater_type"].unique().to_pylist() == [
+        "human"
+    ]
+
+
+def names_stand(
+    table: TextTable, result: ImportResult | None, options: ReadOptions, error: Exception | None
+) -> bool:
+    """Whether a reading by names is taken without a plan: its names are canonical and each cell can
+    be read or one is asked about, they are those of a tool's output, it is of people alone, or
+    options say how it is read.
+    """
+    if result is None:
+        asks = isinstance(error, AmbiguousLabels)
+        return asks and table.delimited and is_canonical(table.columns)
+    if options.mapping or options.rater_type is not None:
+        return not by_evidence(options)
+    if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
+        return True
+    whole = not result.rejects.num_rows
+    return whole and (of_people(result) or is_canonical(table.columns))
+
+
+def by_evidence(options: ReadOptions) -> bool:
+    """Whether an option is one that only a plan knows."""
+    names = ("orders", "runs", "people", "position", "unit", "unused", "file_table")
+    return any(getattr(options, name) for name in names)
+
+
+def people_in(result: ImportResult) -> int:
+    """How many people a reading hears, gold being one."""
+    votes = result.votes
+    names = {
+        name
+        for name, kind in zip(
+            votes["judge"].to_pylist(), votes["rater_type"].to_pylist(), strict=True
+        )
+        if kind == "human"
+    }
+    return len(names) or int("gold" in votes.column_names and votes["gold"].null_count < len(votes))
+
+
+def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool:
+    """Whether the reading of a plan is taken before one by names that is not the same.
+
+    It is not where it makes a judge of somebody whom names call a person, where it hears people
+    alone and names a judge, nor where names are canonical and it reads no more rows.
+    """
+    if facts(plan) == facts(names):
+        # A name that the file has stands before that of the file.
+        of_file = f"={stem_of(names.name)}"
+        named = plan.votes["judge"].unique().to_pylist() != [of_file[1:]]
+        return named and names.mapping.get("judge") == of_file
+    if people_in(plan) < people_in(names) or of_people(plan) > of_people(names):
+        return False
+    return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

@@ -1,0 +1,1 @@
+"""Anybody's file as judgements: walk → facts → roles → plan → rows."""

@@ -1,0 +1,94 @@
+"""What a user has said of a file, in the terms of a plan, and how it is typed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """Decisions that only the owner of a file can take; empty ones are left to the evidence.
+
+    mapping : role → column.  orders : two columns of verdicts, of answers shown as they stand and
+    turned.  runs : columns that repeat one judgement.  judges, people : columns of a rater each.
+    labels : word → A, B, tie, pass, fail, a number, or failed (no verdict).  position : word → ab
+    or ba.  refers : labels name the models, or the first and second shown.  unit : rows of one item
+    are `runs` of one answer, or `rows` on their own.  unused : columns to be left out.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    orders: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    position: Mapping[str, str] = field(default_factory=dict)
+    refers: str | None = None
+    unit: str | None = None
+    unused: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    table: str | None = None
+
+    @property
+    def columns(self) -> set[str]:
+        """Columns of which it says what they are."""
+        return {*self.mapping.values(), *self.orders, *self.runs, *self.judges, *self.people}
+
+    def with_words(self, words: Iterable[str]) -> Said:
+        """With what the words of a command say, such as `--orders a b --label-refers slot`."""
+        changed: dict[str, object] = {}
+        flag = ""
+        values: list[str] = []
+
+        def close() -> None:
+            if flag:
+                changed[_FIELDS[flag]] = _read(
+                    flag, values, changed.get(_FIELDS[flag], getattr(self, _FIELDS[flag]))
+                )
+
+        for word in words:
+            if word.startswith("--"):
+                close()
+                flag, values = word, []
+            else:
+                values.append(word)
+        close()
+        return Said(**{**self.__dict__, **changed})
+
+
+_FIELDS = {
+    "--map": "mapping",
+    "--orders": "orders",
+    "--runs": "runs",
+    "--judges": "judges",
+    "--people": "people",
+    "--label-map": "labels",
+    "--position": "position",
+    "--label-refers": "refers",
+    "--unit": "unit",
+    "--unused": "unused",
+    "--metrics": "metrics",
+    "--file-table": "table",
+}
+
+
+def _read(flag: str, values: list[str], before: object) -> object:
+    if flag in ("--map", "--label-map", "--position"):
+        assert isinstance(before, Mapping)
+        return {**before, **dict(value.split("=", 1) for value in values)}
+    if flag in ("--label-refers", "--unit", "--file-table"):
+        return values[0]
+    assert isinstance(before, tuple)
+    return (*before, *values)
+
+
+def typed(flag: str, *values: str) -> str:
+    """An option with its values as it is typed."""
+    return " ".join([flag, *map(shlex.quote, values)])
+
+
+def words_of(option: str) -> list[str]:
+    """The words of an option that was typed."""
+    return shlex.split(option)

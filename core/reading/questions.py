@@ -1,0 +1,225 @@
+"""What a plan asks: only where two readings give different answers, with the option to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .mapping import typed
+
+SHOWN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question about a file. choices : (option as it is typed, what it means)."""
+
+    about: str
+    text: str
+    choices: tuple[tuple[str, str], ...]
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first names, quoted."""
+    names = list(names)
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(f"'{name[:60]}'" for name in names[:SHOWN]) + more
+
+
+def refers(shown: str, plain: str) -> Asked:
+    return Asked(
+        about="refers",
+        text=f"{listed([shown])}: where the answers are shown turned, does it name the answer by "
+        "its place in that order, or by its own name"
+        f"{f' as {listed([plain])} does' if plain else ''}?",
+        choices=(
+            ("--label-refers slot", "by its place: A is the one shown first"),
+            ("--label-refers model", "by its own name: A is the same answer in both orders"),
+        ),
+    )
+
+
+def two_columns(names: Sequence[str]) -> Asked:
+    return Asked(
+        about="two columns",
+        text=f"{listed(names)} hold whole verdicts in one vocabulary: both orders of one judge, "
+        "two runs, or several judges?",
+        choices=(
+            *(
+                ((typed("--orders", *names), "both orders of one judge"),)
+                if len(names) == 2
+                else ()
+            ),
+            (typed("--runs", *names), "runs of one judge"),
+            (typed("--judges", *names), "a judge each"),
+            *(
+                (
+                    typed("--map", f"vote={name}")
+                    + " "
+                    + typed("--unused", *(o for o in names if o != name)),
+                    f"only '{name}' is the judge's",
+                )
+                for name in names[:SHOWN]
+            ),
+        ),
+    )
+
+
+def codes(numbers: Sequence[float], columns: Sequence[str], *, grades: bool) -> Asked:
+    words = [f"{n:g}" for n in sorted(numbers)]
+    meanings = {
+        2: (("A", "B"), ("B", "A")),
+        3: (("tie", "A", "B"), ("A", "B", "tie"), ("A", "tie", "B"), ("B", "tie", "A")),
+    }.get(len(words), (("A",), ("B",)))
+    choices = [
+        (
+            typed("--label-map", *(f"{w}={m}" for w, m in zip(words, each, strict=True))),
+            ", ".join(f"{w} is {m}" for w, m in zip(words, each, strict=True)),
+        )
+        for each in meanings
+    ]
+    if grades and words == ["0", "1"]:
+        choices.append(("--label-map 0=fail 1=pass", "0 is wrong or failed, 1 is right or passed"))
+    said = " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+    return Asked(
+        about="labels", text=f"What do {said} in {listed(columns)} mean?", choices=tuple(choices)
+    )
+
+
+def two_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
+    one, other = words[:2]
+    return Asked(
+        about="labels",
+        text=f"In {listed(columns)}, which is good, {listed([one])} or {listed([other])}?",
+        choices=tuple(
+            (typed("--label-map", f"{good}=pass", f"{bad}=fail"), f"'{good}' is good")
+            for good, bad in ((one, other), (other, one))
+        ),
+    )
+
+
+def who(names: Sequence[str], like: str, *, metrics: bool) -> Asked:
+    return Asked(
+        about="who",
+        text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"
+        f"{f' as {listed([like])} does' if like else ''}: people's, a judge's, or nothing that "
+        "counts?",
+        choices=(
+            (typed("--people", *names), "a person's each"),
+            (typed("--judges", *names), "a judge's each" if len(names) > 1 else "a judge's"),
+            *(((typed("--metrics", *names), "the judge's, a metric each"),) if metrics else ()),
+            (typed("--unused", *names), "nothing that counts"),
+        ),
+    )
+
+
+def which_gold(names: Sequence[str]) -> Asked:
+    return Asked(
+        about="claim",
+        text=f"{listed(names)} hold labels of one kind: which is the judge's, and which is gold?",
+        choices=tuple(
+            (
+                typed("--map", f"vote={vote}", f"gold={gold}"),
+                f"'{vote}' is the judge's, '{gold}' is gold",
+            )
+            for vote in names[:3]
+            for gold in names[:3]
+            if vote != gold
+        )
+        + tuple(
+            (
+                typed("--map", f"vote={vote}")
+                + " "
+                + typed("--unused", *(n for n in names if n != vote)),
+                f"'{vote}' is the judge's, the others are not used",
+            )
+            for vote in names[:3]
+        ),
+    )
+
+
+def items(name: str, times: int) -> Asked:
+    return Asked(
+        about="items",
+        text=f"{listed([name])} returns up to {times} times and no column tells its rows apart: "
+        "runs of one answer, or different answers?",
+        choices=(("--unit runs", "runs of one answer"), ("--unit rows", "each row on its own")),
+    )
+
+
+def completes(name: str, values: Sequence[str], item: str) -> Asked:
+    return Asked(
+        about="items",
+        text=f"{listed([name])} ({listed(values)}) returns for each {listed([item])}: who judged, "
+        "whose answer, or a run?",
+        choices=tuple(
+            (typed("--map", f"{role}={name}"), meaning)
+            for role, meaning in (
+                ("judge", "who judged"),
+                ("model", "whose answer"),
+                ("run", "a run"),
+                ("metric", "what was judged"),
+            )
+        ),
+    )
+
+
+def positions(name: str, words: Sequence[str]) -> Asked:
+    one, other = words[:2]
+    return Asked(
+        about="position",
+        text=f"{listed([name])}: in which rows are the answers shown as they stand, A first: "
+        f"{listed([one])} or {listed([other])}?",
+        choices=tuple(
+            (typed("--position", f"{ab}=ab", f"{ba}=ba"), f"'{ab}' shows A first")
+            for ab, ba in ((one, other), (other, one))
+        ),
+    )
+
+
+def unread(name: str, words: Sequence[tuple[str, int]]) -> Asked:
+    shown = ", ".join(f"'{word[:40]}' in {n:,} rows" for word, n in words[:SHOWN])
+    each = [word for word, _ in words[:SHOWN]]
+    return Asked(
+        about="words",
+        text=f"{listed([name])}: {shown} {'are' if len(words) > 1 else 'is'} "
+        "no verdict that is known; what is meant?",
+        choices=(
+            (typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),
+            (typed("--label-map", *(f"{word}=failed" for word in each)), "no verdict was given"),
+        ),
+    )
+
+
+def tables(names: Sequence[str]) -> Asked:
+    return Asked(
+        about="tables",
+        text=f"The file holds judgements in several tables: {listed(names)}. Which is meant?",
+        choices=tuple((typed("--file-table", name), f"only '{name}'") for name in names[:SHOWN]),
+    )
+
+
+def given_once(name: str, item: str) -> Asked:
+    return Asked(
+        about="once",
+        text=f"{listed([name])} never differs between the answers of one {listed([item])}: was it "
+        "given to the item, or is it of one of the answers?",
+        choices=(
+            (typed("--people", name), "it is of each answer"),
+            (typed("--unused", name), "it is of something else"),
+        ),
+    )
+
+
+def beside(name: str, judge: str) -> Asked:
+    return Asked(
+        about="claim",
+        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is "
+        "right, another "
+        "judge's, or nothing that counts?",
+        choices=(
+            (typed("--map", f"gold={name}"), "what is right: gold"),
+            (typed("--judges", name), "another judge's"),
+            (typed("--unused", name), "nothing that counts"),
+        ),
+    )

@@ -1,0 +1,182 @@
+"""Files are read by what their columns hold where names mislead: right, or one question is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import REPOSITORY
+
+from benchmarks.reading import outcome
+from core.errors import AmbiguousLabels
+from core.importers import ReadOptions, inspect, read
+from core.importers.by_plan import PLAN, answered
+
+N = 40
+SIDES = ["A" if k % 3 else "B" for k in range(N)]
+OTHER = ["A" if k % 4 else "B" for k in range(N)]
+
+
+def sheet(**columns: Any) -> bytes:
+    """A CSV file: a list per column, or one cell for all rows."""
+    every = [c if isinstance(c, list) else [c] * N for c in columns.values()]
+    rows = [",".join(map(str, row)) for row in zip(*every, strict=True)]
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+IDS = [f"q{k}" for k in range(N)]
+LEVELS = [k % 5 + 1 for k in range(N)]
+MARKS = ["✅" if k % 3 else "❌" for k in range(N)]
+CANONICAL = {"item_id": IDS, "judge": "gpt", "vote": SIDES, "gold": OTHER}
+VOTES = {"form": "votes", "judges": 1, "people": 0, "items": N, "by judges": N, "gold": N}
+SCORES = {"form": "scores", "judges": 1, "people": 1, "items": N, "by judges": N}
+
+READ: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "a price in dollars": (sheet(**CANONICAL, cost="$0.0021"), VOTES),
+    "None is no gold": (
+        sheet(**{**CANONICAL, "gold": ["None" if k % 4 == 0 else "A" for k in range(N)]}),
+        {**VOTES, "gold": 30},
+    ),
+    "success is a status": (sheet(**CANONICAL, status="success"), VOTES),
+    "what was expected is gold": (
+        sheet(id=IDS, question=IDS, expected_winner=OTHER, winner=SIDES),
+        VOTES,
+    ),
+    "a judge called model": (
+        sheet(
+            item_id=[f"q{k // 2}" for k in range(N)],
+            judge=["gpt" if k % 2 else "ann" for k in range(N)],
+            vote=SIDES,
+            rater_type=["model" if k % 2 else "human" for k in range(N)],
+        ),
+        {"form": "votes", "judges": 1, "people": 1, "items": 20, "by judges": 20},
+    ),
+    "check marks": (sheet(case_id=IDS, judge_passed=MARKS, human_passed=MARKS[::-1]), SCORES),
+    "n of 5": (
+        sheet(case_id=IDS, judge_score=[f"{x}/5" for x in LEVELS], human_score=LEVELS),
+        SCORES,
+    ),
+    "an id under another name with runs": (
+        sheet(
+            task_id=[f"t{k // 5}" for k in range(N)],
+            judge="gpt",
+            score=LEVELS,
+            human_score=[k // 5 % 5 + 1 for k in range(N)],
+        ),
+        {**SCORES, "items": 8},
+    ),
+    "winners by name": (
+        sheet(
+            id=IDS,
+            fw_a=[("alpha", "beta", "alpha")[k % 3] for k in range(N)],
+            fw_b=[("beta", "gamma", "gamma")[k % 3] for k in range(N)],
+            winner=[("beta", "beta", "alpha", "alpha", "gamma", "gamma")[k % 6] for k in range(N)],
+            judge="gpt",
+        ),
+        {**VOTES, "gold": 0, "models": ["alpha", "beta", "gamma"]},
+    ),
+    "columns keyed by row": (
+        json.dumps(
+            {
+                name: dict(enumerate(c if isinstance(c, list) else [c] * N))
+                for name, c in CANONICAL.items()
+            }
+        ).encode(),
+        VOTES,
+    ),
+    "a judge above its results": (
+        json.dumps(
+            {
+                "judge": {"name": "gpt"},
+                "results": [{"id": k, "winner": side} for k, side in enumerate(SIDES)],
+            }
+        ).encode(),
+        {**VOTES, "gold": 0, "judge names": ["gpt"]},
+    ),
+    "a list of people": (
+        json.dumps(
+            [{"id": k, "judge_score": x, "human": [x, 6 - x, x]} for k, x in enumerate(LEVELS)]
+        ).encode(),
+        {**SCORES, "people": 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_a_file_is_read_as_what_it_holds(kind: str) -> None:
+    data, truth = READ[kind]
+    assert outcome("file.json" if data[:1] in b"[{" else "file.csv", data, truth) == ("right", "")
+
+
+def test_both_orders_in_two_columns_are_asked_about_in_one_question() -> None:
+    data = sheet(id=IDS, vote_ab=SIDES, vote_ba=OTHER, gold=SIDES)
+    with pytest.raises(AmbiguousLabels, match="by its place"):
+        read([("file.csv", data)])
+    looks = inspect(data, "file.csv")
+    assert looks.layout == PLAN
+    (question,) = looks.questions
+    assert [typed for typed, _ in question.choices] == [
+        "--label-refers slot",
+        "--label-refers model",
+    ]
+    truth = {"form": "votes", "judges": 1, "items": N, "orders": 2, "by judges": 2 * N, "gold": N}
+    for typed, _ in question.choices:
+        (reading,) = read([("file.csv", data)], answered(typed))
+        assert reading.votes.num_rows == 2 * N
+        assert set(reading.votes["position"].to_pylist()) == {"ab", "ba"}
+        assert len(set(reading.votes["judge"].to_pylist())) == truth["judges"]
+
+
+def test_every_column_is_used_or_named_with_the_words_of_the_file() -> None:
+    data = sheet(id=IDS, llm_judge=MARKS, human_review=MARKS[::-1], place=LEVELS, tokens=LEVELS)
+    looks = inspect(data, "file.csv")
+    assert looks.columns == ("id", "llm_judge", "human_review", "place", "tokens")
+    assert (looks.mapping["score"], looks.mapping["gold"]) == ("llm_judge", "human_review")
+    (reading,) = read([("file.csv", data)])
+    assert dict(reading.mapping) == dict(looks.mapping)
+    assert any(note.startswith("Not used: 'place', 'tokens'") for note in reading.notes)
+
+
+def test_what_the_owner_says_stands_before_a_plan() -> None:
+    data = sheet(**CANONICAL, status="success")
+    (by_names,) = read([("file.csv", data)], ReadOptions(mapping=(("status", ""),)))
+    assert by_names.votes.num_rows == N
+    (people,) = read([("file.csv", sheet(id=IDS, gpt=SIDES, ann=OTHER))], answered("--people ann"))
+    assert {(r["judge"], r["rater_type"]) for r in people.votes.to_pylist()} == {("gpt", "llm")}
+    assert people.votes["gold"].null_count == 0
+
+
+SHARED = REPOSITORY.parent / "shared"
+CASES = SHARED / "cases"
+TRUTHS = SHARED / "spikes" / "reading" / "expected.json"
+ASKED = {
+    *("both-orders-original-swapped.json", "both-orders-vote_ab-vote_ba.csv"),
+    *("both-orders-win_1-win_2.csv", "columns-are-models-0-1.csv", "json-keyed-by-id.json"),
+    *("json-nested-by-judge.json", "noten-40.csv"),
+}
+"""Files in which only their owner knows what a word means."""
+KNOWN = {
+    # A judge's score that cannot be read costs its row, and it is said.
+    "one-typo-45.csv",
+    # Two forms, of which each has its gold.
+    "m24_mixed_pair_and_scores.csv",
+    # Canonical columns in a vocabulary that the documents name: 1 first, 2 second, 0 a tie.
+    "labels-0-first-1-second-2-tie.csv",
+    # Three rows are too little evidence.
+    "single.csv",
+}
+
+
+@pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
+def test_no_case_is_read_otherwise_than_it_is_stated() -> None:
+    truths = json.loads(TRUTHS.read_text(encoding="utf-8"))
+    found: dict[str, str] = {}
+    for path in sorted(CASES.glob("*/*")):
+        if path.name in truths:
+            found[path.name], _ = outcome(path.name, Path(path).read_bytes(), truths[path.name])
+    assert len(found) == 61
+    assert {name for name, how in found.items() if how == "wrong in silence"} <= KNOWN
+    assert {name for name, how in found.items() if how == "asked"} <= ASKED
+    assert [name for name, how in found.items() if how == "refused"] == []
