@@ -182,6 +182,12 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
         help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
     )
     parser.add_argument(
+        "--use",
+        choices=("decide", "measure", "sort"),
+        help="what judges are for: with it --strict fails on those not shown to be fit for that, "
+        "instead of on every check",
+    )
+    parser.add_argument(
         "--to-people",
         metavar="OUT",
         help="write the single answers that no judge may decide alone at --error, and some of the "

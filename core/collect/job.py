@@ -68,7 +68,7 @@ class Rules:
 PROTOCOLS = {
     "pairwise": Rules(votes=8, confidences=("self", "none", "multi", "logprob"), examples=True),
     "greedy": Rules(votes=2, fixed=True, confidences=("self", "none", "logprob"), examples=True),
-    "pass": Rules(kind="scores"),
+    "pass": Rules(kind="scores", confidences=("none", "logprob")),
     "score": Rules(kind="scores"),
     "listwise": Rules(kind="rankings", votes=7),
     "usc": Rules(confidences=("self", "none"), reads=1),
@@ -85,7 +85,8 @@ NO_CONFIDENCE = {
         "Confidence by repeated votes (multi) needs {option:protocol pairwise} and 2 votes or more"
     ),
     "logprob": (
-        "Confidence by token probabilities (logprob) needs {option:protocol pairwise} or greedy"
+        "Confidence by token probabilities (logprob) needs {option:protocol pairwise}, "
+        "greedy or pass"
     ),
     "self": "{option:protocol {protocol}} states no confidence",
 }

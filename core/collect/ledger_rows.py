@@ -187,6 +187,7 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
                 row |= {"model": reply.candidate, "score": entry.get("score")}
                 if job.protocol == "pass":
                     row |= {"gold": item.label, "scale_low": 0.0, "scale_high": 1.0}
+                    row["confidence"] = reply.confidence
             # The call is paid once, whatever the number of candidates.
             row |= {"response": item.responses[place], "cost": None if slot else reply.cost}
             rows.append(row)

@@ -34,6 +34,7 @@ REPAIR_TOKENS = 1_000
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
+ONE_WORD = "Answer with one word: PASS or FAIL."
 CLOSING = "End with one line: `Verdict: PASS` or `Verdict: FAIL`."
 """What is put behind a prompt of one's own for pass or fail."""
 OWN_PLACES = {"prompt", "response", "first", "second", "candidates", "samples", "key"}
@@ -345,9 +346,9 @@ class Request:
         tokens.
         """
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
-        if self.confidence == "logprob" and self.task == "vote":
+        if self.confidence == "logprob" and (self.task == "vote" or self.passes):
             # One token is all that was asked for.
-            return reading.token(text, alternatives, ties=self.ties, refused=refused)
+            return reading.token(text, alternatives, self.form, refused=refused)
         if self.prompt.name == "key":
             return reading.answer_key(text, **end)
         if self.repairs:

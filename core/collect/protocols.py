@@ -18,7 +18,7 @@ from ..schema import Selection
 from ..store.ledger import Reply, Task
 from .items import Item, alone, digest_of
 from .job import Job
-from .prompts import CLOSING, Prompt, Request, fenced, load
+from .prompts import CLOSING, ONE_WORD, Prompt, Request, fenced, load
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -173,8 +173,9 @@ def _scores(job: Job) -> list[Request]:
 
 def _passes(job: Job) -> list[Request]:
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    text = None if job.prompt is None else f"{job.prompt.rstrip()}\n\n{CLOSING}\n"
-    prompt = load("pass", flags=_flags(job) & {"show"}, folder=job.prompts, own=text)
+    ending = ONE_WORD if job.confidence == "logprob" else CLOSING
+    text = None if job.prompt is None else f"{job.prompt.rstrip()}\n\n{ending}\n"
+    prompt = load("pass", flags=_flags(job) & {"show", "token"}, folder=job.prompts, own=text)
     if "response" not in prompt.places:
         raise InvalidOption(
             f"{prompt.title} does not show what it judges: it lacks {{{{response}}}}"

@@ -18,9 +18,10 @@ from typing import Any, Literal
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONG_REPLY = 200_000
 """Characters. A longer reply is not read, and this much of it is kept."""
-SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
 STEPS = {"A>>B": 2, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -2}
 FLAGS = ("calibrated_uncertainty", "major_error", "unsupported")
+LEAST_COVERED = 0.5
+"""Probability that tokens of the words must have together, for a confidence."""
 NONE = "NONE"
 """The answer to a repair question about a reply that states nothing."""
 CLOSED = (
@@ -346,24 +347,36 @@ def repaired(text: str, form: Form) -> Parsed:
 
 
 @_strict
-def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) -> Parsed:
-    """A verdict that is one letter, and its confidence from the probabilities of the first token.
+def token(text: str, alternatives: Mapping[str, float] | None, form: Form) -> Parsed:
+    """A verdict that is one token, and its confidence from the probabilities of the first token.
 
-    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option
-    tokens, which is its maximum where the model chose the likeliest ([TH] §3; for a letter drawn
-    against the odds its own share, ours). None without `alternatives` (token → natural-log
-    probability) or if the letter is not among them.
+    confidence = Σ p(tokens that begin only its word) / Σ p(tokens that begin one of the words): the
+    softmax over the option tokens, which is its maximum where the model chose the likeliest ([TH]
+    §3; for a word drawn against the odds its own share, ours). None without `alternatives` (token →
+    natural-log probability), where they hold less than half of the probability, or not the word.
     """
-    letters = {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
-    letter = text.strip().strip(".").upper()
-    _need(len(text.strip()) <= 2 and letter in letters)
-    share = dict.fromkeys(letters, 0.0)
+    word = _begun(text.strip().strip(".").upper(), form.options)
+    if word is None:
+        raise _Unreadable
+    share = dict.fromkeys(form.options, 0.0)
     for option, logprob in (alternatives or {}).items():
-        if option.strip() in share:
-            share[option.strip()] += math.exp(min(logprob, 0.0))
+        begun = option.strip()
+        # A small letter may begin any word.
+        of = _begun(begun.upper() if len(begun) > 1 else begun, form.options)
+        if of is not None:
+            share[of] += math.exp(min(logprob, 0.0))
     total = sum(share.values())
-    sure = share[letter] / total if total > 0 and share[letter] > 0 else None
-    return Parsed(status="ok", slot_vote=letters[letter], confidence=sure, reason=storable(text))
+    sure = share[word] / total if total >= LEAST_COVERED and share[word] > 0 else None
+    meaning, reason = form.words[word], storable(text)
+    if form.scores:
+        return Parsed(status="ok", score=meaning, confidence=sure, reason=reason)
+    return Parsed(status="ok", slot_vote=meaning, confidence=sure, reason=reason)
+
+
+def _begun(start: str, options: Sequence[str]) -> str | None:
+    """The only one of the words that begins so."""
+    begun = [word for word in options if start and word.startswith(start)]
+    return begun[0] if len(begun) == 1 else None
 
 
 @_strict

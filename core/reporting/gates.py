@@ -11,9 +11,10 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from ..auditing.checks import BY_NAME, CHECKS, SCORE_CHECKS
-from ..auditing.overall import OVERALL_WORDS
+from ..auditing.overall import OVERALL_WORDS, UseName
 from ..auditing.results import Audit, GateResult, GateValue, JudgeAudit
 from ..errors import InvalidOption
 from ..finding.check import GRADES
@@ -147,6 +148,29 @@ class VerdictGate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UseGate:
+    """Fail when a judge is not shown to be fit for a use: to decide, to measure or to sort."""
+
+    use: UseName
+
+    def __str__(self) -> str:
+        return f"use.{self.use}!=yes"
+
+    def tested(self, audit: Audit) -> GateResult:
+        """The answer for each judge, with what it rests on where it is no yes."""
+        given = [(judge.judge, judge.overall) for judge in audit.asked_about]
+        given += [(scores.whose, scores.overall) for scores in audit.scores]
+        reasons = [] if given else [f"{self}: nothing in the audit says what a judge may do."]
+        values = []
+        for judge, overall in given:
+            of = overall.use[self.use]
+            if of.answer != "yes":
+                reasons.append(f"{self}: {judge} has {of.answer}. {of.because}")
+            values.append(GateValue(judge=judge, value=of.answer, passed=of.answer == "yes"))
+        return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftGate:
     """Fail when a measure of a judge is shown to rise, or to fall, on items that an older audit has
     too.
@@ -187,7 +211,7 @@ class ShiftGate:
         return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
 
 
-AnyGate = Gate | VerdictGate | ShiftGate
+AnyGate = Gate | VerdictGate | UseGate | ShiftGate
 
 
 def _estimate_at(judge: JudgeAudit, path: str) -> Estimate | None:
@@ -202,8 +226,8 @@ def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
 
 
 def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
-    """Read `ece>0.1`, `abs(bias_decided)>0.1`, `position=fail`, `overall=do_not_trust` or
-    `accuracy falls`.
+    """Read `ece>0.1`, `abs(bias_decided)>0.1`, `position=fail`, `overall=do_not_trust`,
+    `use.measure!=yes` or `accuracy falls`.
 
     Raises InvalidOption with what is allowed.
     """
@@ -215,6 +239,15 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
                 f"{', '.join(COMPARED)}."
             )
         return ShiftGate(measure=moving[1], way=moving[2])
+    used = re.fullmatch(r"\s*use\.(\w+)\s*!=\s*yes\s*", text)
+    if used:
+        for use in get_args(UseName):
+            if use == used[1]:
+                return UseGate(use=use)
+        raise InvalidOption(
+            f"--fail-if {text!r}: {used[1]!r} is no use; choose from "
+            f"{', '.join(get_args(UseName))}."
+        )
     named = re.fullmatch(r"\s*(\w+)\s*=\s*(\w+)\s*", text)
     if named:
         check, verdict = named.groups()
@@ -238,7 +271,7 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
         raise InvalidOption(
             f"--fail-if {text!r}: write it as METRIC>NUMBER, with < <= > or >=, such as ece>0.1 or "
             "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or "
-            "overall=do_not_trust, or, with --against, as accuracy falls."
+            "overall=do_not_trust, as use.measure!=yes, or, with --against, as accuracy falls."
         )
     size, metric, of, _, sign, limit = match.groups()
     if metric not in METRICS and metric not in SCORE_METRICS:
@@ -260,10 +293,15 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
     return Gate(metric=metric, sign=sign, limit=number, size=bool(size), of=of)
 
 
-def strict_gates() -> list[VerdictGate]:
+def strict_gates(use: UseName | None = None) -> list[AnyGate]:
     """What `--strict` alone fails on: any check that fails or is unclear, an unknown accuracy, any
     judge not known to be good.
+
+    use : what judges are for; then only a judge that is not shown to be fit for that fails, or one
+        that must not be trusted.
     """
+    if use is not None:
+        return [UseGate(use=use), VerdictGate(check="overall", verdict="do_not_trust")]
     return [
         VerdictGate(check="overall", verdict="do_not_trust", strict=True),
         *(

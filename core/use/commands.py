@@ -47,12 +47,15 @@ def run_audit(options: argparse.Namespace) -> int:
     from ..reporting.gates import ShiftGate, failures, parse_gate, strict_gates, with_gates
     from ..reporting.text import shortened, to_text
 
+    if options.use and not options.strict:
+        raise InvalidOption(f"--use {options.use}: it says what --strict asks for; add --strict.")
     gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
+    gates += [parse_gate(f"use.{options.use}!=yes")] if options.use and gates else []
     for gate in gates:
         if isinstance(gate, ShiftGate) and not options.against:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
     if options.strict and not gates:
-        gates = [*strict_gates()]
+        gates = strict_gates(options.use)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
 
     json_to_stdout = options.json == "-"

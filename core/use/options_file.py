@@ -51,6 +51,7 @@ SELECTED = {
     "where": Key(pairs=True),
     "fail-if": Key(several=True),
     "strict": Key(kind=bool),
+    "use": Key(choices=("decide", "measure", "sort")),
 }
 """Keys besides those of how to read and how to audit: which votes, and the gates."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..auditing.options import AuditOptions
+    from ..auditing.overall import UseName
     from ..auditing.results import Audit
     from ..importers import ReadOptions
     from ..schema import Selection
@@ -15,12 +16,13 @@ def assert_judges(
     votes: Any,
     *gates: str,
     strict: bool = False,
+    use: UseName | None = None,
     selection: Selection | None = None,
     options: AuditOptions | None = None,
     reading: ReadOptions | None = None,
 ) -> Audit:
     """Audit files or tables and return the audit; gates are those of `--fail-if`, none is that of
-    `--strict`.
+    `--strict`, with `use` that of `--use`.
 
     Raises AssertionError with a line for each gate that fails, AppellateError for unusable input.
     """
@@ -34,7 +36,8 @@ def assert_judges(
     from ..schema import Selection
     from ..store import Store
 
-    parsed = [parse_gate(gate, strict=strict) for gate in gates] or strict_gates()
+    parsed = [parse_gate(gate, strict=strict) for gate in gates] or strict_gates(use)
+    parsed += [parse_gate(f"use.{use}!=yes")] if use and gates else []
     readings = read(as_files(votes, "votes"), reading or ReadOptions())
     with Store.holding(readings) as store:
         audited = audit(

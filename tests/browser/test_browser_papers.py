@@ -5,6 +5,7 @@ nothing beside the screen, and a mark that leads to its votes by its address.
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from visits import REPOSITORY, start_app, stop_app, visiting
 
 from core.importers import read
+from core.papers.items import ITEMS
 from core.store import Store
 
 DEMO = "dataset=demo+(simulated)"
@@ -124,3 +126,39 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
             widths[name] = visitor.page.evaluate(TABLES)
     assert sum(map(len, widths.values())) > len(widths)
     assert not {name for name, beyond in widths.items() if max(beyond, default=0) > 1}, widths
+
+
+NOTHING_DRAWN = {("collect", ""), ("data", ""), ("leaderboard", "Outside board")}
+"""Places that ask a model or a file first."""
+ON_PAPERS = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
+WITH_FIGURE = ("PCF", "RAEE")
+
+
+def test_browser_every_place_of_the_records_opens(chromium, own_app):
+    places = sorted({(item.page, item.tab) for item in ITEMS if item.page})
+    empty = []
+    with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
+        for page, tab in places:
+            query = f"&tab={quote_plus(tab)}" if tab else ""
+            visitor.open(f"/{page}?{DEMO}{query}")
+            visitor.settle()
+            assert not visitor.page.locator("[data-testid=stException]").count(), (page, tab)
+            if tab:
+                chosen = visitor.page.locator("[role=tab][aria-selected=true]").first
+                assert chosen.inner_text() == tab
+            shown = visitor.page.locator(
+                "[data-testid=stPlotlyChart]:visible, [data-testid=stDataFrame]:visible"
+            )
+            if (page, tab) not in NOTHING_DRAWN and not shown.count():
+                empty.append((page, tab))
+        for paper, number in ON_PAPERS.items():
+            visitor.open(f"/papers?{DEMO}&paper={paper}&paper-item={quote_plus(number)}")
+            visitor.settle()
+            if paper in WITH_FIGURE:
+                visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
+            else:
+                visitor.page.locator("[data-testid=stDataFrame]:visible").first.wait_for()
+                visitor.page.wait_for_function(DRAWN)
+            links = visitor.page.locator(".st-key-paper-items a[href^='papers?']")
+            assert links.count() == sum(item.paper == paper for item in ITEMS)
+    assert not empty

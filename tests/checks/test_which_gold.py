@@ -132,3 +132,35 @@ def test_gold_drawn_at_random_is_not_taken_for_gold_of_disagreements() -> None:
         judges = [votes_of(np.where(rng.random(300) < 0.8, 1, -1), gold) for _ in range(2)]
         wrongly += only_differing(judges) is not None
     assert wrongly == 0
+
+
+def test_gates_ask_for_a_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Right on 75 of 100: fit to measure, not to decide."""
+    from core.__main__ import main
+    from core.use.testing import assert_judges
+
+    rows = [
+        f"i{k},{'ab'[k % 2]},{'ba'[k % 2]},j,{gold if k % 4 else -gold},{order},{gold}"
+        for k in range(200)
+        for gold in [1 if k % 3 else -1]
+        for order in ("ab", "ba")
+    ]
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join([PLACED, *rows]) + "\n")
+    assert core.audit(file).overall["j"].word == "May measure, not decide"
+    for flags, code in (
+        (["--strict", "--use", "measure"], 0),
+        (["--strict", "--use", "sort"], 0),
+        (["--strict", "--use", "decide"], 1),
+        (["--strict"], 1),
+        (["--fail-if", "use.measure!=yes"], 0),
+        (["--fail-if", "use.decide!=yes"], 1),
+        (["--strict", "--use", "decide", "--fail-if", "ece>1"], 1),
+        (["--use", "decide"], 2),
+        (["--fail-if", "use.rank!=yes"], 2),
+    ):
+        assert main(["audit", str(file), *flags]) == code, flags
+    assert "use.rank" in capsys.readouterr().err
+    assert_judges(file, use="measure")
+    with pytest.raises(AssertionError, match=r"use[.]decide!=yes: j has no"):
+        assert_judges(file, use="decide")

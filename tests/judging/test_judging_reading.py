@@ -256,15 +256,27 @@ def test_what_is_read_can_be_stored():
 
 def test_token_confidence_is_the_softmax_over_the_options():
     options = {"A": math.log(0.6), "B": math.log(0.2), " A": math.log(0.1), "The": math.log(0.05)}
-    found = token("A", options, ties=False)
+    found = token("A", options, NO_TIES)
     assert found.slot_vote == 1
     assert found.confidence == pytest.approx(0.7 / 0.9)
-    assert token(" B", options, ties=False).confidence == pytest.approx(0.2 / 0.9)
-    assert token("B", None, ties=False).confidence is None
-    assert token("B", {"A": -0.1}, ties=False).confidence is None
-    assert token("The", options, ties=False).status == "unparsed"
-    assert token("C", options, ties=False).status == "unparsed"
-    assert token("C", {**options, "C": math.log(0.1)}, ties=True).confidence == pytest.approx(0.1)
+    assert token(" B", options, NO_TIES).confidence == pytest.approx(0.2 / 0.9)
+    assert token("B", None, NO_TIES).confidence is None
+    assert token("B", {"A": -0.1}, NO_TIES).confidence is None
+    assert token("The", options, NO_TIES).status == "unparsed"
+    assert token("C", options, NO_TIES).status == "unparsed"
+    assert token("C", {**options, "C": math.log(0.1)}, PAIR).confidence == pytest.approx(0.1)
+
+
+def test_the_probability_of_a_pass_is_that_of_the_tokens_that_begin_its_word():
+    options = {"P": math.log(0.5), " PASS": math.log(0.2), "F": math.log(0.1), "p": math.log(0.1)}
+    found = token("P", options, reading.pass_fail())
+    assert (found.score, found.slot_vote) == (1, None)
+    assert found.confidence == pytest.approx(0.7 / 0.8)
+    assert token("FAIL", options, reading.pass_fail()).score == 0
+    # Most of the probability is elsewhere: no confidence, but the word is the word.
+    lost = token("P", {"P": math.log(0.3), "The": math.log(0.7)}, reading.pass_fail())
+    assert (lost.score, lost.confidence) == (1, None)
+    assert token("The", options, reading.pass_fail()).status == "unparsed"
 
 
 def test_direct_scores():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import re
 
 import pytest
 from judging_jobs import collect, job
@@ -81,6 +83,29 @@ def test_a_prompt_of_ones_own_ends_with_how_to_answer(tmp_path):
         assert {row["score"] for row in store.export(kind="scores").to_pylist()} == {1.0}
         with pytest.raises(AppellateError, match="does not show what it judges"):
             collect(job(server, items, protocol="pass", votes=1, prompt="Well?"), store)
+
+
+def test_the_probability_of_a_pass_is_what_the_server_says(tmp_path):
+    items = read_file(written(tmp_path / "a.csv", answers(20))).items
+
+    class Sure(Server):
+        def _said(self, body):
+            assert body["max_tokens"] == 1
+            question = int(re.search(r"Question (\d+)", body["messages"][-1]["content"])[1])
+            p = (question + 1) / 22
+            shares = {"P": p * 0.9, "F": (1 - p) * 0.9, "The": 0.1}
+            given = [{"token": t, "logprob": math.log(s)} for t, s in shares.items()]
+            word = "P" if p >= 0.5 else "F"
+            first = next(each for each in given if each["token"] == word)
+            return word, {"content": [{**first, "top_logprobs": given}]}
+
+    with Sure() as server, Store.open(tmp_path / "s.duckdb") as store:
+        given = job(server, items, protocol="pass", votes=1, confidence="logprob")
+        assert collect(given, store).statuses == {"ok": 20}
+        for row in store.export(kind="scores").to_pylist():
+            p = (int(re.search(r"\d+", row["prompt"])[0]) + 1) / 22
+            chance = row["confidence"] if row["score"] else 1 - row["confidence"]
+            assert chance == pytest.approx(p, abs=0.01)
 
 
 def test_a_reply_in_no_form_is_asked_about(tmp_path):

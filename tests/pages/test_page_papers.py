@@ -3,6 +3,8 @@
 import pytest
 from apps import all_text, opened
 
+from core.papers.items import BY_NAME
+
 CHOSEN = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
 
 
@@ -13,6 +15,7 @@ def test_an_item_stands_at_its_address(app, paper):
     assert any(heading.value.startswith(f"{paper} {CHOSEN[paper]}:") for heading in page.subheader)
     (table,) = page.dataframe
     assert len(table.value)
+    assert set(BY_NAME[f"{paper} {CHOSEN[paper]}"].columns) <= set(table.value.columns)
 
 
 def test_what_asks_a_model_is_a_command(app):

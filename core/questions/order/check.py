@@ -19,13 +19,14 @@ from ...finding.evidence import Evidence
 from ...finding.wording import count, percent, points
 from ...stats.estimate import Estimate
 from . import results
+from .method import in_other_terms
 
 
 def _lean(evidence: Evidence) -> Estimate | Unknown:
     position = evidence[results.POSITION]
     if position is None:
         return Unknown("no vote says which response was shown first")
-    if evidence[results.OTHER_TERMS]:
+    if in_other_terms(position):
         return Unknown("the votes may say which place won (stability)")
     return position.bias_pairs or Unknown("no comparison was judged in both orders")
 
@@ -143,7 +144,7 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
         parts.append(half.sentence)
     result = worse(hard, half)
     excess = position.excess
-    if evidence[results.OTHER_TERMS]:
+    if in_other_terms(position):
         parts.append(
             "Noise reverses at most half: do the votes say which place won, where they were read "
             "as saying which answer? Try --label-refers slot, or model where they were read as "
