@@ -91,6 +91,7 @@ _LETTERS = {"c": 0} | {
 }
 
 CANONICAL = "1/0/-1"
+ZERO_FIRST = "0/1/2"
 NAMES = "names"
 
 VOCABULARIES = {
@@ -106,6 +107,12 @@ VOCABULARIES = {
             "1/2/0",
             "1 the first is better, 2 the second is better, 0 tie",
             {"1": 1, "2": -1, "0": 0},
+            "either",
+        ),
+        Vocabulary(
+            ZERO_FIRST,
+            "0 the first is better, 1 the second is better, 2 tie",
+            {"0": 1, "1": -1, "2": 0},
             "either",
         ),
         Vocabulary(
@@ -193,7 +200,10 @@ def candidates(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         name
         for name, known in VOCABULARIES.items()
-        if name != NAMES and all(known.vote(x) is not None for x in counts)
+        if name != NAMES
+        and all(known.vote(x) is not None for x in counts)
+        # Without a 2 it says what 0/1 says.
+        and (name != ZERO_FIRST or "2" in map(normalise, counts))
     )
 
 
@@ -207,15 +217,15 @@ def decide(
     """Vocabulary that a column is written in, from its distinct labels and how often each occurs.
 
     The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by
-    row. Numbers: a -1 makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5
-    % of the other. All of it is ours.
+    row. Numbers: a -1 makes it `1/0/-1`, a 2 without a 0 makes it `1/2/0`; with -1 and 2, the
+    rarer must be below 5 % of the other. All of it is ours.
 
     models : casefolded names of the models compared.
     canonical : numbers follow the canonical form where they leave it open (an export of this
         product).
 
-    Raises AmbiguousLabels: 0 and 1 only, -1 and 2 both common, several vocabularies in one column,
-    or none known.
+    Raises AmbiguousLabels: 0 and 1 only, 0 beside 2, -1 and 2 both common, several vocabularies in
+    one column, or none known.
     """
     normal: dict[str, int] = {}
     for label, count in counts.items():
@@ -259,7 +269,7 @@ def decide(
     return VOCABULARIES[best]
 
 
-NUMERIC = (CANONICAL, "1/2/0", "1/0", "0/1")
+NUMERIC = (CANONICAL, "1/2/0", ZERO_FIRST, "1/0", "0/1")
 """Vocabularies whose labels are numbers, so that another of them may read the same labels."""
 
 
@@ -274,6 +284,14 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
         )
     if minus > two:
         return VOCABULARIES[CANONICAL]
+    if two and counts.get("0"):
+        # Gold is written as the votes are, so that agreement with it cannot tell the two apart.
+        raise _ambiguous(
+            "holds 0 and 2, and either may be the tie. Name the vocabulary with {option}: "
+            "{allowed}.",
+            column,
+            allowed=_menu(("1/2/0", ZERO_FIRST)),
+        )
     if two:
         return VOCABULARIES["1/2/0"]
     only_ones = set(counts) == {"1"} and column.strip().casefold() in ("vote", "gold")
@@ -284,7 +302,7 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
         "{option}: {allowed}.",
         column,
         labels=_sample(counts),
-        allowed=_menu(NUMERIC),
+        allowed=_menu(name for name in NUMERIC if name != ZERO_FIRST),
     )
 
 

@@ -15,7 +15,7 @@ from ..finding.wording import NAMED
 from ..questions.agreement.results import REPEATABILITY
 from ..questions.agreement.words import agreement_answer
 from ..questions.boards.standings import Standings
-from ..questions.boards.words import board_answer
+from ..questions.boards.words import board_answer, circle_of
 from ..questions.labels.words import labels_answer
 from ..questions.scores.card import said_of
 from .card import card_of
@@ -99,4 +99,9 @@ def _board(audit: Audit) -> Answer | None:
     if shown.judge is not None:
         return None
     # What another anchor would say needs the votes.
-    return board_answer(Standings(board=shown.board, lead=None, others=()))
+    pooled = {
+        anchor: some[0].board for anchor, some in audit.boards.items() if some[0].judge is None
+    }
+    return board_answer(
+        Standings(board=shown.board, lead=None, others=()), circle=circle_of(pooled)
+    )

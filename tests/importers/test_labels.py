@@ -19,6 +19,7 @@ from core.labels import VOCABULARIES, candidates, decide, normalise, vocabulary
 MEANINGS = {
     "1/0/-1": {"1": 1, "+1": 1, "1.0": 1, "0": 0, "-1": -1, "-1.0": -1, "−1": -1},
     "1/2/0": {"1": 1, "2": -1, "0": 0, "Tie": 0},
+    "0/1/2": {"0": 1, "1": -1, "2": 0, "Tie": 0},
     "1/0": {"1": 1, "0": -1, "True": 1, "false": -1},
     "0/1": {"0": 1, "1": -1, "TRUE": -1},
     "A/B": {
@@ -82,8 +83,8 @@ def test_an_unknown_label_is_never_a_tie(label):
     [
         ("1 0 -1", "1/0/-1"),
         ("1 -1", "1/0/-1"),
-        ("1 2 0", "1/2/0"),
         ("1 2", "1/2/0"),
+        ("1 2 tie", "1/2/0"),
         ("A B tie", "A/B"),
         ("[[A]] [[B]] [[C]]", "A/B"),
         ("A>B B>>A A=B", "A>B"),
@@ -114,6 +115,12 @@ def test_minus_one_and_two_together():
         decide({"1": 10, "2": 10, "-1": 3}, column="vote")
     assert decide({"1": 100, "-1": 100, "2": 1}, column="vote").name == "1/0/-1"
     assert decide({"1": 100, "2": 100, "-1": 1}, column="vote").name == "1/2/0"
+
+
+def test_zero_beside_two_may_be_the_first_or_the_tie():
+    with pytest.raises(AmbiguousLabels, match=r"either may be the tie.*1/2/0.*0/1/2"):
+        decide({"0": 60, "1": 60, "2": 20}, column="vote")
+    assert candidates({"0": 1, "1": 1, "2": 1}) == ("1/2/0", "0/1/2")
 
 
 def test_two_vocabularies_in_one_column_are_refused_and_a_few_strays_are_not():

@@ -154,7 +154,7 @@ TRUTHS = SHARED / "spikes" / "reading" / "expected.json"
 ASKED = {
     *("both-orders-original-swapped.json", "both-orders-vote_ab-vote_ba.csv"),
     *("both-orders-win_1-win_2.csv", "columns-are-models-0-1.csv", "json-keyed-by-id.json"),
-    *("json-nested-by-judge.json", "noten-40.csv"),
+    *("json-nested-by-judge.json", "labels-0-first-1-second-2-tie.csv", "noten-40.csv"),
 }
 """Files in which only their owner knows what a word means."""
 KNOWN = {
@@ -162,8 +162,6 @@ KNOWN = {
     "one-typo-45.csv",
     # Two forms, of which each has its gold.
     "m24_mixed_pair_and_scores.csv",
-    # Canonical columns in a vocabulary that the documents name: 1 first, 2 second, 0 a tie.
-    "labels-0-first-1-second-2-tie.csv",
     # Three rows are too little evidence.
     "single.csv",
 }

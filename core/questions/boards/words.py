@@ -16,6 +16,7 @@ from ...finding.tables import TEXT, Column
 from ...finding.wording import count, elo_ends, percent, signed_elo
 from ...records import PairScores, Panel
 from ...stats.estimate import Estimate
+from ...stats.intervals import bonferroni_interval
 from .anchored import MID_REGION, Board, BoardRow, board, limits
 from .anchors import Triangles
 from .by_anchor import AnchorSummary
@@ -112,16 +113,57 @@ def sound(found: Standings, triangles: Sequence[TriangleSummary] = ()) -> bool:
     return alone and not reversed_somewhere and not any(triangle.broken for triangle in triangles)
 
 
+MOST_OF_CIRCLE = 50
+"""Models up to which three that beat each other in turn are looked for."""
+
+
+def circle_of(boards: Mapping[str, Board]) -> tuple[str, str, str] | None:
+    """Three models of which each is shown to beat the next: a circle, in which none leads.
+
+    x beats y if the dispersion-corrected interval of its Elo on the board of y, widened by
+    Bonferroni for the pairs of anchors, is above 0. The circle whose least low end is highest; None
+    without one, or among more than 50 anchors. Source: ours.
+    """
+    if not 3 <= len(boards) <= MOST_OF_CIRCLE:
+        return None
+    pairs = len(boards) * (len(boards) - 1) // 2
+    low = {
+        (row.model, anchor): bonferroni_interval(row.elo_corrected, pairs).low
+        for anchor, shown in boards.items()
+        for row in shown.rows
+        if row.model in boards
+    }
+    beaten: dict[str, list[str]] = {}
+    for (model, anchor), end in low.items():
+        if end > 0:
+            beaten.setdefault(model, []).append(anchor)
+    circles = [
+        (min(low[a, b], low[b, c], low[c, a]), a, b, c)
+        for a, losers in beaten.items()
+        for b in losers
+        for c in beaten.get(b, ())
+        if a in beaten.get(c, ()) and a == min(a, b, c)
+    ]
+    return max(circles)[1:] if circles else None
+
+
 def board_answer(
-    found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False
+    found: Standings,
+    triangles: Sequence[TriangleSummary] = (),
+    *,
+    corrected: bool = False,
+    circle: tuple[str, str, str] | None = None,
 ) -> Answer:
-    """Who leads, whether that is settled, and whether another anchor agrees."""
+    """Who leads, whether that is settled, and whether another anchor agrees.
+
+    circle : three models that beat each other in turn (`circle_of`); then nobody leads.
+    """
     shown = found.board
     best = shown.rows[0]
     p, elo = best.interval(corrected)
     worst = most_reversing(found)
     turned = worst is not None and bool(worst.reversals)
-    circle = any(triangle.intransitive for triangle in triangles)
+    broken = any(triangle.intransitive for triangle in triangles)
     top = [row.model for row in shown.rows if row.tier == best.tier]
     several = len(top) > 1
     if p.high < 0.5:
@@ -131,11 +173,19 @@ def board_answer(
     elif several:
         who = " and ".join(top) if len(top) == 2 else f"{in_words(len(top)).capitalize()} models"
         first = f"{who} lead; which is first is open"
+    elif len(shown.rows) == 1 and p.low <= 0.5:
+        first = f"Which of {best.model} and {shown.anchor} is better is open"
     else:
         first = f"{best.model} leads alone"
     compared = [other for other in found.others if other.kendall_tau is not None]
     ways = [first]
-    if turned or circle:
+    if circle is not None:
+        a, b, c = circle
+        ways = [
+            f"Nobody leads: {a} beats {b}, {b} beats {c} and {c} beats {a}",
+            "Nobody leads: three models beat each other in turn",
+        ]
+    elif turned or broken:
         joined = ", and" if several else "; but"
         ways.insert(0, f"{first}{joined} another anchor changes the order")
     elif compared:
@@ -153,7 +203,7 @@ def board_answer(
                 count(best.n, "prompt"),
             ]
         ),
-        good=sound(found, triangles),
+        good=circle is None and sound(found, triangles),
     )
 
 
