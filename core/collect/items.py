@@ -9,15 +9,18 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
+from ..importers.databases import with_table
 from ..importers.layouts import SYNONYMS, plain
 from ..importers.options import ReadOptions
 from ..importers.raters import of_people
-from ..importers.tables import arrow_table
+from ..importers.source import open_source
+from ..importers.tables import arrow_table, read_delimited, read_records, table_of_records
 from ..labels import GRADES, UNGRADED, grade_word
 
 if TYPE_CHECKING:
@@ -91,7 +94,8 @@ def read_items(path: Path) -> tuple[Item, ...]:
 
 
 def read_file(path: Path) -> ItemFile:
-    """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file.
+    """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file, or any other that votes may be
+    in: a workbook, a table of a database (`items.sqlite::prompts`), JSON.
 
     Columns: `prompt` and `response`, or `response_a`, `response_b` or more `response_…` (also
     `candidate_…`); beside a single response `model`, its author, and what people say of it
@@ -106,8 +110,9 @@ def read_file(path: Path) -> ItemFile:
         name given twice, or
     rows that differ under one item_id and the same models, or in what is true of the same texts.
     """
+    file, _ = with_table(path.name, path)
     try:
-        content = path.read_bytes()
+        content = file.read_bytes() if isinstance(file, Path) else file
     except OSError as error:
         raise UnreadableFile(f"{path.name}: cannot be read ({error})") from error
     return items_from(content, path.name)
@@ -120,7 +125,7 @@ def items_from(content: bytes, name: str) -> ItemFile:
         return _items(*_json_lines(content, name), name)
     if ending == "parquet":
         return _items(*_parquet(content, name), name)
-    return _items(*_csv(content, name), name)
+    return _items(*_table(content, name), name)
 
 
 Rows = tuple[list[dict[str, str | None]], list[str]]
@@ -158,6 +163,36 @@ def _cell(value: object) -> str:
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
+
+
+def _table(content: bytes, name: str) -> Rows:
+    """A table of UTF-8 and commas, else in whatever form votes may be in."""
+    table: Rows | None = None
+    with suppress(UnreadableFile):
+        table = _csv(content, name)
+        if "prompt" in table[1]:
+            return table
+    try:
+        other = _other(content, name)
+    except UnreadableFile:
+        # What is refused of votes is said of their columns; of CSV the columns are named here.
+        if table is None:
+            raise
+        return table
+    return other if table is None or "prompt" in other[1] else table
+
+
+def _other(content: bytes, name: str) -> Rows:
+    source = open_source(name, content, ReadOptions().max_bytes)
+    if source.kind == "parquet":
+        return _parquet(source.data, name)
+    if source.kind == "json":
+        table = table_of_records(read_records(source), name)
+    else:
+        table = read_delimited(source)
+    columns = list(table.columns)
+    cells = (column.to_pylist() for column in table.columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)], columns
 
 
 def _csv(content: bytes, name: str) -> Rows:

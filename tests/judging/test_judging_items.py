@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from judging_jobs import lists, pairs
 from readings import reading
 
-from core.collect.items import Item, items_of, lists_of, read_file, read_items
+from core.collect.items import Item, items_from, items_of, lists_of, read_file, read_items
 from core.collect.job import Budget, Job, Judge
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
 from core.schema import perturbed_name
@@ -102,7 +104,7 @@ def test_files_that_cannot_be_used(tmp_path, text, said):
 def test_no_file_and_no_text(tmp_path):
     with pytest.raises(UnreadableFile):
         read_items(tmp_path / "absent.csv")
-    (tmp_path / "items.csv").write_bytes(b"prompt,response_a\xff")
+    (tmp_path / "items.csv").write_bytes(b"prompt,response_a\x81\n")
     with pytest.raises(UnreadableFile, match="UTF-8"):
         read_items(tmp_path / "items.csv")
 
@@ -310,3 +312,33 @@ def test_a_conversation_is_shown_plainly(tmp_path):
             UnreadableFile, match="row 1, column prompt: a message of 'user' is not all text"
         ):
             read_items(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        (
+            "items.csv",
+            "prompt;response_a;response_b\nWhy?;Because, as ever.;So.\n".encode("cp1252"),
+        ),
+        ("items.csv", b"Export of March\n\nprompt,response_a,response_b\nWhy?,Because.,So.\n"),
+        ("items.csv", b"sep=;\nprompt;response_a;response_b\nWhy?;Because.;So.\n"),
+        ("items.csv", "prompt,response_a,response_b\nWhy?,Because.,So.\n".encode("utf-16")),
+        ("items.json", b'[{"prompt": "Why?", "response_a": "Because.", "response_b": "So."}]'),
+    ],
+)
+def test_items_are_read_as_spreadsheets_write_them(name, data):
+    (item,) = items_from(data, name).items
+    assert item.prompt == "Why?"
+    assert item.responses[1] == "So."
+
+
+def test_items_lie_in_a_table_of_a_database(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "items.sqlite")) as database:
+        database.execute("create table prompts (prompt, response_a, response_b)")
+        database.execute("insert into prompts values ('Why?', 'Because.', 'So.')")
+        database.execute("create table people (name)")
+        database.execute("insert into people values ('x')")
+        database.commit()
+    (item,) = read_items(tmp_path / "items.sqlite::prompts")
+    assert item.responses == ("Because.", "So.")

@@ -217,8 +217,8 @@ def _of_dataset() -> ItemSource | None:
 
 def _of_file() -> ItemSource | None:
     file = st.file_uploader(
-        "Prompts and responses (CSV, JSON Lines or Parquet)",
-        ["csv", "jsonl", "ndjson", "parquet"],
+        "Prompts and responses (CSV, Excel, JSON or Parquet)",
+        ["csv", "tsv", "xlsx", "json", "jsonl", "ndjson", "parquet", "sqlite"],
         key="collect-file",
         help="Columns prompt, response_a, response_b (or more candidates); "
         "optional item_id, model_a, "
