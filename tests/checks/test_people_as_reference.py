@@ -10,6 +10,7 @@ from evidence_of import evidence_of, overall, shown, votes_of
 
 from core.finding.evidence import Evidence
 from core.questions.accuracy.check import ACCURACY
+from core.questions.accuracy.results import CREDIT
 from core.records import NO_GOLD, VoteCounts
 
 
@@ -88,8 +89,9 @@ def test_people_at_chance_are_no_reference(number: int) -> None:
     assert gold is not None
     told = evidence_of(votes_of(gold.gold, gold.gold), people=evidence.other_people, gold="humans")
     result = ACCURACY.result(told)
-    assert told.accuracy is not None
-    assert told.accuracy.low > 0.9
+    right = told[CREDIT]
+    assert right is not None
+    assert right.low > 0.9
     assert result.grade == "unclear"
     assert "they are no reference." in result.sentence
 

@@ -59,7 +59,8 @@ def _options(table: Table) -> None:
         raise InvalidOption(
             f"Leave the password out of the address, which others may see: set {PASSWORD}."
         )
-    looks = look_at(table, ReadOptions())
+    # A table of an engine is read by the names of its columns.
+    looks = look_at(table, ReadOptions(reader="old"))
     if isinstance(looks, AppellateError):
         st.text(render(looks, OPTIONS))
         if st.button("Try again", key="connect-again"):
