@@ -129,9 +129,9 @@ def commands_of(files: Sequence[str], outputs: Mapping[str, Sequence[str]]) -> t
     """
     audited, audits = commands._audited, []
 
-    def audited_once(options: argparse.Namespace) -> Audit:
+    def audited_once(options: argparse.Namespace, then: object = None) -> Audit:
         if not audits:
-            audits.append(audited(options))
+            audits.append(audited(options, then))
         return audits[0]
 
     done: list[tuple[str, int, str]] = []

@@ -388,7 +388,8 @@ def _planned_file(
             found = replace(found, result=_read_table(found))
         except (UnreadableFile, AmbiguousLabels) as refused:
             error = refused
-        if by_plan.names_stand(found.table, found.result, options, error):
+        flat = source.kind != "json"
+        if by_plan.names_stand(found.table, found.result, options, error, flat=flat):
             return found
         read_so = found.result
         if (

@@ -279,15 +279,22 @@ def of_people(result: ImportResult) -> bool:
 
 
 def names_stand(
-    table: TextTable, result: ImportResult | None, options: ReadOptions, error: Exception | None
+    table: TextTable,
+    result: ImportResult | None,
+    options: ReadOptions,
+    error: Exception | None,
+    *,
+    flat: bool,
 ) -> bool:
     """Whether a reading by names is taken without a plan: its names are canonical and each cell can
     be read or one is asked about, they are those of a tool's output, it is of people alone, or
     options say how it is read.
+
+    flat : the file is a table, and not objects in which one has to be looked for.
     """
     if result is None:
         asks = isinstance(error, AmbiguousLabels)
-        return asks and table.delimited and is_canonical(table.columns)
+        return asks and flat and is_canonical(table.columns)
     if options.mapping or options.rater_type is not None:
         return not by_evidence(options)
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:

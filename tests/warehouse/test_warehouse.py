@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -247,7 +248,7 @@ def of_files(files: dict[str, bytes]) -> dict[str, str]:
 
     class Audited(dict[str, str]):
         def __missing__(self, name: str) -> str:
-            options = READ_AS.get(name, ReadOptions())
+            options = replace(READ_AS.get(name, ReadOptions()), reader="old")
             readings = read([(f"{name}.csv", files[name])], options)
             with Store.open() as store:
                 for reading in readings:
