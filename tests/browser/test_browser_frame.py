@@ -186,7 +186,10 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
         with visiting(chromium, address) as visitor:
             for name in pages_in_navigation():
                 visitor.open(f"/{name}" if name != "overview" else "/")
-                assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
+                # A link within the app may carry the name of the data set in its query.
+                leads = """[...document.querySelectorAll('img[src], a[href]')].filter(
+                    each => new URL(each.src || each.href).host.includes('invalid')).length"""
+                assert visitor.page.evaluate(leads) == 0
             bin_key = quote(f"{hostile} 0: 0.8 to 0.9")
             visitor.open(f"/calibration?bin={bin_key}")
             visitor.page.wait_for_selector(".st-key-bin-behind")
