@@ -404,7 +404,7 @@ def _planned_file(
     result = found.result if found else None
     plan = by_plan.plan_of(source, table, options)
     taken = None
-    if plan is not None and plan.admitted:
+    if plan is not None and plan.admitted and not by_plan.is_of_results(plan):
         planned = by_plan.as_table(plan, options, table)
         taken = _TableFile(
             source=replace(source, data=b""),

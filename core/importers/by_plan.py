@@ -198,6 +198,15 @@ class PlanAsks(AmbiguousLabels):
         super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
 
 
+def is_of_results(plan: Evidence) -> bool:
+    """Whether a table may be one of results, a row per system: nothing names or is what was judged,
+    nothing says who judged, and one column has numbers.
+    """
+    roles = {column.role for column in plan.columns}
+    told = {"judge", "person", "person's", "gold", "prompt", "response", "response_a"}
+    return plan.item is None and len(plan.judgements) == 1 and roles.isdisjoint(told)
+
+
 def mapping_of(plan: Evidence) -> dict[str, str]:
     """Canonical column → the file's; several that are read alike stand together."""
     verdict = "score" if plan.form == "scores" else "vote"

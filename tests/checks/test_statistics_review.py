@@ -127,6 +127,10 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         # Each verdict says it in its sentence.
         if path[0] == "verdicts":
             continue
+        # Each row of what is decided alone says it beside its null.
+        if path[0] == "judges" and path[2] == "alone":
+            assert document["judges"][path[1]]["alone"][path[3]]["note"], path
+            continue
         kind = tuple(
             "*" if isinstance(key, int) or (place == 1 and path[0] == "judges") else str(key)
             for place, key in enumerate(path)

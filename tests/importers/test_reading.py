@@ -178,3 +178,10 @@ def test_no_case_is_read_otherwise_than_it_is_stated() -> None:
     assert {name for name, how in found.items() if how == "wrong in silence"} <= KNOWN
     assert {name for name, how in found.items() if how == "asked"} <= ASKED
     assert [name for name, how in found.items() if how == "refused"] == []
+
+
+def test_a_table_of_results_holds_no_judgement() -> None:
+    systems = [f"system-{k}" for k in range(N)]
+    data = sheet(name=systems, score=[50 + k / 7 for k in range(N)], tokens=LEVELS)
+    found, said = outcome("board.csv", data, {"form": "scores"})
+    assert found == "refused", said
