@@ -184,7 +184,8 @@ def test_without_extras_every_other_command_answers(
     called = subprocess.run(
         python, cwd=tmp_path, env={"PATH": ""}, capture_output=True, text=True, check=False
     )
-    assert (called.returncode, called.stdout[:9]) == (0, "sim-judge"), called.stderr
+    assert called.returncode == 0, called.stderr
+    assert "sim-judge" in called.stdout.splitlines()[0]
     for arguments, said in (
         (["audit", "new.csv", "--against", "old.csv"], "Against"),
         (["audit", "new.csv", "--against", "old.csv", "--json", "-"], '"against"'),

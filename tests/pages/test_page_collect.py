@@ -500,7 +500,7 @@ def test_a_job_file_fills_the_fields_and_is_given_back(own, server):
     text = f"""items = "mine.csv"
 votes = 2
 ties = false
-max-calls = 30
+max-calls = 60
 prompt = \"\"\"
 {{{{first}}}} or {{{{second}}}}?
 \"\"\"
@@ -527,7 +527,7 @@ max-tokens = 1000000
         shown.startswith("24 calls to 127.0.0.1, at most ") and "but for openai/first," in shown
         for shown in texts(page)
     )
-    assert page.number_input(key="collect-calls").value == 30
+    assert page.number_input(key="collect-calls").value == 60
     page.button(key="collect-start").click().run()
     with Store.open(store_path) as store:
         run = runs(store)[-1]
@@ -540,7 +540,7 @@ max-tokens = 1000000
             {"seed": 7},
         )
         assert (other.max_tokens, other.budget) == (99, Budget(tokens=1_000_000))
-        assert run.terms.budget == Budget(calls=30)
+        assert run.terms.budget == Budget(calls=60)
         assert (run.job.ties, run.job.prompt) == (False, "{{first}} or {{second}}?\n")
         assert dict(run.job.verdict_words) == {"A": "[[1]]", "B": "[[2]]"}
         # The simulated judges answer in their own form: none of it is read by these words.
