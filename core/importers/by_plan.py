@@ -32,6 +32,8 @@ from .tables import TextTable
 
 MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
+MOST_BYTES = 16 * 1024**2
+"""Bytes of text up to which tables are looked for in it: as objects they take far more."""
 FEWEST = 20
 """Rows from which a plan decides."""
 _ONLY_BY_NAMES = (
@@ -84,7 +86,7 @@ def tables_of(source: Source, table: TextTable | None) -> list[Table]:
         cells = [column.to_pylist() for column in table.columns.values()]
         rows = [list(row) for row in zip(*cells, strict=True)]
         return [Table(source.stem, list(table.columns), rows)]
-    if source.path or len(source.data) > 20 * MOST_CELLS:
+    if source.path or len(source.data) > MOST_BYTES:
         return []
     try:
         return walk(source.text(), source.stem, is_json=source.kind == "json")
@@ -103,7 +105,7 @@ def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Ev
 
 def is_large(table: TextTable) -> bool:
     """Whether a table has too many cells for a plan."""
-    return len(table.row) * max(len(table.columns), 1) > MOST_CELLS
+    return (len(table.row) + len(table.rejects)) * max(len(table.columns), 1) > MOST_CELLS
 
 
 def is_canonical(columns: Any) -> bool:
