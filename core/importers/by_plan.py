@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -88,10 +89,26 @@ def tables_of(source: Source, table: TextTable | None) -> list[Table]:
         return [Table(source.stem, list(table.columns), rows)]
     if source.path or len(source.data) > MOST_BYTES:
         return []
+    if source.kind == "json" and _unfolds(source.data):
+        return []
     try:
         return walk(source.text(), source.stem, is_json=source.kind == "json")
     except (ValueError, RecursionError):
         return []
+
+
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){0,200})"\s*:')
+
+
+def _unfolds(data: bytes) -> bool:
+    """Whether objects with all keys as columns would be a table of too many cells."""
+    objects = data.count(b"{")
+    keys: set[bytes] = set()
+    for found in _KEY.finditer(data):
+        keys.add(found[1])
+        if len(keys) * objects > MOST_CELLS:
+            return True
+    return False
 
 
 def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
