@@ -17,14 +17,15 @@ ROWS = [
     f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}"
     for i in range(40)
 ]
-FUNCTIONS, MODULES = 136, 20
+FUNCTIONS, MODULES = 137, 20
 """The most distinct functions and modules on the way: `shape_of` is there so that
 files and engines tell scores from votes by one rule, `part_of` so that reading says how far it is,
 `count_added` so that a label is counted without a look at the others, `judged` and `n_unread` so that
 a cell that cannot be read need not cost its row, `parse_number` so that a confidence and a score are
 read as numbers by one rule, `plain.without_titles` and what it calls so that lines above a header are left
 out of every file by one rule, `_labels_there` so that labels given here are kept apart from what files
-say, `_planned_file` and what `by_plan` asks so that names are taken only where they can be, and
+say, `_planned_file` and what `by_plan` asks so that names are taken only where they can be, `two_forms` so that
+a file of both forms is no plan's, and
 `JoinedCells`, `each_text`, `code_texts` and what they call so that long texts are held once.
 """
 
