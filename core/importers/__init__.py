@@ -43,7 +43,7 @@ from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .raters import are_scores, lay_out_scores, raters_of
 from .registry import FORMATS as _NATIVE
-from .registry import HEADER, PROMPTFOO_CSV, TELLING, refuse_header, refuse_known
+from .registry import HEADER, PROMPTFOO_CSV, TELLING, KnownFile, refuse_header, refuse_known
 from .same_items import as_one
 from .scores import check_metrics, read_scores
 from .source import Source, open_source
@@ -364,23 +364,43 @@ def _open(
         )
     source = open_source(given.name, given.data, options.max_bytes, given.together)
     source = replace(source, sha256=given.sha256 or source.sha256)
+    # A table that cannot be taken apart is refused, and no other reader tries it.
+    table = None
+    if source.kind == "parquet":
+        table = read_parquet(source, options.max_bytes)
+    elif source.kind == "delimited":
+        if wanted == AUTO and PROMPTFOO_CSV in source.data[:HEADER]:
+            refuse_header(source)
+        table = read_delimited(source, progress)
+    found: NativeFile | _TableFile | None = None
+    refused: AppellateError | None = None
     try:
-        found = _open_by_names(source, options, progress)
+        found = _open_by_names(source, table, options)
+    except KnownFile:
+        raise
     except (UnreadableFile, AmbiguousLabels) as error:
-        if not by_plan.wanted(options):
-            raise
-        return _planned_file(source, None, options, error)
+        refused = error
+    if refused is not None and not by_plan.wanted(options):
+        raise refused
     if isinstance(found, NativeFile) or not by_plan.wanted(options):
+        assert found is not None
         return found
-    if found.shape not in (None, DIRECT):
+    if found is not None and found.shape not in (None, DIRECT):
         return found
-    return _planned_file(source, found, options, None)
+    return _planned_file(source, table, found, options, refused)
 
 
 def _planned_file(
-    source: Source, found: _TableFile | None, options: ReadOptions, error: AppellateError | None
+    source: Source,
+    table: TextTable | None,
+    found: _TableFile | None,
+    options: ReadOptions,
+    error: AppellateError | None,
 ) -> _TableFile:
-    """What of a reading by names and a plan is taken, see `by_plan`."""
+    """What of a reading by names and a plan is taken, see `by_plan`.
+
+    table : of the whole file; None of JSON, in which tables are looked for.
+    """
     if found is not None:
         if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
             return found
@@ -400,25 +420,14 @@ def _planned_file(
         ):
             # A column per metric, each beside what people say of it.
             return found
-    table = found.table if found else None
     result = found.result if found else None
+    table = found.table if found else table
+    canonical = found is not None and by_plan.is_canonical(found.table.columns)
     plan = by_plan.plan_of(source, table, options)
     taken = None
     if plan is not None and plan.admitted and not by_plan.is_of_results(plan):
-        planned = by_plan.as_table(plan, options, table)
-        taken = _TableFile(
-            source=replace(source, data=b""),
-            table=planned.table,
-            shape=DIRECT if planned.scores else None,
-            options=planned.options,
-        )
-        read_so = replace(_read_table(taken), mapping=by_plan.mapping_of(plan))
-        taken = replace(taken, result=read_so, plan=plan)
-    elif (
-        plan is not None
-        and plan.questions
-        and not (table is not None and by_plan.is_canonical(table.columns))
-    ):
+        taken = _by_plan(source, plan, table, options)
+    elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
         if found is not None:
@@ -430,8 +439,26 @@ def _planned_file(
     return found
 
 
+def _by_plan(
+    source: Source, plan: Evidence, table: TextTable | None, options: ReadOptions
+) -> _TableFile | None:
+    """A file as an admitted plan reads it; None where its rows come to no reading."""
+    planned = by_plan.as_table(plan, options, table)
+    file = _TableFile(
+        source=replace(source, data=b""),
+        table=planned.table,
+        shape=DIRECT if planned.scores else None,
+        options=planned.options,
+    )
+    try:
+        result = replace(_read_table(file), mapping=by_plan.mapping_of(plan))
+    except UnreadableFile:
+        return None
+    return replace(file, result=result, plan=plan)
+
+
 def _open_by_names(
-    source: Source, options: ReadOptions, progress: Progress | None = None
+    source: Source, table: TextTable | None, options: ReadOptions
 ) -> NativeFile | _TableFile:
     wanted = options.format
     if source.kind != "json" and wanted in _NATIVE and not _NATIVE[wanted].tables:
@@ -442,19 +469,13 @@ def _open_by_names(
             format=wanted,
             canonical=CANONICAL,
         )
-    if source.kind == "json":
+    if table is None:
         records = read_records(source, _is_record)
         first, row = records.records[0], records.row[0]
         if format := _native_of(first, wanted, source.name, row=row):
             return NativeFile(format=format, source=source, records=records, options=options)
         refuse_known(first, source.name, wanted)
         table = table_of_records(records, source.name)
-    elif source.kind == "parquet":
-        table = read_parquet(source, options.max_bytes)
-    else:
-        if wanted == AUTO and PROMPTFOO_CSV in source.data[:HEADER]:
-            refuse_header(source)
-        table = read_delimited(source, progress)
     # What follows needs the table only, and the bytes may be half of all that is held.
     source = replace(source, data=b"")
     if source.kind != "json":

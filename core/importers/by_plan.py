@@ -23,8 +23,9 @@ from ..reading.plan import Plan as Evidence
 from ..reading.plan import make_plan
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
-from ..reading.walk import read as walk
+from ..reading.walk import from_json as walk
 from ..schema import SCORES, ImportResult
+from .bounds import MAX_DEPTH, depth
 from .columns import Rejects, encode_cells
 from .layouts import DIRECT, VOTE_COLUMNS
 from .options import Inspection, Question, ReadOptions
@@ -87,12 +88,10 @@ def tables_of(source: Source, table: TextTable | None) -> list[Table]:
         cells = [column.to_pylist() for column in table.columns.values()]
         rows = [list(row) for row in zip(*cells, strict=True)]
         return [Table(source.stem, list(table.columns), rows)]
-    if source.path or len(source.data) > MOST_BYTES:
-        return []
-    if source.kind == "json" and _unfolds(source.data):
+    if len(source.data) > MOST_BYTES or depth(source.data) > MAX_DEPTH or _unfolds(source.data):
         return []
     try:
-        return walk(source.text(), source.stem, is_json=source.kind == "json")
+        return walk(source.text(), source.stem)
     except (ValueError, RecursionError):
         return []
 
@@ -154,6 +153,8 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
     if origin is not None and len(origin.row) == len(plan.table.rows):
         number[1:] = origin.row
         rejects = copy.deepcopy(origin.rejects)
+    # What was left out around the table, and in what it was written.
+    above = origin.notes if origin is not None else ()
     lost = len({row for row, *_ in rows.rejected}) + len(rejects)
     for row, column, cell, why in rows.rejected:
         rejects.add(int(number[row]), column, cell, why)
@@ -168,7 +169,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         row=number[np.array(rows.row, dtype=np.int64)].astype(np.int32),
         rejects=rejects,
         rows=len(rows.row) + lost,
-        notes=tuple(dict.fromkeys((*plan.sentences(), *plan.notes, *rows.notes))),
+        notes=tuple(dict.fromkeys((*above, *plan.sentences(), *plan.notes, *rows.notes))),
     )
     plain = replace(
         ReadOptions(),

@@ -113,20 +113,24 @@ UNREADABLE = (
 )
 
 
+class KnownFile(UnreadableFile):
+    """A file of a known tool that holds no judgements that can be read: no plan says otherwise."""
+
+
 def refuse_known(first: Record, name: str, wanted: str) -> None:
-    """Raise UnreadableFile for a file of a known tool that holds no judgements that can be read."""
+    """Raise KnownFile for a file of a known tool that holds no judgements that can be read."""
     if wanted != "auto":
         return
     for known in UNREADABLE:
         if known.fits(first):
-            raise UnreadableFile(f"{name}: line 1: {known.what}. {known.remedy}.")
+            raise KnownFile(f"{name}: line 1: {known.what}. {known.remedy}.")
 
 
 def refuse_header(source: Source) -> None:
     """Raise UnreadableFile for promptfoo's CSV, which is no table."""
     header = source.data[:HEADER].partition(b"\n")[0]
     if b"Named Scores" in header and PROMPTFOO_CSV in header:
-        raise UnreadableFile(
+        raise KnownFile(
             f"{source.name}: line 1: the file is promptfoo's CSV, which has the same columns once "
             "for each model and does not say which assertion gave a score. Write the results with "
             "-o results.json or -o results.jsonl."

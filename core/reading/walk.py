@@ -5,8 +5,6 @@ Keys that differ from record to record are data, keys that all records share are
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import Counter as Counter_
@@ -45,62 +43,6 @@ def text(v: Any) -> str | None:
     if isinstance(v, (dict, list)):
         return json.dumps(v, ensure_ascii=False)
     return str(v)
-
-
-def delimited(raw: str, name: str) -> list[Table]:
-    notes, lines, forced = [], raw.lstrip("\ufeff"), None
-    m = re.match(r"\s*\"?sep=(.)\"?\s*\r?\n", lines, re.I)
-    if m:
-        forced, lines = m.group(1), lines[m.end() :]
-    csv.field_size_limit(1 << 30)
-    best = None
-    for d in [forced] if forced else [",", ";", "\t", "|"]:
-        try:
-            rows = [
-                r
-                for r in csv.reader(io.StringIO(lines, newline=""), delimiter=d)
-                if any(c.strip() for c in r)
-            ]
-        except csv.Error:
-            continue
-        if not rows:
-            continue
-        widths = [len(r) for r in rows[:2000]]
-        mode = max(set(widths), key=widths.count)
-        share = widths.count(mode) / len(widths)
-        key = (mode > 1 and share >= 0.5, round(share * mode, 2))
-        if best is None or key > best[0]:
-            best = (key, rows, mode)
-    if best is None:
-        raise Unreadable("nothing to read")
-    _, rows, mode = best
-    start = 0
-    while start < min(10, len(rows) - 1) and mode > 1:  # titles and comments above the header
-        r = rows[start]
-        filled = sum(bool(c.strip()) for c in r)
-        nxt = sum(bool(c.strip()) for c in rows[start + 1])
-        if (r[0].lstrip().startswith("#") and filled < mode) or (
-            filled < max(2, (mode + 1) // 2) and nxt > filled
-        ):
-            start += 1
-        else:
-            break
-    if start:
-        above = " / ".join(" ".join(c for c in r if c)[:60] for r in rows[:start])
-        notes.append(f"line {start + 1} is the header; left out above it: {above}")
-    head, body = rows[start], rows[start + 1 :]
-    while (
-        head
-        and not head[-1].strip()
-        and all(len(r) < len(head) or not r[len(head) - 1].strip() for r in body)
-    ):
-        head = head[:-1]
-    head = [h.strip() or f"column {i + 1}" for i, h in enumerate(head)]
-    return [
-        Table(
-            name, head, [r[: len(head)] + [None] * (len(head) - len(r)) for r in body], notes=notes
-        )
-    ]
 
 
 def flat_scalars(
@@ -535,8 +477,3 @@ def from_json(raw: str, name: str) -> list[Table]:
         if len(o) >= 3:
             out.append(Table("(the object)", list(o), [[text(v) for v in o.values()]]))
     return out
-
-
-def read(raw: str, name: str, *, is_json: bool) -> list[Table]:
-    """Tables in JSON or JSON Lines, or in delimited text. Raises ValueError: it is neither."""
-    return from_json(raw, name) if is_json else delimited(raw, name)

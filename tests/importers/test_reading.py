@@ -185,3 +185,17 @@ def test_a_table_of_results_holds_no_judgement() -> None:
     data = sheet(name=systems, score=[50 + k / 7 for k in range(N)], tokens=LEVELS)
     found, said = outcome("board.csv", data, {"form": "scores"})
     assert found == "refused", said
+
+
+def test_a_table_that_cannot_be_taken_apart_is_refused_and_read_by_no_other_reader() -> None:
+    lines = sheet(id=IDS, judge_passed=MARKS, human_passed=MARKS[::-1]).decode().splitlines()
+    lines[30] = '29,"✅,❌'
+    found, said = outcome("open.csv", "\n".join(lines).encode(), {"form": "scores"})
+    assert (found, "a quote is opened and never closed" in said) == ("refused", True)
+
+
+def test_what_was_left_out_around_a_table_is_said_of_a_plan_too() -> None:
+    data = b"Export of October\n" + sheet(id=IDS, judge_passed=MARKS, human_passed=MARKS[::-1])
+    (reading,) = read([("titled.csv", data)])
+    assert reading.votes.num_rows == N
+    assert any("Export of October" in note for note in reading.notes)
