@@ -87,9 +87,12 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                 )
         for each in judgements:
             row: dict[str, str | None] = {"item_id": ids[i]}
-            if (rater := _rater(plan, each, i)) is None:
-                continue
             cell = each.column.cells[i]
+            if (rater := _rater(plan, each, i)) is None:
+                if cell is not None:
+                    why = "nothing says who judged; name the judge in this row"
+                    out.rejected.append((i + 1, each.column.name, cell, why))
+                continue
             is_person = each.whose == "person" or bool(types and types[i] == "human")
             value = read(plan, each.column, cell, i) if cell is not None else None
             if cell is None and (

@@ -199,3 +199,9 @@ def test_what_was_left_out_around_a_table_is_said_of_a_plan_too() -> None:
     (reading,) = read([("titled.csv", data)])
     assert reading.votes.num_rows == N
     assert any("Export of October" in note for note in reading.notes)
+
+
+def test_a_verdict_of_nobody_is_counted() -> None:
+    graders = ["" if k == 7 else ("gpt", "claude")[k % 2] for k in range(N)]
+    (reading,) = read([("file.csv", sheet(trace=IDS, grader=graders, verdict=SIDES, gold=OTHER))])
+    assert reading.votes.num_rows + reading.n_rejected == N
