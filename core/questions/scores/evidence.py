@@ -68,8 +68,7 @@ def _few(table: ScoreTable, passing: PassFail) -> PassFail:
     """
     if not table.says_pass:
         return passing
-    rates = {"tpr": passing.tpr, "tnr": passing.tnr}
-    return replace(passing, **{name: _exact_end(rate) for name, rate in rates.items()})
+    return replace(passing, tpr=_exact_end(passing.tpr), tnr=_exact_end(passing.tnr))
 
 
 def _exact_end(rate: Estimate | None) -> Estimate | None:
