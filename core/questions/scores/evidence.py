@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
-from ...finding.question import Results
+from ...finding.result import Results
 from ...stats.estimate import Estimate
 from ...stats.intervals import clopper_pearson, design_effect, wilson_by_item
 from ..confidence.results import DEFAULTS, MeasuredBy
 from ..confidence.results import RESULTS as CONFIDENCE_RESULTS
-from ..one_judge.method import FileDifference, between_files
 from ..reference.follows import Follows, follows
 from ..reference.weigh import Weighed, weigh
 from ..reference.which import Design, Which, which
@@ -141,8 +140,6 @@ class JudgedScores:
 class ScoreEvidence(Results):
     """Results on one judge and metric, each made when it is first asked for."""
 
-    own_gold: str | None = None
-
     def __init__(
         self,
         scores: JudgedScores,
@@ -184,10 +181,10 @@ class ScoreEvidence(Results):
             return None
         return self.outcomes
 
-    @cached_property
-    def between_files(self) -> FileDifference | None:
-        """The files between which it differs most."""
-        return None if self.scores.by_file is None else between_files(self.scores.by_file)
+    @property
+    def by_file(self) -> ByFile | None:
+        """Its scores by file, where there are several."""
+        return self.scores.by_file
 
     @cached_property
     def agreement(self) -> ScoreAgreement:
