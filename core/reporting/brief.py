@@ -117,8 +117,8 @@ def _made(audit: Audit, command: str) -> Iterator[Part]:
     """By which the figures can be made again, and told from others."""
     if command:
         yield "words", "p", f"Command: {command}"
-    digest = hashlib.sha256(to_json(audit).encode()).hexdigest()
-    yield "words", "p", f"SHA-256 of the audit as JSON: {digest}"
+    digest = hashlib.sha256(to_json(audit).encode())
+    yield "words", "p", f"SHA-256 of the audit as JSON: {digest.hexdigest()}"
 
 
 def _lists(audits: Sequence[ListwiseAudit]) -> Iterator[Part]:
@@ -256,13 +256,10 @@ def _answers(rows: Sequence[Mapping[str, Any]], *, texts: bool) -> list[tuple[st
     """Who said what of each answer, its texts cut where they are long."""
     told = []
     for row in rows:
-        about = " · ".join(str(row[name]) for name in ("item_id", "model") if row[name])
+        about = " · ".join(str(row[name]) for name in ("item_id", "model", "metric") if row[name])
         said = f"{row['judge']} says {row['judge_says']}, people say {row['people_say']}"
-        answer = ""
-        if texts:
-            said += f": {_cut(row['judge_reason'])}" if row["judge_reason"] else ""
-            answer = " → ".join(filter(None, (_cut(row["question"]), _cut(row["answer"]))))
-        told.append((f"{about} ({row['metric']})", said, answer))
+        shown = [_cut(row[name]) for name in ("question", "answer", "judge_reason") if texts]
+        told.append((about, said, " → ".join(filter(None, shown))))
     return told
 
 
