@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..questions.reference.second_look import SecondLook
     from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
+    from ..questions.versions.results import Comparison
     from ..schema import ImportResult
     from ..store.browse import JudgeSummary, Summary
     from .overall import Overall
@@ -126,9 +127,9 @@ class Audit(OfFindings):
     """All that an audit found. `judges` from the best to the worst, people behind them; `scores` of
     judges of single answers, one for each metric; `rankings` of judges of lists; `checks` and
     `overall` are those of votes; `notes` say what could not be computed and why; `against` what
-    moved since another audit, and `series` over older files, if that was asked for; `gates` are
-    those of a build that were tested; `second_looks` what a second look at disagreements says,
-    where there was one.
+    moved since another audit, `series` over older files, and `comparisons` of versions of judges,
+    if that was asked for; `gates` are those of a build that were tested; `second_looks` what a
+    second look at disagreements says, where there was one.
 
     `findings` are of all raters together: their results are attributes too. `agreement` of every
     two; `boards` by anchor, which `anchors` sums up, and `anchor_swap`; if they were asked for
@@ -151,6 +152,7 @@ class Audit(OfFindings):
     rankings: tuple[ListwiseAudit, ...] = ()
     gates: tuple[GateResult, ...] = ()
     second_looks: tuple[SecondLook, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def people(self) -> tuple[JudgeAudit, ...]:

@@ -29,6 +29,7 @@ from ..auditing.figure import MOST_ROWS, evidence_strip
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line, missing
 from ..auditing.questions import findings_of
 from ..auditing.results import Audit
+from ..bounds import MOST_DRAWN
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, rater_styles, to_json
@@ -41,6 +42,8 @@ from ..finding.wording import one_line
 from ..questions.agreement.figure import control_figure
 from ..questions.change.results import WORDS
 from ..questions.lists import output as listwise
+from ..questions.scores.figure import levels_picture
+from ..questions.versions.results import FIGURES
 from ..stats.estimate import Estimate
 from .document import options_of
 from .text import beside_checks
@@ -67,6 +70,7 @@ def report(audit: Audit) -> str:
         (0, "first", "The answer", first_parts),
         (10, "scores", "Judges of single answers", scores_parts),
         (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
+        (25, "versions", "Versions compared", _compared),
         (30, "against", "Since the last audit", _against),
         (40, "series", "Over the files", _series),
         (50, "verdicts", "Verdicts", _verdicts),
@@ -320,7 +324,7 @@ def _verdicts(audit: Audit) -> Iterator[Part]:
 
 def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
     """The best first: the verdict, what was found, and every check, or those that are answered."""
-    for scores in audit.scores:
+    for place, scores in enumerate(audit.scores):
         grade = GRADE_OF[scores.overall.verdict]
         words = because(scores.whose, scores.overall, scores.checks)
         yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
@@ -331,6 +335,14 @@ def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
         yield "table", "", VERDICTS, checks
         for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
+        if place < MOST_DRAWN and (picture := levels_picture(scores.evidence, scores.whose)):
+            yield from drawn(picture)
+
+
+def drawn(picture: Picture, audit: Audit | None = None) -> Iterator[Part]:
+    """A picture below what it shows."""
+    yield "words", "p", picture.caption
+    yield one_figure(picture.draw, picture.caption, audit)
 
 
 RATERS = (
@@ -352,6 +364,22 @@ RATERS = (
 
 def _judges(audit: Audit) -> Iterator[Part]:
     yield "table", "Raters", RATERS, audit.judges
+
+
+COMPARED = (
+    Column("figure", lambda row: FIGURES[row.figure], TEXT),
+    Column("older", "old"),
+    Column("newer", "new"),
+    Column("difference", "difference", "+.3f", ends=("low", "high")),
+    Column("items", "difference.n", ",d"),
+    Column("note", "reason", TEXT, optional=True),
+)
+
+
+def _compared(audit: Audit) -> Iterator[Part]:
+    for each in audit.comparisons:
+        yield "listed", each.sentences()
+        yield "table", f"{each.old} and {each.whose}", COMPARED, each.figures
 
 
 def _against(audit: Audit) -> Iterator[Part]:
