@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
+from .selective import share_behind
 
 SHARE_KIND = "multi"
 """What [TH] calls confidence from several outputs of one prompt."""
@@ -38,8 +39,7 @@ def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
         return None
     right = known.label == known.gold
     tied = ~right & (known.label == 0)
-    most = np.maximum(np.maximum(known.plus, known.tie), known.minus)
-    (code,), shares = value_codes([most / known.n])
+    (code,), shares = value_codes([share_behind(known)])
     about, row, n = distinct(known.item * len(shares) + code)
     return OutcomeCounts(
         item=about // len(shares),
