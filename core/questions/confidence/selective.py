@@ -18,6 +18,7 @@ from ...records import NO_GOLD, ConfidenceCounts, FloatArray, IntArray, OutcomeC
 from ...stats import intervals
 from ...stats.binning import rank_values, usable
 from ...stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
+from ...stats.repeated_votes import share_behind
 from ..labels.btd import CHANCES, apply, fit
 from .alone import RiskThreshold, cuts, threshold_for_risk
 
@@ -150,16 +151,6 @@ class Guarantee:
                 row[name + end] = getattr(share, field, None)
         names = ("alpha", "delta", "n", "n_labelled", "n_items")
         return data_frame([row | {name: getattr(self, name) for name in names}])
-
-
-def share_behind(counts: VoteCounts) -> FloatArray:
-    """Share of the votes of each comparison that agree: of those that say what most say.
-
-    Of votes that split evenly it is that of either side, 4 of 8: .5, though the label is a tie that
-    perhaps none of them gave: [TH] §3 asks how many outputs agree.
-    """
-    most = np.maximum(np.maximum(counts.plus, counts.tie), counts.minus)
-    return np.asarray(most / counts.n)
 
 
 def stated_behind(

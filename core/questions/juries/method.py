@@ -28,8 +28,9 @@ from ...records import (
 from ...schema import ConfidenceSource
 from ...stats.estimate import DataFrame, Estimate, data_frame, flat
 from ...stats.intervals import clustered_share, common_places, mean_interval, n_distinct
+from ...stats.repeated_votes import share_behind
 from ..confidence.calibration_error import Calibration, calibration
-from ..confidence.selective import share_behind, stated_behind
+from ..confidence.selective import stated_behind
 from ..confidence.th_scores import EPSILON, ThScore, th_score
 
 ENTROPY_FLOOR = 1e-6

@@ -6,12 +6,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
-from .selective import share_behind
+from ..records import NO_GOLD, FloatArray, OutcomeCounts, VoteCounts, distinct, value_codes
 
 SHARE_KIND = "multi"
 """What [TH] calls confidence from several outputs of one prompt."""
 LEAST_VOTES = 2
+
+
+def share_behind(counts: VoteCounts) -> FloatArray:
+    """Share of the votes of each comparison that agree: of those that say what most say.
+
+    Of votes that split evenly it is that of either side, 4 of 8: .5, though the label is a tie that
+    perhaps none of them gave: [TH] §3 asks how many outputs agree.
+    """
+    most = np.maximum(np.maximum(counts.plus, counts.tie), counts.minus)
+    return np.asarray(most / counts.n)
 
 
 def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
