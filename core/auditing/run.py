@@ -85,11 +85,7 @@ def audit(
         )
         lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
         if not (judge_of or scores or lists):
-            people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
-            raise NoUsableVotes(
-                f"All scores are people's ({people}), and no judge scored an answer. Name the "
-                "judge's column, or say with a column rater_type which raters are people."
-            )
+            raise NoUsableVotes(people_alone([rater.name for rater in about.scores]))
         of_all = tuple(question.finding_of_all(counted) for question in questions)
     best_first = ranked(
         {name: judge.overall for name, judge in judge_of.items()},
@@ -119,6 +115,14 @@ def audit(
         scores=scores,
         rankings=lists,
         findings=of_all,
+    )
+
+
+def people_alone(names: Sequence[str]) -> str:
+    """Why scores that are all people's cannot be audited."""
+    return (
+        f"All scores are people's ({', '.join(names[:MOST_NAMED])}), and no judge scored an "
+        "answer. Name the judge's column, or say with a column rater_type which raters are people."
     )
 
 

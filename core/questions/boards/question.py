@@ -313,6 +313,7 @@ def _anchors_document(summary: AnchorSummary | None) -> dict[str, Any] | None:
                 "coverage": each.coverage,
                 "least_tau": each.tau,
                 "prompts": each.prompts,
+                "missed": each.missed,
                 "serves": each.serves,
             }
             for each in summary.anchors

@@ -81,6 +81,7 @@ def _document(jury: Jury | None) -> dict[str, Any] | None:
             "wrong": score.wrong,
             **{name: getattr(measured, name, None) for name in MEASURES},
             "th": score.th and score.th.th.value,
+            "epsilon": score.th and score.th.epsilon,
             "cost": score.cost,
         }
 
