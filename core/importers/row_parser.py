@@ -53,7 +53,8 @@ class RowParser:
             run.
         """
         self.table, self.form, self.how, self.row = table, form, how, table.row
-        self.rejects, self.notes = table.rejects, list[str]()
+        # The table may be read again in another way, which rejects other rows.
+        self.rejects, self.notes = table.rejects.copy(), list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.floats = {column.name for column in form.columns if column.kind == "float"}
         self.floats |= {*SCORE_COLUMNS}
