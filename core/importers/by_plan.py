@@ -7,6 +7,7 @@ both say the same. Where they differ the plan decides, and where it asks, nothin
 from __future__ import annotations
 
 import argparse
+import copy
 import re
 import shlex
 from collections.abc import Sequence
@@ -151,7 +152,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
     number = np.arange(len(plan.table.rows) + 1)
     if origin is not None and len(origin.row) == len(plan.table.rows):
         number[1:] = origin.row
-        rejects = origin.rejects.copy()
+        rejects = copy.deepcopy(origin.rejects)
     # What was left out around the table, and in what it was written.
     above = origin.notes if origin is not None else ()
     lost = len({row for row, *_ in rows.rejected}) + len(rejects)

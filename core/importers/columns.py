@@ -296,10 +296,6 @@ class Rejects:
         if isinstance(reason, Message):
             self.messages[reason] = reason
 
-    def copy(self) -> Rejects:
-        """The same, to which more may be added."""
-        return Rejects([*self.found], {**self.messages})
-
     def table(self, rows: NDArray[np.integer[Any]]) -> Any:
         """Arrow table with `REJECT_SCHEMA`, ordered by row.
 
