@@ -110,6 +110,10 @@ WHAT = {
 }
 """What a column holds."""
 
+MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
+"""Names of models, which in the name of a column name a judge."""
+JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
+"""Words beside the name of a judge in the name of its column."""
 HARM = _set(
     "toxicity toxic hallucination hallucinations hallucinated harm harmful harmfulness unsafe "
     "offensive violation jailbreak leak leakage attack injection profanity insult hate spam "
