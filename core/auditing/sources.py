@@ -9,6 +9,7 @@ from ..errors import InvalidOption
 from ..files import Progress
 from ..importers import ReadOptions, read
 from ..importers.same_items import as_one
+from ..importers.versions import BETWEEN
 from ..schema import ImportResult
 from ..store.export import is_database, read_store
 
@@ -48,7 +49,7 @@ def read_sources(
 
 def check_columns_known(name: str, options: ReadOptions) -> None:
     """Raise InvalidOption where options say how to read what is only a store."""
-    if options != ReadOptions():
+    if options not in (ReadOptions(), ReadOptions(version=BETWEEN)):
         raise InvalidOption(
             f"{name}: is a store, whose columns are known; --format, --map and the like are for "
             "other files"

@@ -114,7 +114,7 @@ class ReadOptions:
         default=None,
         metadata=flag(
             "tell versions of a judge apart, each a judge of its own: by a column, or by file",
-            metavar="COLUMN|file",
+            metavar="COLUMN|file|none",
         ),
     )
     lower_is_better: tuple[str, ...] = field(

@@ -257,8 +257,8 @@ def add_labels(
 
     A file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
     names the answers by ids or texts (`core.importers.join.join_labels`). Where there are several,
-    who labelled one that names nobody is called as the file is. A sheet is added whole or not at all, and so are all
-    other files together.
+    who labelled one that names nobody is called as the file is. A sheet is added whole or not at
+    all, and so are all other files together.
 
     Raises UnreadableFile: no label finds its answer, and what those two refuse.
     """
