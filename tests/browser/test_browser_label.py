@@ -257,7 +257,7 @@ def test_browser_a_press_on_a_card_that_has_no_buttons_yet_waits_for_them(store_
         visitor.page.locator(f"{button('s')} button:enabled").wait_for()
         visitor.page.evaluate(AT_ONCE)
         visitor.page.evaluate("window.press()")
-        visitor.page.wait_for_function("window.seen >= 12", timeout=LONG_MILLISECONDS)
+        visitor.page.wait_for_function("() => window.seen >= 12", timeout=LONG_MILLISECONDS)
         visitor.settle()
         visitor.page.wait_for_timeout(500)
         visitor.settle()
