@@ -286,7 +286,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
     parser.add_argument(
         "--what",
-        choices=("votes", "answers", "scores", "rankings"),
+        choices=("votes", "fuser", "answers", "scores", "rankings"),
         default="votes",
         help="kind of judgement (votes); answers are judged singly, with people's labels",
     )

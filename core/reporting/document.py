@@ -346,6 +346,7 @@ def _anchors(found: AnchorSummary) -> dict[str, Any]:
                 "coverage": each.coverage,
                 "least_tau": each.tau,
                 "prompts": each.prompts,
+                "missed": each.missed,
                 "serves": each.serves,
             }
             for each in found.anchors

@@ -429,11 +429,13 @@ def _store(options: argparse.Namespace) -> Path:
 
 def run_simulate(options: argparse.Namespace) -> int:
     from ..simulate.answers import write_demo_answers
+    from ..simulate.fuser import write_demo_fuser
     from ..simulate.tables import write_demo_rankings, write_demo_scores
     from ..simulate.votes import write_demo
 
     write = {
         "votes": write_demo,
+        "fuser": write_demo_fuser,
         "answers": write_demo_answers,
         "scores": write_demo_scores,
         "rankings": write_demo_rankings,
