@@ -106,8 +106,7 @@ def module_of(package: str) -> str:
 
 def test_every_package_of_an_extra_is_known() -> None:
     brings = {
-        extra: {module_of(Requirement(line).name) for line in EXTRAS[extra]}
-        for extra in PRODUCT
+        extra: {module_of(Requirement(line).name) for line in EXTRAS[extra]} for extra in PRODUCT
     }
     assert set(EXTRA_OF) == set().union(*brings.values())
     for package, extra in EXTRA_OF.items():
