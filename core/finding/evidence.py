@@ -200,8 +200,8 @@ class Counted(Results):
         release : lets go of what other counts are made from, before the largest are asked for.
         """
         listed = list(questions)
-        own = {name for each in listed for name in (*each.own_counts, *each.of_all.own_counts)}
-        for counts in sorted(own, key=lambda name: name == LARGEST):
+        own = [name for each in listed for name in (*each.own_counts, *each.of_all.own_counts)]
+        for counts in sorted(dict.fromkeys(own), key=lambda name: name == LARGEST):
             if counts == LARGEST:
                 release()
             for question in listed:

@@ -18,6 +18,7 @@ from .results import (
     ALL_PAIRS,
     ALTERNATIVE,
     ANCHORS,
+    COIN_SHARE,
     EFFECTIVE_VOTES,
     OWN_GOLD,
     REPEATABILITY,
@@ -147,7 +148,7 @@ QUESTION = Question(
     page_place=40,
     section_place=110,
     results=(REPEATABILITY, EFFECTIVE_VOTES, ALTERNATIVE, ANCHORS, ALL_PAIRS),
-    own_counts={"ratings": (REPEATABILITY,), "first_votes": (OWN_GOLD,)},
+    own_counts={"ratings": (REPEATABILITY,), "first_votes": (OWN_GOLD,), "orders": (COIN_SHARE,)},
     document={
         "repeatability": lambda finding: written(finding[REPEATABILITY], REPEATABILITY_FIELDS),
         "effective_votes": _effective_votes,
