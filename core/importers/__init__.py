@@ -21,7 +21,9 @@ from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
+from .arrow_tables import digest, read_parquet, table_of_arrow
 from .gather import Given, gather
+from .json_tables import MAX_NAME, Record, read_records, records_of_table, table_of_records
 from .layouts import (
     COMPARED,
     DIRECT,
@@ -48,18 +50,7 @@ from .same_items import as_one
 from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
-from .tables import (
-    MAX_NAME,
-    Record,
-    TextTable,
-    digest,
-    read_delimited,
-    read_parquet,
-    read_records,
-    records_of_table,
-    table_of_arrow,
-    table_of_records,
-)
+from .tables import TextTable, read_delimited
 from .versions import name_versions
 from .vote_plan import plan
 from .votes import read_table
