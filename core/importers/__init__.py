@@ -151,7 +151,7 @@ def read(
         try:
             if isinstance(file, NativeFile):
                 results += read_native(file)
-            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+            elif file.shape or not _may_score(file.table):
                 results.append(_read_table(file))
             else:
                 results += map(_read_table, _of_one_form(file))
@@ -203,6 +203,11 @@ def read_arrow(
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
+
+
+def _may_score(table: TextTable) -> bool:
+    """Whether a column has a name by which scores go."""
+    return not MAY_SCORE.isdisjoint(map(str.casefold, table.columns))
 
 
 def _of_one_form(file: _TableFile) -> list[_TableFile]:
@@ -407,7 +412,9 @@ def _planned_file(
     table : of the whole file; None of JSON, in which tables are looked for.
     """
     if found is not None:
-        if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
+        if by_plan.is_large(found.table) or (
+            _may_score(found.table) and two_forms(found.table, source.name, options)
+        ):
             return found
         try:
             found = replace(found, result=_read_table(found))
