@@ -17,19 +17,12 @@ import numpy as np
 
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
-from ..finding.check import CheckResult, Unknown
-from ..finding.fields import estimate, estimated, fields
+from ..finding.check import CheckResult
+from ..finding.fields import estimate, fields
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
-from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
-from ..questions.lists import output as listwise
 from ..questions.reference.second_look import SecondLook
-from ..questions.scores.alone import Alone
-from ..questions.scores.cut import Cut
-from ..questions.scores.drift import Drift
-from ..questions.scores.evidence import ScoreEvidence
-from ..questions.scores.recalibration import ScoreRecalibration
 from ..questions.versions.results import document_of as comparison_document
 
 SCHEMA = "appellate.audit/3"
@@ -39,9 +32,11 @@ JUDGE_KEYS = (
     *("robustness", "alternative"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
-DOCUMENT_KEYS = ("agreement", "leaderboards", "anchor_swap")
+DOCUMENT_KEYS = ("scores", "listwise", "agreement", "leaderboards", "anchor_swap")
 """Keys of what is found of all raters, in the order of the contract."""
-ASKED_KEYS = ("anchors", "grid", "forced_choice", "jury", "board_checks", "outside")
+ASKED_KEYS = (
+    *("listwise_pooled", "anchors", "grid", "forced_choice", "jury", "board_checks", "outside"),
+)
 """Those of what is not always there; those of other questions follow by name."""
 
 
@@ -58,13 +53,13 @@ def to_document(audit: Audit) -> dict[str, Any]:
         for key, write in finding.question.of_all.document.items()
         if (value := write(finding)) is not None
     }
+    for seen in audit.second_looks:
+        made["scores"][seen.judge][seen.metric]["second_look"] = _second_look(seen)
     document = {
         "schema": SCHEMA,
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
-        "scores": _scores(audit),
-        "listwise": {each.judge: listwise.document(each, estimated) for each in audit.rankings},
         **{key: made[key] for key in DOCUMENT_KEYS if key in made},
         "verdicts": [
             *(_check(result) for result in audit.checks),
@@ -73,8 +68,6 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": _overall(audit),
         "notes": list(audit.notes),
     }
-    if (together := listwise.over_judges(audit.rankings)) is not None:
-        document["listwise_pooled"] = asdict(together)
     document |= {
         key: made[key]
         for key in (*ASKED_KEYS, *sorted(made))
@@ -189,117 +182,13 @@ def _overall(audit: Audit) -> dict[str, Any]:
     return overall
 
 
-def _scores(found: Audit) -> dict[str, dict[str, Any]]:
-    """Judge → metric → its figures, each estimate as value, low, high and n_items."""
-    of_judge: dict[str, dict[str, Any]] = {}
-    looks = {(look.judge, look.metric): look for look in found.second_looks}
-    for audit in found.scores:
-        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
-            "confidence": stated_confidence(audit.evidence),
-            "alone": _alone(audit.alone),
-            "second_look": _second_look(looks.get((audit.judge, audit.metric))),
-        }
-    return of_judge
-
-
-def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
-    table, agreement, passing = evidence.table, evidence.agreement, evidence.passing
-    rates, effect = evidence.pass_rate, evidence.length
-    return {
-        "n": len(table),
-        "scale": {"low": table.low, "high": table.high, "kind": table.kind},
-        "association": estimate(agreement.association),
-        "kappa_weighted": estimate(agreement.kappa_weighted),
-        "tau": estimate(agreement.tau),
-        "auroc": estimate(agreement.auroc),
-        "bias": estimate(evidence.leniency.points),
-        "bias_share": estimate(evidence.leniency.bias),
-        "bias_by_level": [
-            {"score": level.score, **estimated(level.bias)} for level in evidence.leniency.by_level
-        ],
-        "sd_ratio": estimate(evidence.spread.ratio),
-        "tpr": estimate(passing.tpr),
-        "tnr": estimate(passing.tnr),
-        "right": estimate(passing.right),
-        "always_pass": passing.always_pass,
-        "people": estimate(evidence.people.difference),
-        "ceiling": {
-            "people": estimate(evidence.ceiling.people_association),
-            "judge": estimate(evidence.ceiling.judge_association),
-        },
-        "repeatability": estimate(evidence.repeatability.icc_3_k),
-        "length": estimate(effect.instrumented or effect.raw),
-        "drift": _drift(evidence.drift),
-        "drift_over_time": _drift(evidence.drift_over_time),
-        "pass_rate": {
-            "judge": estimate(rates.judge),
-            "labels": estimate(rates.labels),
-            "corrected": estimate(rates.corrected),
-        },
-        "cut": _cut(evidence.cut),
-        "omega": evidence.alternative.omega,
-        "rho": evidence.alternative.rho,
-        "epsilon": evidence.alternative.epsilon,
-        "versions": [
-            {"a": a, "b": b, "of": one.of}
-            | {name: estimate(getattr(one, name)) for name in VERSION_FIELDS}
-            for (a, b), one in evidence.versions.items()
-        ],
-        "recalibration": _recalibration(evidence.recalibration),
-    }
-
-
-def _second_look(found: SecondLook | None) -> dict[str, Any] | None:
-    """What a second look at disagreements says; None without one."""
-    if found is None:
-        return None
+def _second_look(found: SecondLook) -> dict[str, Any]:
+    """What a second look at disagreements says."""
     names = ("looked", "agreements", "taken_out", "as_labelled", "most")
     return {name: getattr(found, name) for name in names} | {
         "people_wrong": estimate(found.people_wrong),
         "right": estimate(found.right),
     }
-
-
-def _alone(found: Alone) -> dict[str, Any]:
-    """What it may decide alone, by the error that is allowed."""
-    return {
-        "by": found.by,
-        "reason": found.reason,
-        "at": [asdict(one) for one in found.shares],
-        "of_verdict": {
-            name: [asdict(one) for one in side] for name, side in found.of_verdict.items()
-        },
-        "blind": found.blind,
-        "blind_from": found.blind_from,
-    }
-
-
-def _drift(found: Drift | None) -> list[dict[str, Any]]:
-    groups = () if found is None else found.groups
-    return [{"group": group.group, **estimated(group.difference)} for group in groups]
-
-
-VERSION_FIELDS = ("difference", "labels", "judge", "bias")
-
-
-def _cut(cut: Cut | Unknown) -> dict[str, Any] | None:
-    if isinstance(cut, Unknown):
-        return None
-    estimates = ("cost", "tpr", "tnr", "pass_all", "fail_all")
-    return {
-        "score": cut.cut if math.isfinite(cut.cut) else None,
-        "price": cut.price_fp,
-        "better": cut.better,
-        "n": cut.n,
-        **{name: estimated(getattr(cut, name)) for name in estimates},
-    }
-
-
-def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None:
-    if isinstance(found, Unknown):
-        return None
-    names = ("error_before", "error_after", "bias_before", "bias_after", "n")
-    return {name: getattr(found, name) for name in names} | {"change": estimate(found.change)}
 
 
 def _judge(judge: JudgeAudit) -> dict[str, Any]:

@@ -36,18 +36,23 @@ OTHER_DOORS = {
 }
 """Question → modules of other questions that it imports beside these."""
 READ_IN_REPORTING = {
-    ("document", "agreement"),
-    ("document", "alone"),
-    ("document", "alternative"),
-    ("document", "length"),
+    ("brief", "rankings"),
+    ("brief", "scores"),
+    ("build", "scores"),
     ("document", "outside"),
-    ("document", "repeatability"),
+    ("document", "scores"),
     ("gates", "agreement"),
+    ("gates", "scores"),
+    ("html", "scores"),
+    ("notebook", "scores"),
     ("text", "alone"),
+    ("text", "scores"),
     ("text", "th"),
 }
-"""Outputs, and names of results that they read as attributes; all but the last are of scores, or of
-an option."""
+"""Outputs, and names of results that they read as attributes: judges of single answers and of lists
+are read as judges are, each with its checks; the others are an option, a figure of one of them, and
+what the text says of confidence.
+"""
 SQL = re.compile(r"\s*(select|insert into|delete from) .*\b(from|values|where)\b", re.S)
 OTHER_SQL = {
     "core/collect/by_hand.py",
