@@ -421,19 +421,23 @@ def _planned_file(
             # A column per metric, each beside what people say of it.
             return found
     result = found.result if found else None
-    table = found.table if found else table
+    # The table as it stands in the file, before names have turned or joined any of its columns.
+    table = table if table is not None or found is None else found.table
     canonical = found is not None and by_plan.is_canonical(found.table.columns)
     plan = by_plan.plan_of(source, table, options)
+    plan = plan if by_plan.is_told(plan, result) else None
     taken = None
-    if plan is not None and plan.admitted and not by_plan.is_of_results(plan):
+    if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
     elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        if found is not None:
-            return found
-        assert error is not None
-        raise error
+        if result is None and error is not None:
+            raise by_plan.why_refused(plan, source.name, error)
+        assert found is not None
+        if plan is not None and plan.refusal and not canonical and by_plan.names_nobody(result):
+            raise by_plan.refusal_of(plan, source.name)
+        return found
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
         return taken
     return found

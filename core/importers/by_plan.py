@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AmbiguousLabels
+from ..errors import AmbiguousLabels, AppellateError, UnreadableFile
 from ..options import add_flags, from_flags
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
@@ -34,10 +34,12 @@ from .tables import TextTable
 
 MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
+FEW = 20
+"""Rows below which a plan has too little evidence against names that say who judged."""
+FEWEST = 5
+"""Rows below which it has too little to say what names do not read."""
 MOST_BYTES = 16 * 1024**2
 """Bytes of text up to which tables are looked for in it: as objects they take far more."""
-FEWEST = 20
-"""Rows from which a plan decides."""
 _ONLY_BY_NAMES = (
     "labels",
     "gold_labels",
@@ -79,6 +81,7 @@ def said_by(options: ReadOptions) -> Said:
         unused=options.unused,
         metrics=options.metrics,
         table=options.file_table,
+        version=options.version,
     )
 
 
@@ -113,10 +116,30 @@ def _unfolds(data: bytes) -> bool:
 def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
     """The plan by evidence of a file; None where none is made."""
     tables = tables_of(source, table)
-    # A few rows are too little evidence to say otherwise than names, or than a refusal.
-    if max((len(each.rows) for each in tables), default=0) < FEWEST:
-        return None
-    return make_plan(tables, source.stem, said_by(options))
+    return make_plan(tables, source.stem, said_by(options)) if tables else None
+
+
+def names_nobody(result: ImportResult | None) -> bool:
+    """Whether a reading by names has nothing but the name of the file for a judge."""
+    return result is not None and result.mapping.get("judge") == f"={stem_of(result.name)}"
+
+
+def is_told(plan: Evidence | None, result: ImportResult | None) -> bool:
+    """Whether a plan has rows enough to be heard beside what names read, or do not."""
+    rows = len(plan.table.rows) if plan is not None and plan.table is not None else 0
+    return rows >= FEW or names_nobody(result) or (result is None and rows >= FEWEST)
+
+
+def why_refused(plan: Evidence | None, name: str, error: AppellateError) -> AppellateError:
+    """Why a file is not read: what a plan says that it is, where names only miss columns."""
+    missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
+    return refusal_of(plan, name) if plan is not None and plan.refusal and missing else error
+
+
+def refusal_of(plan: Evidence, name: str) -> UnreadableFile:
+    """What a plan says that a file is instead of judgements."""
+    said = plan.refusal.replace("{", "{{").replace("}", "}}")
+    return UnreadableFile(f"{name}: {said}")
 
 
 def is_large(table: TextTable) -> bool:
@@ -216,15 +239,6 @@ class PlanAsks(AmbiguousLabels):
             for question in plan.questions
         )
         super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
-
-
-def is_of_results(plan: Evidence) -> bool:
-    """Whether a table may be one of results, a row per system: nothing names or is what was judged,
-    nothing says who judged, and one column has numbers.
-    """
-    roles = {column.role for column in plan.columns}
-    told = {"judge", "person", "person's", "gold", "prompt", "response", "response_a"}
-    return plan.item is None and len(plan.judgements) == 1 and roles.isdisjoint(told)
 
 
 def mapping_of(plan: Evidence) -> dict[str, str]:
@@ -359,9 +373,8 @@ def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
-        of_file = f"={stem_of(names.name)}"
-        named = plan.votes["judge"].unique().to_pylist() != [of_file[1:]]
-        return named and names.mapping.get("judge") == of_file
+        named = plan.votes["judge"].unique().to_pylist() != [stem_of(names.name)]
+        return named and names_nobody(names)
     if people_in(plan) < people_in(names) or of_people(plan) > of_people(names):
         return False
     return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

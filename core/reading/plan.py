@@ -30,13 +30,16 @@ from .mapping import Said
 from .questions import Asked, listed
 from .roles import Roles, by_header, clear_order, find_roles, is_few, may_judge, order_of, two_sides
 from .walk import Table
-from .words import HARM, TIES, WHO, clean, tokens
+from .words import HARM, LABELS, TIES, WHO, clean, tokens
+from .words import who as who_says
 
 Form = Literal["votes", "scores"]
 UNREAD = 0.05
 """Share of the words of a verdict that may be unknown."""
 CLEAR = 20
 """Fewest rows in which gold may decide what a label names."""
+LEVELS_OF_A_SCALE = 11
+"""Most levels of a scale that people fill in; a statistic has nearly as many values as rows."""
 MOST_QUESTIONS = 2
 CANONICAL = {"vote", "score", "gold", "judge", "item_id"}
 
@@ -83,6 +86,7 @@ class Plan:
     gold: Column | None = None
     item: Column | None = None
     item_why: str = ""
+    version: Column | None = None
     roles: Roles = field(default_factory=Roles)
     sides: dict[str, int | None] = field(default_factory=dict)
     grades: dict[str, float | None] = field(default_factory=dict)
@@ -134,7 +138,7 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
     said : what the owner of the file decided.  source : name of the file without its ending.
     """
     said = said or Said()
-    tables = [table for table in tables if table.rows and table.columns]
+    tables = [_stacked(table) for table in tables if table.rows and table.columns]
     if said.table is not None:
         tables = [table for table in tables if table.name == said.table]
     several = [table for table in tables if len(table.rows) > 1]
@@ -153,6 +157,43 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
         chosen.questions = [ask.tables(names), *chosen.questions][:MOST_QUESTIONS]
         return chosen
     return judging[0]
+
+
+def _stacked(table: Table) -> Table:
+    """A table of objects that hold numbers under the same names (`A.clarity`, `A.tone`,
+    `B.clarity`, `B.tone`) with a row for each of them; another one as it is.
+
+    Who is judged or judges then stands in a column of its own.
+    """
+    split = [name.rpartition(".") for name in table.columns]
+    under: dict[str, list[str]] = {}
+    for head, dot, tail in split:
+        if dot:
+            under.setdefault(head, []).append(tail)
+    alike = [head for head, tails in under.items() if len(tails) > 1]
+    if len(alike) < 2 or len({tuple(sorted(under[head])) for head in alike}) > 1:
+        return table
+    at = {name: i for i, name in enumerate(table.columns)}
+    tails = under[alike[0]]
+    cells = [row[at[f"{head}.{tail}"]] for row in table.rows for head in alike for tail in tails]
+    whose = {who_says(head) & {"person", "gold"} for head in alike}
+    if len(whose) > 1 or any(c is not None and number(c) is None for c in cells):
+        return table
+    others = [i for i, (head, _, _) in enumerate(split) if head not in alike]
+    key = next(iter(next(iter(whose))), f"{table.name.rsplit('.', 1)[-1]} part".strip())
+    return Table(
+        table.name,
+        [*(table.columns[i] for i in others), key, *tails],
+        [
+            [*(row[i] for i in others), head, *(row[at[f"{head}.{tail}"]] for tail in tails)]
+            for row in table.rows
+            for head in alike
+        ],
+        table.constants,
+        {*table.keys, key},
+        [*table.notes, f"{listed(alike)} hold the same numbers: a row each."],
+        table.inherited,
+    )
 
 
 class _Planner:
@@ -175,6 +216,7 @@ class _Planner:
         ]
         self.by = {column.name: column for column in (*self.constants, *self.columns)}
         self.out = Plan(source=source, table=table, notes=list(table.notes))
+        self.turned: set[str] = set()  # Verdicts that another column has turned.
 
     def plan(self) -> Plan:
         """Roles, judgements, and what is open about them."""
@@ -186,7 +228,8 @@ class _Planner:
             )
         open_ = [each for each in self.columns if each.name not in said.unused]
         asked = said.columns
-        out.roles = find_roles([c for c in open_ if c.name not in asked], self.constants, self.rows)
+        named = {*asked, said.version}
+        out.roles = find_roles([c for c in open_ if c.name not in named], self.constants, self.rows)
         for role, name in said.mapping.items():
             if name in self.by and role not in ("vote", "score", "gold"):
                 out.roles.of[role] = self.by[name]
@@ -195,7 +238,13 @@ class _Planner:
             each
             for each in open_
             if (each.name in asked and each.name not in out.roles.taken)
-            or (each.name not in out.roles.taken and may_judge(each) and each.kind != "empty")
+            or (
+                each.name not in out.roles.taken
+                and each.name != said.version
+                and not each.is_key
+                and may_judge(each)
+                and each.kind != "empty"
+            )
         ]
         self._results(open_)
         if out.refusal:
@@ -209,12 +258,14 @@ class _Planner:
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
+            self._constant()
             self._items()
             self._status()
             if out.form == "votes":
                 self._orders()
             else:
                 self._scales()
+                self._systems()
         elif not out.refusal:
             self._say_what_it_is()
         out.questions = _most_harmful(out.questions)
@@ -226,12 +277,24 @@ class _Planner:
 
     def _results(self, columns: Sequence[Column]) -> None:
         """A table whose numbers are statistics, or whose columns are its keys, holds results."""
-        numbers = [c for c in columns if c.kind == "number" and "item" not in c.what]
+        numbers = [
+            c
+            for c in columns
+            if c.kind == "number" and "item" not in c.what and not c.inherited
+        ]
         statistics = [c for c in numbers if "aggregate" in c.what]
-        if len(numbers) >= 3 and 2 * len(statistics) >= len(numbers):
+        observed = [c for c in numbers if c not in statistics and c.who & {"judge", "person"}]
+        observed = [c for c in observed if self.rows >= CLEAR and c.distinct <= LEVELS_OF_A_SCALE]
+        if not observed and len(numbers) >= 3 and 2 * len(statistics) >= len(numbers):
             self._refuse(
                 f"It is a table of results ({listed(c.name for c in statistics[:4])}): each row "
                 "sums up many judgements. The judgements themselves are needed, a row each."
+            )
+        counts = [c for c in numbers if _is_verdict(c.name.split(".")[-1])]
+        if len(counts) >= 2 and len({_is_verdict(c.name.split(".")[-1]) for c in counts}) >= 2:
+            self._refuse(
+                f"Its columns {listed(c.name for c in counts[:4])} count verdicts: results, and "
+                "not the verdicts themselves."
             )
         names = {clean(column.name) for column in columns}
         for column in columns:
@@ -242,6 +305,33 @@ class _Planner:
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _systems(self) -> None:
+        """A7: numbers of which nothing says who judged, or what was judged, are results."""
+        out = self.out
+        told = {"judge", "person", "rater_type", "prompt", "response", "response_a"}
+        of_people = any(each.whose == "person" for each in out.judgements)
+        if out.item is None and out.gold is None and not of_people and len(out.judgements) == 1:
+            (each,) = out.judgements
+            named = each.column.name in self.said.columns or "judge" in each.column.who
+            if not named and not out.roles.has(*told) and not out.questions:
+                self._refuse(
+                    f"{listed([each.column.name])} holds numbers, and nothing says who judged or "
+                    "what: it may be a table of results, a row per system. If not, name what was "
+                    "judged with --map item_id=COLUMN, and who judged with --map judge=COLUMN."
+                )
+
+    def _constant(self) -> None:
+        """A1: what always says the same shows no kind, unless somebody else says otherwise."""
+        out = self.out
+        said = [each.column for each in out.judgements] + ([out.gold] if out.gold else [])
+        alone = [c for c in said if c.distinct <= 1 and c.name not in self.said.columns]
+        if self.rows >= 3 and len(alone) == len(said) and not CANONICAL & {c.name for c in said}:
+            words = listed(word for c in alone for word in c.counts)
+            self._refuse(
+                f"{listed(c.name for c in alone)} says {words} in every row, and nobody says "
+                "anything else: nothing shows that it is a judgement. If it is, name it with --map."
+            )
 
     # -- votes ---------------------------------------------------------------------------------
 
@@ -313,6 +403,7 @@ class _Planner:
             )
             return False
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
+        votes = self._without_turned(votes)
         gold = [
             c
             for c in votes
@@ -363,7 +454,7 @@ class _Planner:
         self._settle_gold(gold)
         main = [*judges, *named]
         if not main and not people:
-            out.questions.append(ask.who([c.name for c in rest], "", metrics=False))
+            out.questions.append(ask.who([c.name for c in rest], (), metrics=False))
             main, rest = rest, []
         self._place(main, judged_by_name=bool(judges))
         for column in people:
@@ -380,7 +471,7 @@ class _Planner:
         alike = [c for c in alike if not c.what - {"verdict"} and c.distinct > 1]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
-                ask.who([c.name for c in alike], main[0].name if main else "", metrics=False)
+                ask.who([c.name for c in alike], [c.name for c in main], metrics=False)
             )
         self._labels([*main, *people, *gold])
         return True
@@ -407,6 +498,18 @@ class _Planner:
                 self.out.roles.take(column, "sums up what several people say: not used")
             return [c for c in people if c not in totals]
         return people
+
+    def _without_turned(self, votes: list[Column]) -> list[Column]:
+        """Verdicts without those that turn what another says: B in each row in which it says A."""
+        kept: list[Column] = []
+        for column in votes:
+            twin = next((each for each in kept if _turns(column, each)), None)
+            if twin is None or column.name in self.said.columns:
+                kept.append(column)
+            else:
+                self.out.roles.take(column, f"says what '{twin.name}' says, turned: not used")
+                self.turned.add(twin.name)
+        return kept
 
     def _settle_gold(self, gold: list[Column]) -> None:
         if not gold:
@@ -451,7 +554,7 @@ class _Planner:
             if not judged_by_name and apart and two_sides(*main):
                 out.questions.append(ask.two_columns([c.name for c in main]))
             elif not judged_by_name:
-                out.questions.append(ask.which_gold([c.name for c in main]))
+                out.questions.append(ask.two_columns([c.name for c in main], gold=True))
         elif len(main) > 2 and not judged_by_name and not said.judges:
             out.questions.append(ask.two_columns([c.name for c in main]))
         for column in main:
@@ -606,9 +709,13 @@ class _Planner:
             main += [c for c in rest if c.kind == "number" and _is_rating(c)]
             rest = [c for c in rest if c not in main]
         if not main and not people:
+            if any(c.kind == "number" for c in rest):
+                rest = [c for c in rest if c.kind == "number"]
             if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
                 out.form = "scores"
-                out.questions.append(ask.who([c.name for c in rest], "", metrics=True))
+                judged = "judge" in of and "person" not in of
+                names = [c.name for c in rest]
+                out.questions.append(ask.who(names, (), metrics=True, judge=judged))
                 main, rest = rest, []
             else:
                 if gold:
@@ -623,8 +730,11 @@ class _Planner:
             and not told
         ):
             lone = [c for c in main if c.kind == "number" and not _on_a_scale(c)]
-            if lone or (not beside and all(not c.what for c in main)):
-                out.questions.append(ask.who([c.name for c in main], "", metrics=True))
+            unnamed = not beside and all(not c.what for c in main)
+            # A file's name is a judge's only where one column is called a score.
+            several = len(main) > 1 and "judge" not in who_says(self.source)
+            if lone or unnamed or several or all(_is_label(c) for c in main):
+                out.questions.append(ask.who([c.name for c in main], (), metrics=True))
         out.form = "scores"
         self._settle_gold(gold)
         metrics = {c.stem for c in main} if len(main) > 1 else set()
@@ -662,13 +772,16 @@ class _Planner:
             )
             out.roles.take(column, _why_score(column, by_metric))
         judged = {each.metric for each in out.judgements}
+        by_name = len(people) == 1 or (not main and len({c.stem for c in people}) == len(people))
+        by_name = by_name and all(self._named_people(column) for column in people)
         for column in people:
             metric = " ".join(column.stem)
             if metric not in judged:
                 if len(judged) > 1 and column.name not in said.people:
-                    out.questions.append(ask.who([column.name], "", metrics=False))
-                metric = next(iter(judged)) if len(judged) == 1 else metric if main else ""
-            rater = "" if len(people) == 1 and self._named_people(column) else column.name
+                    out.questions.append(ask.who([column.name], (), metrics=False))
+                alone = not main and len(people) == 1
+                metric = next(iter(judged)) if len(judged) == 1 else "" if alone else metric
+            rater = "" if by_name else column.name
             out.judgements.append(Judgement(column, "person", rater, metric=metric))
             out.roles.take(column, _why_person(column, metric, column.name in said.people))
         scales = frozenset().union(
@@ -690,7 +803,7 @@ class _Planner:
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
                 ask.who(
-                    [c.name for c in alike], main[0].name if main else people[0].name, metrics=True
+                    [c.name for c in alike], [c.name for c in main or people], metrics=bool(main)
                 )
             )
         self._grades([*main, *people, *gold], main)
@@ -743,7 +856,7 @@ class _Planner:
                 share = unread.total() / column.filled
                 whose = "no score of the judge" if column in main else "no label"
                 if share > UNREAD and column in main:
-                    out.questions.append(ask.unread(column.name, unread.most_common()))
+                    out.questions.append(ask.unread(column.name, unread.most_common(), grades=True))
                 else:
                     out.notes.append(f"'{column.name}': {words}: not read, {whose}.")
 
@@ -785,6 +898,11 @@ class _Planner:
             for r in ("judge", "person", "metric", "run", "position", "model", "model_a", "model_b")
             if r in of
         ]
+        explained += [self.by[name] for name in ("perturbation",) if name in self.by]
+        if said.version in self.by:
+            out.version = self.by[said.version]
+            out.roles.why[out.version.name] = "a version of the judge, as you said"
+            explained.append(out.version)
         texts = [of[r] for r in ("response",) if r in of]
         if "item_id" in of:
             ids = [of["item_id"]]
@@ -879,7 +997,7 @@ class _Planner:
         self, item: Column, explained: list[Column], texts: list[Column], judged: set[str]
     ) -> None:
         """Rows of one key: runs, if gold and text agree; else asked."""
-        out, said = self.out, self.said
+        out, said, of = self.out, self.said, self.out.roles.of
         key = [item, *explained]
         times = max(Counter(zip(*(c.cells for c in key), strict=True)).values())
         out.item_why = f"{item.distinct:,} items ('{item.name}', up to {times} rows each)"
@@ -889,7 +1007,7 @@ class _Planner:
         others = [
             c
             for c in self.columns
-            if c.name not in out.roles.taken
+            if (c.name not in out.roles.taken or c is of.get("prompt"))
             and c.name not in judged
             and c is not item
             and 2 <= c.distinct <= 20
@@ -905,7 +1023,7 @@ class _Planner:
         gold = [out.gold] if out.gold else []
         people = [j.column for j in out.judgements if j.whose == "person" and j.rater]
         answers = texts or [
-            out.roles.of[r] for r in ("response_a", "response_b") if r in out.roles.of
+            of[r] for r in ("response_a", "response_b") if r in of
         ]
         same = all(constant_in(c, item) for c in (*gold, *people, *answers)) and bool(
             gold or people or answers
@@ -914,10 +1032,9 @@ class _Planner:
             out.runs = True
             named = gold or people or answers
             out.item_why += f": runs, as '{named[0].name}' is the same in each"
-        elif answers and not all(constant_in(c, item) for c in answers):
-            out.questions.append(ask.items(item.name, times))
         else:
-            out.questions.append(ask.items(item.name, times))
+            differ = not all(constant_in(c, item) for c in answers)
+            out.questions.append(ask.items(item.name, times, answers_differ=differ))
 
     def _structural(self, explained: list[Column], judged: set[str]) -> None:
         """A4 without a named id: a column that returns equally often may be the item."""
@@ -998,6 +1115,11 @@ class _Planner:
             # The canonical columns: labels are by the answers' own names.
             return
         if out.by_name or any(self._by_header(j.column) for j in out.judgements):
+            return
+        if by_place := [j.column.name for j in turned if j.column.name in self.turned]:
+            # Whoever turned them beside knew that they name a place.
+            out.slots = True
+            out.notes.append(f"{listed(by_place)} names answers by their place: a column turns it.")
             return
         pairs = []
         if out.gold is not None:
@@ -1098,6 +1220,32 @@ _GENERIC = frozenset().union(*WHO.values()) - frozenset(
 )
 
 
+def _is_label(column: Column) -> bool:
+    """Whether a name says no more than that it is a label, which is anybody's."""
+    return bool(column.tokens) and set(column.tokens) <= LABELS
+
+
+def _turns(column: Column, other: Column) -> bool:
+    """Whether two columns never agree: A where the other says B, and ties alone in common."""
+    pairs = [
+        (side(one), side(two))
+        for one, two in zip(column.cells, other.cells, strict=True)
+        if one is not None and two is not None
+    ]
+    sides = [one for one, two in pairs if one and two]
+    return (
+        len(sides) >= CLEAR // 2
+        and len(set(sides)) == 2
+        and all(one is not None and two is not None and one == -two for one, two in pairs)
+    )
+
+
+def _is_verdict(word: str) -> str:
+    """Which verdict a name is, if it is a word of one alone: a side, or a tie."""
+    told = side(word)
+    return "" if told is None or len(tokens(word)) != 1 else f"side {told}"
+
+
 def _tells_name(column: Column) -> bool:
     """Whether the name of a column names a judge, and not only that there is one."""
     return bool(
@@ -1144,7 +1292,8 @@ def _on_a_scale(column: Column) -> bool:
     if column.kind != "number":
         return column.kind in ("pass", "level")
     low, high = min(column.numbers), max(column.numbers)
-    return _is_rating(column) or (low >= 0 and 5 < high <= 100)
+    whole = all(value.is_integer() for value in column.numbers)
+    return _is_rating(column) or (low >= 0 and (5 < high <= 100 or (whole and high <= 5)))
 
 
 def _within(column: Column, other: Column) -> bool:

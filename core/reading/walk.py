@@ -311,6 +311,8 @@ def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any 
                 if len(shape & frozenset(d)) >= 0.6 * len(shape | frozenset(d))
             }
             if len(same) >= max(3, 0.6 * len(vals)):
+                for k in dvals.keys() - same.keys():  # says what holds for all
+                    rest |= flat_scalars({k: dvals[k]})
                 dvals, ds = same, list(same.values())
         longest = max(
             (

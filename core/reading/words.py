@@ -110,6 +110,9 @@ WHAT = {
 }
 """What a column holds."""
 
+LABELS = _set("label labels annotation annotations")
+"""Names of what anybody may have given."""
+
 HARM = _set(
     "toxicity toxic hallucination hallucinations hallucinated harm harmful harmfulness unsafe "
     "offensive violation jailbreak leak leakage attack injection profanity insult hate spam "
@@ -121,8 +124,8 @@ ORDERS = {
     word: place
     for place, words in enumerate(
         (
-            "ab original normal forward first 1 orig unswapped direct order1 noswap false 0 left",
-            "ba swapped reversed reverse flipped backward second 2 swap inverted inverse true "
+            "ab original normal forward fwd first 1 orig unswapped direct order1 noswap false 0 left",
+            "ba swapped reversed reverse rev flipped backward second 2 swap inverted inverse true "
             "right",
         )
     )
@@ -130,7 +133,7 @@ ORDERS = {
 }
 """Words of the two orders in which two answers are shown: 0 as they stand, 1 turned."""
 CLEAR_ORDERS = _set(
-    "ab ba original swapped normal reversed forward backward orig swap unswapped flipped reverse "
+    "ab ba original swapped normal reversed forward fwd rev backward orig swap unswapped flipped reverse "
     "noswap"
 )
 """Those that mean nothing else in the name of a column."""
