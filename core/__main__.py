@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -95,6 +96,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What a command is told: by its flags, else by the options of this folder."""
     words = sys.argv[1:] if arguments is None else arguments
     options = _parser(words=words).parse_args(words)
+    options.written = shlex.join(words).encode("utf-8", "backslashreplace").decode()
     if getattr(options, "isolated", True):
         return options
     from .use import options_file
@@ -103,7 +105,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if folder is None:
         return options
     complain(folder.sentence)
-    return folder.completed(_parser(folder.defaults, words).parse_args(words))
+    completed = folder.completed(_parser(folder.defaults, words).parse_args(words))
+    completed.written = options.written
+    return completed
 
 
 def _unforeseen(error: Exception, arguments: Sequence[str] | None) -> int:
@@ -219,7 +223,14 @@ def _report_options(parser: argparse.ArgumentParser) -> None:
         "--html", metavar="OUT", required=True, help="file to write, readable offline"
     )
     parser.add_argument(
-        "--brief", action="store_true", help="two pages to print: what to do, what fails, errors"
+        "--brief",
+        action="store_true",
+        help="two pages to print or send: what to do, what fails, errors",
+    )
+    parser.add_argument(
+        "--without-texts",
+        action="store_true",
+        help="leave prompts, answers and reasons out of what --brief writes",
     )
 
 

@@ -23,7 +23,7 @@ from ..finding.evidence import Counted, Evidence
 from ..finding.wording import count
 from ..options import default_of
 from ..questions.agreement.kappa import agreement_matrix
-from ..questions.agreement.results import REPEATABILITY
+from ..questions.agreement.results import AGREEMENT, OWN_GOLD, REPEATABILITY
 from ..questions.boards.anchored import met
 from ..questions.boards.anchors import anchor_swap
 from ..questions.boards.anchors import anchors as models_that_anchor
@@ -129,7 +129,7 @@ def audit(
             judge.name: audit_judge(counted, judge.name, aggregated[judge.name])
             for judge in about.judges
         }
-        agreed = counted.agreement
+        agreed = counted[AGREEMENT]
         scores = (
             audit_scores(moment, within, options, counted.rows_read, notes) if about.scores else ()
         )
@@ -163,7 +163,7 @@ def audit(
         "Its maker's other models are not; name a family to add them."
         for judge, models in counted.namesakes.items()
     ]
-    own = [name for name in counted.about if counted.of(name).own_gold is not None]
+    own = [name for name in counted.about if counted.of(name)[OWN_GOLD] is not None]
     if own:
         notes.append(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "

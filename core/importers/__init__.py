@@ -219,6 +219,8 @@ def _of_one_form(file: _TableFile) -> list[_TableFile]:
 
 
 def _read_table(file: _TableFile) -> ImportResult:
+    if file.refusal is not None:
+        raise file.refusal
     if file.result is not None:
         return file.result
     if file.shape:
@@ -309,7 +311,8 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
         )
         looks = replace(looks, suggested=suggested)
-    return replace(planned(looks, how), notes=(*beside, *table.notes, *how.notes))
+    refused = (str(file.refusal),) if isinstance(file, _TableFile) and file.refusal else ()
+    return replace(planned(looks, how), notes=(*beside, *refused, *table.notes, *how.notes))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:
@@ -335,7 +338,8 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.  plan : by which, if not by names.
+    result : what was read of it, if it was.  plan : by which, if not by names.  refusal : why it is
+    not read, unless options say how.
     """
 
     source: Source
@@ -345,6 +349,7 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
     plan: Evidence | None = None
+    refusal: UnreadableFile | None = None
 
 
 def _open(
@@ -432,12 +437,11 @@ def _planned_file(
     elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        if result is None and error is not None:
-            raise by_plan.why_refused(plan, source.name, error)
-        assert found is not None
-        if plan is not None and plan.refusal and not canonical and by_plan.names_nobody(result):
-            raise by_plan.refusal_of(plan, source.name)
-        return found
+        refusal = by_plan.refusal_of(plan, result, source.name, error)
+        if found is None:
+            assert error is not None
+            raise refusal or error
+        return found if canonical else replace(found, refusal=refusal)
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
         return taken
     return found

@@ -20,7 +20,7 @@ from ..errors import AmbiguousLabels, AppellateError, UnreadableFile
 from ..options import add_flags, from_flags
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
-from ..reading.plan import make_plan
+from ..reading.planner import make_plan
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
 from ..reading.walk import from_json as walk
@@ -36,7 +36,7 @@ MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
 FEW = 20
 """Rows below which a plan has too little evidence against names that say who judged."""
-FEWEST = 5
+FEWEST = 10
 """Rows below which it has too little to say what names do not read."""
 MOST_BYTES = 16 * 1024**2
 """Bytes of text up to which tables are looked for in it: as objects they take far more."""
@@ -130,14 +130,15 @@ def is_told(plan: Evidence | None, result: ImportResult | None) -> bool:
     return rows >= FEW or names_nobody(result) or (result is None and rows >= FEWEST)
 
 
-def why_refused(plan: Evidence | None, name: str, error: AppellateError) -> AppellateError:
-    """Why a file is not read: what a plan says that it is, where names only miss columns."""
+def refusal_of(
+    plan: Evidence | None, result: ImportResult | None, name: str, error: AppellateError | None
+) -> UnreadableFile | None:
+    """What a plan says that a file is instead of judgements, where names miss columns, or read it
+    as the judgements of nobody.
+    """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    return refusal_of(plan, name) if plan is not None and plan.refusal and missing else error
-
-
-def refusal_of(plan: Evidence, name: str) -> UnreadableFile:
-    """What a plan says that a file is instead of judgements."""
+    if plan is None or not plan.refusal or not (missing or names_nobody(result)):
+        return None
     said = plan.refusal.replace("{", "{{").replace("}", "}}")
     return UnreadableFile(f"{name}: {said}")
 

@@ -293,10 +293,10 @@ LABEL_STUDIO = declared(
     words={"vote": {"left": 1, "right": -1, "tie": 0, "equal": 0, "same": 0}},
 )
 
-_NESTED_KEYS = frozenset(
-    "sample_id item_id id question_id judge_model judge model_a model_b position temperature "
-    "pairwise".split()
-)
+_NESTED_KEYS = {
+    *("sample_id", "item_id", "id", "question_id", "judge_model", "judge"),
+    *("model_a", "model_b", "position", "temperature", "pairwise"),
+}
 
 NESTED = declared(
     name="nested_runs",

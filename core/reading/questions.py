@@ -106,9 +106,7 @@ def two_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
     )
 
 
-def who(
-    names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool = False
-) -> Asked:
+def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool = False) -> Asked:
     several = len(names) > 1
     people = (typed("--people", *names), "a person's each" if several else "a person's")
     judges = (typed("--judges", *names), "a judge's each" if several else "a judge's")
@@ -187,7 +185,9 @@ def unread(name: str, words: Sequence[tuple[str, int]], *, grades: bool = False)
                     (typed("--label-map", *(f"{word}=0.5" for word in each)), "in between"),
                 )
                 if grades
-                else ((typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),)
+                else (
+                    (typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),
+                )
             ),
             (typed("--label-map", *(f"{word}=failed" for word in each)), "no verdict was given"),
         ),

@@ -113,6 +113,10 @@ WHAT = {
 LABELS = _set("label labels annotation annotations")
 """Names of what anybody may have given."""
 
+MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
+"""Names of models, which in the name of a column name a judge."""
+JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
+"""Words beside the name of a judge in the name of its column."""
 HARM = _set(
     "toxicity toxic hallucination hallucinations hallucinated harm harmful harmfulness unsafe "
     "offensive violation jailbreak leak leakage attack injection profanity insult hate spam "
@@ -124,7 +128,8 @@ ORDERS = {
     word: place
     for place, words in enumerate(
         (
-            "ab original normal forward fwd first 1 orig unswapped direct order1 noswap false 0 left",
+            "ab original normal forward fwd first 1 orig unswapped direct order1 noswap false 0 "
+            "left",
             "ba swapped reversed reverse rev flipped backward second 2 swap inverted inverse true "
             "right",
         )
@@ -133,8 +138,8 @@ ORDERS = {
 }
 """Words of the two orders in which two answers are shown: 0 as they stand, 1 turned."""
 CLEAR_ORDERS = _set(
-    "ab ba original swapped normal reversed forward fwd rev backward orig swap unswapped flipped reverse "
-    "noswap"
+    "ab ba original swapped normal reversed forward fwd rev backward orig swap unswapped flipped "
+    "reverse noswap"
 )
 """Those that mean nothing else in the name of a column."""
 SUCCESS = _set(

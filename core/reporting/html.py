@@ -47,6 +47,7 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
+from ..questions.scores.figure import levels_picture
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
@@ -332,7 +333,7 @@ def _verdicts(audit: Audit) -> Iterator[Part]:
 
 def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
     """The best first: the verdict, what was found, and every check, or those that are answered."""
-    for scores in audit.scores:
+    for place, scores in enumerate(audit.scores):
         grade = GRADE_OF[scores.overall.verdict]
         words = because(scores.whose, scores.overall, scores.checks)
         yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
@@ -343,6 +344,14 @@ def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
         yield "table", "", VERDICTS, checks
         for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
+        if place < MOST_DRAWN and (picture := levels_picture(scores.evidence, scores.whose)):
+            yield from drawn(picture)
+
+
+def drawn(picture: Picture, audit: Audit | None = None) -> Iterator[Part]:
+    """A picture below what it shows."""
+    yield "words", "p", picture.caption
+    yield one_figure(picture.draw, picture.caption, audit)
 
 
 RATERS = (

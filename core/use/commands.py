@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..extras import APP, COLLECT, require
@@ -103,18 +103,25 @@ def _write_answers(options: argparse.Namespace, store: Store, result: Audit) -> 
 def run_report(options: argparse.Namespace) -> int:
     require("plotly", purpose="The HTML report")
     if options.brief:
-        from ..reporting.brief import brief
-        from ..store.vote_queries import telling_errors
+        from ..reporting.brief import Examples, brief, examples
 
-        errors: dict[Any, Any] = {}
+        found: list[Examples] = []
 
         def look_up(store: Store, result: Audit) -> None:
-            if result.without_people:
-                best = result.without_people[0].judge
-                errors.update(telling_errors(store, result.selection, best))
+            found.append(examples(store, result))
 
         result = _audited(options, then=look_up)
-        _write(Path(options.html), brief(result, errors=errors, made=date.today()))
+        _write(
+            Path(options.html),
+            brief(
+                result,
+                shown=found[0] if found else None,
+                texts=not options.without_texts,
+                made=date.today(),
+                # An address of an engine may have a password in it.
+                command=f"{PROGRAM} {options.written}" if options.warehouse is None else "",
+            ),
+        )
     else:
         from ..reporting.html import report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...finding.evidence import Evidence
+from ...finding.evidence import Counted, Evidence
 from ...finding.question import Result
 from ...records import VoteCounts
 from ...stats.estimate import Estimate
@@ -13,13 +13,25 @@ from .confusion_matrix import Confusion, confusion
 from .method import (
     BlindRule,
     Direction,
+    OnlyDiffering,
     WrongCategory,
     blind_rule,
     by_category,
     direction,
+    only_differing,
     with_missing_as_ties,
     wrong_category,
 )
+
+
+def _only_differing(counted: Counted) -> OnlyDiffering | None:
+    return only_differing(
+        [votes for name, votes in counted.votes.items() if name not in counted.people]
+    )
+
+
+ONLY_DIFFERING = Result("only_differing", _only_differing)
+"""Of all judges: whether gold was given only where they differ."""
 
 
 def _exact(evidence: Evidence) -> Estimate | None:

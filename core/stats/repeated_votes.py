@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
+from ..records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
 
 SHARE_KIND = "multi"
 """What [TH] calls confidence from several outputs of one prompt."""
