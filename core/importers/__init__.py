@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnknownName, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..reading.plan import Plan as Evidence
@@ -383,7 +383,8 @@ def _open(
         found = _open_by_names(source, table, options)
     except KnownFile:
         raise
-    except (UnreadableFile, AmbiguousLabels) as error:
+    except (UnreadableFile, AmbiguousLabels, UnknownName) as error:
+        # A name that is not of the table may be one that only a plan finds, within objects.
         refused = error
     if refused is not None and not by_plan.wanted(options):
         raise refused
@@ -411,7 +412,7 @@ def _planned_file(
             return found
         try:
             found = replace(found, result=_read_table(found))
-        except (UnreadableFile, AmbiguousLabels) as refused:
+        except (UnreadableFile, AmbiguousLabels, UnknownName) as refused:
             error = refused
         flat = source.kind != "json"
         if by_plan.names_stand(found.table, found.result, options, error, flat=flat):
@@ -430,14 +431,16 @@ def _planned_file(
     table = table if table is not None or found is None else found.table
     canonical = found is not None and by_plan.is_canonical(found.table.columns)
     plan = by_plan.plan_of(source, table, options)
-    plan = plan if by_plan.is_told(plan, result) else None
+    columns = () if table is None or (found and found.metrics) else table.columns
+    nobody = by_plan.names_nobody(result, columns)
+    plan = plan if plan and by_plan.is_told(plan, result, nobody=nobody) else None
     taken = None
     if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
     elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        refusal = by_plan.refusal_of(plan, result, source.name, error)
+        refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
         if found is None:
             assert error is not None
             raise refusal or error

@@ -10,7 +10,7 @@ import argparse
 import copy
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,28 +116,42 @@ def _unfolds(data: bytes) -> bool:
 def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
     """The plan by evidence of a file; None where none is made."""
     tables = tables_of(source, table)
-    return make_plan(tables, source.stem, said_by(options)) if tables else None
+    if not tables:
+        return None
+    said = said_by(options)
+    plan = make_plan(tables, source.stem, said)
+    # Another reader says which of the names that were given it does not know.
+    return plan if plan.table is not None and plan.knows(said.columns) else None
 
 
-def names_nobody(result: ImportResult | None) -> bool:
-    """Whether a reading by names has nothing but the name of the file for a judge."""
-    return result is not None and result.mapping.get("judge") == f"={stem_of(result.name)}"
+def names_nobody(result: ImportResult | None, columns: Container[str] = ()) -> bool:
+    """Whether a reading by names has nothing but the name of the file for a judge, and no column
+    of the file that is called a vote or a score.
+    """
+    if result is None or "vote" in columns or "score" in columns:
+        return False
+    return result.mapping.get("judge") == f"={stem_of(result.name)}"
 
 
-def is_told(plan: Evidence | None, result: ImportResult | None) -> bool:
-    """Whether a plan has rows enough to be heard beside what names read, or do not."""
-    rows = len(plan.table.rows) if plan is not None and plan.table is not None else 0
-    return rows >= FEW or names_nobody(result) or (result is None and rows >= FEWEST)
+def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> bool:
+    """Whether a plan has rows enough to be heard beside what names read, or do not.
+
+    nobody : names read it as the judgements of nobody.
+    """
+    rows = len(plan.table.rows) if plan.table is not None else 0
+    return rows >= FEW or nobody or (result is None and rows >= FEWEST)
 
 
 def refusal_of(
-    plan: Evidence | None, result: ImportResult | None, name: str, error: AppellateError | None
+    plan: Evidence, name: str, error: AppellateError | None, *, nobody: bool
 ) -> UnreadableFile | None:
     """What a plan says that a file is instead of judgements, where names miss columns, or read it
     as the judgements of nobody.
     """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    if plan is None or not plan.refusal or not (missing or names_nobody(result)):
+    if not plan.refusal or not (missing or nobody):
+        return None
+    if "Likely" in str(error) and "two things speak for" in plan.refusal:
         return None
     said = plan.refusal.replace("{", "{{").replace("}", "}}")
     return UnreadableFile(f"{name}: {said}")
@@ -370,12 +384,13 @@ def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool
     """Whether the reading of a plan is taken before one by names that is not the same.
 
     It is not where it makes a judge of somebody whom names call a person, where it hears people
-    alone and names a judge, nor where names are canonical and it reads no more rows.
+    alone and names say who judged, nor where names are canonical and it reads no more rows.
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
         named = plan.votes["judge"].unique().to_pylist() != [stem_of(names.name)]
         return named and names_nobody(names)
-    if people_in(plan) < people_in(names) or of_people(plan) > of_people(names):
+    alone = of_people(plan) > of_people(names) and not names_nobody(names)
+    if people_in(plan) < people_in(names) or alone:
         return False
     return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

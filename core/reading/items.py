@@ -55,6 +55,8 @@ class Items(Draft):
         keyed = self._explain_keys(ids, explained)
         explained += keyed
         whole = [c for c in ids if repeats([c, *explained]) == self.rows]
+        # Gold that differs within an item is of something smaller, such as one of its variants.
+        whole = [c for c in whole if out.gold is None or constant_in(out.gold, c)] or whole
         if said.unit == "rows":
             out.item_why = "each row is an item of its own, as you said"
             return

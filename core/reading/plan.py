@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -84,6 +85,11 @@ class Plan:
     def admitted(self) -> bool:
         """Whether the table may be read without asking."""
         return self.form is not None and not self.questions and not self.refusal
+
+    def knows(self, names: Collection[str]) -> bool:
+        """Whether all of some names are columns or constants of its table."""
+        here = {*self.table.columns, *self.table.constants} if self.table is not None else set()
+        return here >= {*names}
 
     def vote(self, cell: str) -> int | None:
         """What a verdict says, where it does not name a model."""

@@ -34,18 +34,29 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
     said : what the owner of the file decided.  source : name of the file without its ending.
     """
     said = said or Said()
-    tables = [_stacked(table) for table in tables if table.rows and table.columns]
+    tables = [table for table in tables if table.rows and table.columns]
+    tables = [_stacked(table) if len(table.rows) > 1 else table for table in tables]
     if said.table is not None:
         tables = [table for table in tables if table.name == said.table]
     several = [table for table in tables if len(table.rows) > 1]
     plans = [_Planner(table, source, said).plan() for table in several or tables]
-    judging = [plan for plan in plans if plan.form]
+    # What a row inherits is read with its parent, and not again with each child.
+    judging = [p for p in plans if p.form and not all(j.column.inherited for j in p.judgements)]
     if not judging:
         refused = [plan for plan in plans if plan.refusal]
         return max(
             refused,
             key=lambda plan: len(plan.table.rows if plan.table else ()),
             default=Plan(source=source, refusal="There is no table of judgements in it."),
+        )
+    if len(judging) > MOST_QUESTIONS and not any(plan.admitted for plan in judging):
+        unread = listed(plan.table.name for plan in judging if plan.table)
+        return Plan(
+            source=source,
+            table=judging[0].table,
+            refusal=f"It holds several tables with what may be judgements ({unread}), and none "
+            "can be read as it is. Give the one that is meant as a file, or name it with "
+            "--file-table.",
         )
     if len(judging) > 1:
         chosen = max(judging, key=lambda plan: len(plan.table.rows) if plan.table else 0)

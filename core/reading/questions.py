@@ -110,8 +110,8 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
     several = len(names) > 1
     people = (typed("--people", *names), "a person's each" if several else "a person's")
     judges = (typed("--judges", *names), "a judge's each" if several else "a judge's")
-    by_metric = ((typed("--metrics", *like, *names), "the judge's, a metric each"),)
-    by_metric = by_metric if metrics else ()
+    each = (typed("--metrics", *like, *names), "the judge's, a metric each")
+    by_metric = (each,) if metrics else ()
     nothing = (typed("--unused", *names), "nothing that counts")
     return Asked(
         about="who",

@@ -72,6 +72,7 @@ class Scores(Draft):
         rest = [c for c in rest if c not in mates]
         # `0` and `1` with another name are one judgement said twice, if each says the other.
         main = self._once([*judges, *mates, *(named if not judges or mates else [])])
+        main = self._without_sums(main)
         if judges and not mates and named:
             rest = [*rest, *(c for c in named if "verdict" in c.what or "score" in c.what)]
         beside = out.roles.has("response", "prompt") or "judge" in of
@@ -83,9 +84,9 @@ class Scores(Draft):
                 rest = [c for c in rest if c.kind == "number"]
             if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
                 out.form = "scores"
-                judged = "judge" in of and "person" not in of
+                named_judge = "judge" in of and "person" not in of
                 names = [c.name for c in rest]
-                out.questions.append(ask.who(names, (), metrics=True, judge=judged))
+                out.questions.append(ask.who(names, (), metrics=True, judge=named_judge))
                 main, rest = rest, []
             else:
                 if gold:
@@ -101,8 +102,10 @@ class Scores(Draft):
         ):
             lone = [c for c in main if c.kind == "number" and not _on_a_scale(c)]
             unnamed = not beside and all(not c.what for c in main)
-            # A file's name is a judge's only where one column is called a score.
-            several = len(main) > 1 and "judge" not in who_says(self.source)
+            # A file's name is a judge's only where one column is called a score, or beside a log.
+            logged = out.roles.has("prompt") and out.roles.has("response")
+            logged = logged and any(c.what for c in main)
+            several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
             if lone or unnamed or several or all(_is_label(c) for c in main):
                 out.questions.append(ask.who([c.name for c in main], (), metrics=True))
         out.form = "scores"
@@ -142,8 +145,8 @@ class Scores(Draft):
             )
             out.roles.take(column, _why_score(column, by_metric))
         judged = {each.metric for each in out.judgements}
-        by_name = len(people) == 1 or (not main and len({c.stem for c in people}) == len(people))
-        by_name = by_name and all(self._named_people(column) for column in people)
+        by_metrics = not main and len({c.stem for c in people}) == len(people)
+        in_column = (len(people) == 1 or by_metrics) and all(map(self._named_people, people))
         for column in people:
             metric = " ".join(column.stem)
             if metric not in judged:
@@ -151,7 +154,7 @@ class Scores(Draft):
                     out.questions.append(ask.who([column.name], (), metrics=False))
                 alone = not main and len(people) == 1
                 metric = next(iter(judged)) if len(judged) == 1 else "" if alone else metric
-            rater = "" if by_name else column.name
+            rater = "" if in_column else column.name
             out.judgements.append(Judgement(column, "person", rater, metric=metric))
             out.roles.take(column, _why_person(column, metric, column.name in said.people))
         scales = frozenset().union(
@@ -204,6 +207,17 @@ class Scores(Draft):
             else:
                 kept.append(column)
         return sorted(kept, key=lambda c: c.at)
+
+    def _without_sums(self, main: list[Column]) -> list[Column]:
+        """Columns without one that is, in each row, the sum or the mean of the others."""
+        if len(main) < 3 or any(column.kind != "number" for column in main):
+            return main
+        for column in main:
+            others = [c for c in main if c is not column]
+            if _sums(column, others):
+                self.out.roles.take(column, "the sum or mean of the other scores: not used")
+                return others
+        return main
 
     def _grades(self, columns: list[Column], main: list[Column]) -> None:
         """What words of grades mean, and which are unknown."""
@@ -328,3 +342,17 @@ def _why_person(column: Column, metric: str, said: bool) -> str:
 def _is_label(column: Column) -> bool:
     """Whether a name says no more than that it is a label, which is anybody's."""
     return bool(column.tokens) and set(column.tokens) <= LABELS
+
+
+def _sums(column: Column, others: list[Column]) -> bool:
+    """Whether each value is the sum or the mean of those of other columns, to a hundredth."""
+    rows = [
+        [number(cell) for cell in cells if cell is not None]
+        for cells in zip(column.cells, *(c.cells for c in others), strict=True)
+        if all(cell is not None for cell in cells)
+    ]
+    whole = [[v for v in row if v is not None] for row in rows]
+    return bool(whole) and all(
+        min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
+        for total, *parts in whole
+    )
