@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -44,7 +45,15 @@ def complain(message: str) -> None:
 def run_audit(options: argparse.Namespace) -> int:
     from ..reporting.build import to_junit, to_markdown
     from ..reporting.document import to_json
-    from ..reporting.gates import ShiftGate, failures, parse_gate, strict_gates, with_gates
+    from ..reporting.gates import (
+        BetterGate,
+        GainGate,
+        ShiftGate,
+        failures,
+        parse_gate,
+        strict_gates,
+        with_gates,
+    )
     from ..reporting.text import shortened, to_text
 
     if options.use and not options.strict:
@@ -54,6 +63,8 @@ def run_audit(options: argparse.Namespace) -> int:
     for gate in gates:
         if isinstance(gate, ShiftGate) and not options.against:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
+        if isinstance(gate, GainGate | BetterGate) and options.compare is None:
+            raise InvalidOption(f"--fail-if {str(gate)!r}: name the versions with --compare.")
     if options.strict and not gates:
         gates = strict_gates(options.use)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
@@ -204,6 +215,10 @@ def _beside(
     how = _read_options(options)
     if then is not None:
         then(store, result)
+    if options.compare is not None:
+        from ..questions.versions.audit import with_comparisons
+
+        result = with_comparisons(result, store, options.compare)
     if options.against:
         from ..questions.change.files import with_files
 
@@ -413,11 +428,13 @@ def _store(options: argparse.Namespace) -> Path:
 
 def run_simulate(options: argparse.Namespace) -> int:
     from ..simulate.answers import write_demo_answers
+    from ..simulate.fuser import write_demo_fuser
     from ..simulate.tables import write_demo_rankings, write_demo_scores
     from ..simulate.votes import write_demo
 
     write = {
         "votes": write_demo,
+        "fuser": write_demo_fuser,
         "answers": write_demo_answers,
         "scores": write_demo_scores,
         "rankings": write_demo_rankings,
@@ -515,8 +532,11 @@ def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:
     from ..importers import ReadOptions
+    from ..importers.versions import BETWEEN
 
-    return from_flags(ReadOptions, options)
+    how = from_flags(ReadOptions, options)
+    comparing = getattr(options, "compare", None) is not None
+    return replace(how, version=BETWEEN) if comparing and how.version is None else how
 
 
 def stop_output() -> None:
