@@ -44,7 +44,6 @@ _ONLY_BY_NAMES = (
     "labels",
     "gold_labels",
     "layout",
-    "metrics",
     "votes_of",
     "cluster",
     "tie_margin",
@@ -353,7 +352,7 @@ def names_stand(
     if result is None:
         asks = isinstance(error, AmbiguousLabels)
         return asks and flat and is_canonical(table.columns)
-    if options.mapping or options.rater_type is not None:
+    if options.mapping or options.metrics or options.rater_type is not None:
         return not by_evidence(options)
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
         return True

@@ -10,7 +10,7 @@ from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import two_sides
-from .words import HARM, LABELS, clean, tokens
+from .words import ANYBODYS, HARM, clean, tokens
 from .words import who as who_says
 
 
@@ -325,7 +325,7 @@ def _why_person(column: Column, metric: str, said: bool) -> str:
 
 def _is_label(column: Column) -> bool:
     """Whether a name says no more than that it is a label, which is anybody's."""
-    return bool(column.tokens) and set(column.tokens) <= LABELS
+    return bool(column.tokens) and set(column.tokens) <= ANYBODYS
 
 
 def _sums(column: Column, others: list[Column]) -> bool:

@@ -111,7 +111,7 @@ WHAT = {
 }
 """What a column holds."""
 
-LABELS = _set("label labels annotation annotations")
+ANYBODYS = _set("label labels annotation annotations")
 """Names of what anybody may have given."""
 
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
