@@ -56,8 +56,8 @@ class Maker:
             return Made(item=item, table=None, lacks=item.lacks or NO_TABLE)
         if item.table not in self._made:
             try:
-                table = item.table(self.asked)
-                self._made[item.table] = (table, "") if len(table) else (None, NOTHING)
+                found = item.table(self.asked)
+                self._made[item.table] = (found, "") if len(found) else (None, NOTHING)
             except AppellateError as error:
                 self._made[item.table] = None, sentence(str(error))
         table, lacks = self._made[item.table]
