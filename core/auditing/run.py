@@ -85,6 +85,7 @@ def audit(
         gold = selection.gold or default_gold(moment, selection)
         selection = replace(selection, gold=gold)
         about = summary(moment, selection)
+        notes += [] if about.clusters is None else [about.clusters]
         if not about.judges and (about.scores or about.rankings):
             return _without_votes(moment, selection, options, about, readings, reading_options)
         counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
@@ -313,6 +314,7 @@ def _without_votes(
 ) -> Audit:
     """The audit of a selection without votes."""
     notes = _notes_on_readings(readings)
+    notes += [] if about.clusters is None else [about.clusters]
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
     scores = (
         audit_scores(moment, selection, options, counted.rows_read, notes) if about.scores else ()

@@ -20,6 +20,7 @@ from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
+from .clusters import clustered
 from .gather import Given, gather
 from .layouts import (
     COMPARED,
@@ -164,6 +165,7 @@ def read(
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    results = [clustered(each, options) for each in results]
     if options.version is not None:
         results = name_versions(results, options.version)
     if len(results) > 1:
@@ -202,7 +204,7 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = _read_table(file)
+    reading = clustered(_read_table(file), options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
