@@ -36,7 +36,7 @@ it.
 PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
 SIDES = {"a": 1, "b": -1}
 
-LabelsDrawn = Literal["seen", "random", "verdicts", "classes"]
+LabelsDrawn = Literal["seen", "random", "verdicts", "classes", "disagreements"]
 """How labelled answers were drawn, as somebody says; `seen`: as the table shows it."""
 CorrectnessRule = Literal["single", "both_orders"]
 ConfidenceSource = Literal["stated", "share"]

@@ -24,7 +24,6 @@ from .layouts import (
     judged_alone,
     map_columns,
     mapped,
-    names,
     plain,
     says_who,
 )

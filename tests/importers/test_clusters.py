@@ -6,9 +6,9 @@ import pytest
 
 import core
 from core.errors import UnknownName
+from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
-from core.schema import Selection
 
 QUESTIONS, PARAPHRASES = 15, 20
 
@@ -46,7 +46,8 @@ def right_of(audit):
 def test_intervals_of_votes_count_clusters(column):
     audit = core.audit(paraphrased(column), splits=0)
     right = right_of(audit)
-    assert right.n == QUESTIONS and right.high - right.low > 0.3
+    assert right.n == QUESTIONS
+    assert right.high - right.low > 0.3
     assert "intervals count 15 clusters (300 items)" in str(audit)
 
 
@@ -55,7 +56,8 @@ def test_clusters_can_be_named_and_undone():
     assert right_of(by_name).n == QUESTIONS
     assert right_of(core.audit(paraphrased("family"), splits=0)).n == 300
     undone = core.audit(paraphrased(), cluster="none", splits=0)
-    assert right_of(undone).n == 300 and "clusters" not in str(undone)
+    assert right_of(undone).n == 300
+    assert "clusters" not in str(undone)
     with pytest.raises(UnknownName, match="no such column"):
         core.audit(paraphrased(), cluster="famliy", splits=0)
 

@@ -9,6 +9,7 @@ from ...finding.question import Result
 from ...records import VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
+from ..reference.pairs import WEIGHED
 from .confusion_matrix import Confusion, confusion
 from .method import (
     BlindRule,
@@ -36,11 +37,15 @@ EXACT = Result("exact", _exact)
 
 def _direction(evidence: Evidence) -> Direction | None:
     credited = with_missing_as_ties(evidence.outputs) or evidence.votes
-    return None if credited is None else direction(credited, level=evidence.level)
+    towards = None if credited is None else direction(credited, level=evidence.level)
+    weighed = evidence[WEIGHED]
+    return towards if towards is None or weighed is None else replace(towards, credit=weighed)
 
 
 DIRECTION = Result("direction", _direction)
-"""Half credit on decided gold; many outputs without a verdict count half, as ties do."""
+"""Half credit on decided gold, weighed where labels were drawn by disagreement; many outputs
+without a verdict count half, as ties do.
+"""
 
 
 def _credit(evidence: Evidence) -> Estimate | None:
