@@ -82,9 +82,10 @@ def _who_limits(evidence: Evidence | ScoreEvidence, limits: Limits) -> Limits:
     return replace(limits, caution=LEAST_RATE, unit="share") if _of_pairs(evidence) else limits
 
 
-def _people_count(evidence: Evidence) -> bool:
-    """Whether people are what a judge of pairs stands beside."""
-    return not evidence.is_person and len(evidence.other_people) > 1
+def _by_people(evidence: Evidence) -> bool:
+    """Whether people are what a judge of pairs is measured by."""
+    measured = evidence.counted.gold == "humans" or not evidence.has_gold
+    return measured and not evidence.is_person and len(evidence.other_people) > 1
 
 
 PEOPLE = Check(
@@ -104,7 +105,7 @@ PEOPLE = Check(
     needs="scores by two people or more",
     more_of="that two people scored",
     limits_for=_who_limits,
-    asked=lambda evidence: not _of_pairs(evidence) or _people_count(evidence),
+    asked=lambda evidence: not _of_pairs(evidence) or _by_people(evidence),
     advice="Let the people label 30 answers together and write down what they differ on.",
     estimate=_agreement,
     sentence=_people_sentence,
