@@ -33,7 +33,6 @@ from .questions.confidence.calibration_error import (
     noise_floor,
 )
 from .questions.confidence.recalibration import recalibrate
-from .questions.confidence.repeated_votes import outcomes_by_share
 from .questions.confidence.selective import (
     by_btd,
     by_share,
@@ -77,6 +76,7 @@ from .reporting.document import to_json
 from .reporting.html import report
 from .reporting.text import to_text
 from .schema import Selection
+from .stats.repeated_votes import outcomes_by_share
 from .store import Store, default_path
 from .store import vote_queries as queries
 from .store.export import read_store

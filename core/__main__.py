@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -95,6 +96,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What a command is told: by its flags, else by the options of this folder."""
     words = sys.argv[1:] if arguments is None else arguments
     options = _parser(words=words).parse_args(words)
+    options.written = shlex.join(words).encode("utf-8", "backslashreplace").decode()
     if getattr(options, "isolated", True):
         return options
     from .use import options_file
@@ -103,7 +105,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if folder is None:
         return options
     complain(folder.sentence)
-    return folder.completed(_parser(folder.defaults, words).parse_args(words))
+    completed = folder.completed(_parser(folder.defaults, words).parse_args(words))
+    completed.written = options.written
+    return completed
 
 
 def _unforeseen(error: Exception, arguments: Sequence[str] | None) -> int:
@@ -173,7 +177,7 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
         "--fail-if",
         metavar="GATE",
         help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail", '
-        '"overall=do_not_trust" or, with --against, "accuracy falls"',
+        '"overall=do_not_trust" or, with --against, "accuracy falls", with --compare "gain<0.02"',
         **SEVERAL,
     )
     parser.add_argument(
@@ -219,7 +223,14 @@ def _report_options(parser: argparse.ArgumentParser) -> None:
         "--html", metavar="OUT", required=True, help="file to write, readable offline"
     )
     parser.add_argument(
-        "--brief", action="store_true", help="two pages to print: what to do, what fails, errors"
+        "--brief",
+        action="store_true",
+        help="two pages to print or send: what to do, what fails, errors",
+    )
+    parser.add_argument(
+        "--without-texts",
+        action="store_true",
+        help="leave prompts, answers and reasons out of what --brief writes",
     )
 
 
@@ -272,7 +283,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
     parser.add_argument(
         "--what",
-        choices=("votes", "answers", "scores", "rankings"),
+        choices=("votes", "fuser", "answers", "scores", "rankings"),
         default="votes",
         help="kind of judgement (votes); answers are judged singly, with people's labels",
     )
@@ -322,6 +333,13 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
+    parser.add_argument(
+        "--compare",
+        metavar="VERSION",
+        nargs="*",
+        help="say which of two versions of a judge is better, such as v1 v2: two judges, versions "
+        "or files; alone, every version against the first",
+    )
     parser.add_argument(
         "--against",
         metavar="OLD",

@@ -36,6 +36,8 @@ have all of them.
 """
 MOST_BOARDS = 12
 """Anchors whose leaderboard a report shows; the JSON has all."""
+STEADINESS_VOTES = 4
+"""Decided votes on a comparison: so many tell the square of its steadiness without bias."""
 MOST_NAMED = 20
 """Names in one line of the terminal."""
 

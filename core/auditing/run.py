@@ -23,7 +23,7 @@ from ..finding.evidence import Counted, Evidence
 from ..finding.wording import count
 from ..options import default_of
 from ..questions.agreement.kappa import agreement_matrix
-from ..questions.agreement.results import REPEATABILITY
+from ..questions.agreement.results import AGREEMENT, OWN_GOLD, REPEATABILITY
 from ..questions.boards.anchored import met
 from ..questions.boards.anchors import anchor_swap
 from ..questions.boards.anchors import anchors as models_that_anchor
@@ -130,7 +130,7 @@ def audit(
             judge.name: audit_judge(counted, judge.name, aggregated[judge.name])
             for judge in about.judges
         }
-        agreed = counted.agreement
+        agreed = counted[AGREEMENT]
         scores = (
             audit_scores(moment, within, options, counted.rows_read, notes) if about.scores else ()
         )
@@ -164,7 +164,7 @@ def audit(
         "Its maker's other models are not; name a family to add them."
         for judge, models in counted.namesakes.items()
     ]
-    own = [name for name in counted.about if counted.of(name).own_gold is not None]
+    own = [name for name in counted.about if counted.of(name)[OWN_GOLD] is not None]
     if own:
         notes.append(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion "
@@ -304,6 +304,14 @@ def _board_checks(
     return board_checks(pairs.get(None), judged, doubts, scores, level=options.level)
 
 
+def people_alone(names: Sequence[str]) -> str:
+    """Why scores that are all people's cannot be audited."""
+    return (
+        f"All scores are people's ({', '.join(names[:MOST_NAMED])}), and no judge scored an "
+        "answer. Name the judge's column, or say with a column rater_type which raters are people."
+    )
+
+
 def _without_votes(
     moment: Snapshot,
     selection: Selection,
@@ -321,11 +329,7 @@ def _without_votes(
     )
     lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
-        people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
-        raise NoUsableVotes(
-            f"All scores are people's ({people}), and no judge scored an answer. Name the judge's "
-            "column, or say with a column rater_type which raters are people."
-        )
+        raise NoUsableVotes(people_alone([rater.name for rater in about.scores]))
     return Audit(
         selection=selection,
         options=replace(options, anchors=()),

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from ..stats.estimate import Estimate
 from ..stats.intervals import items_to_decide
+from .result import Result, T
 from .wording import count, number, percent, percent_span, points
 
 Grade = Literal["ok", "warn", "fail", "unclear", "unknown"]
@@ -133,9 +134,8 @@ class AnyEvidence(Protocol):
     def metric(self) -> str | None:
         """The metric of scores; None of votes."""
 
-    @property
-    def own_gold(self) -> str | None:
-        """Whose votes gold is made of, where its own are among them."""
+    def __getitem__(self, result: Result[T]) -> T:
+        """A result of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ class Check:
     limits : by default; `more_limits` are those of its parts, by the name that `--limit` takes.
     needs : what to add where there is nothing that it could be made of.
     more_of : which items more of would grade or decide it.  advice : where it warns or fails.
-    against_gold : it compares a judge with gold, and is not made where gold is its own votes.
+    against_gold : of a check that compares a judge with gold, what says whose votes gold is made
+        of, its own among them: it is then not made.
     decisive : failing it means *do not trust*.
     estimate : evidence → the number, or why there is none.
     sentence : evidence and the number → its figures in words, without the final stop.
@@ -202,7 +203,7 @@ class Check:
     not_known: str = ""
     not_shown: str = ""
     more_limits: Mapping[str, Limits] = field(default_factory=dict)
-    against_gold: bool = False
+    against_gold: Result[str | None] | None = None
     decisive: bool = False
     kind: Kind = "votes"
 
@@ -228,7 +229,8 @@ class Check:
 
     def result(self, evidence: AnyEvidence) -> CheckResult:
         """What it says of one judge."""
-        if self.against_gold and (whose := evidence.own_gold) is not None:
+        whose = None if self.against_gold is None else evidence[self.against_gold]
+        if whose is not None:
             return self.unknown(evidence, Unknown(f"gold is made of {whose}", applicable=False))
         if self.compose is not None:
             return self.compose(self, evidence)

@@ -12,21 +12,13 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..questions.accuracy.method import OnlyDiffering, only_differing
-from ..questions.agreement.kappa import AgreementMatrix, agreement_matrix
-from ..questions.agreement.own_gold import (
-    GoldOfPeople,
-    gold_is_its_first_vote,
-    gold_is_their_majority,
-)
-from ..questions.agreement.steadiness import LEAST_VOTES
-from ..questions.confidence.repeated_votes import outcomes_by_share
-from ..questions.leaning.changes import Change, changes
-from ..questions.one_judge.method import FileDifference, between_files
+from ..bounds import STEADINESS_VOTES
 from ..records import NO_GOLD, OutcomeCounts, OutputCounts, PositionCounts, VoteCounts
+from ..stats.repeated_votes import outcomes_by_share
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
-from .question import Question, Results
+from .question import Question
+from .result import Results
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +42,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Counted:
+class Counted(Results):
     """What the votes of a selection are counted to, by judge; each count is asked for when needed.
 
     ask : a query of `store.vote_queries` and its options → its answer. An audit asks one snapshot
@@ -67,13 +59,13 @@ class Counted:
         gold: str = "given",
         anchors: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
+        super().__init__()
         self._ask = ask
         self.summary, self.options, self.gold = summary, options, gold
         self._anchors = anchors
         self._evidence: dict[str, Evidence] = {}
         self._levels: dict[float, Counted] = {}
         self._answers: dict[tuple[Any, ...], Any] = {}
-        self._of_kind: dict[str, dict[str, OutcomeCounts]] = {}
         self.about = {judge.name: judge for judge in summary.judges}
         self.people = frozenset(
             judge.name for judge in summary.judges if judge.rater_type == "human"
@@ -118,23 +110,6 @@ class Counted:
         return dict(self._ask(queries.outcomes, rule=self.options.correctness))
 
     @cached_property
-    def people_kappa(self) -> float | None:
-        """Mean κ of the pairs of people; None without such a pair."""
-        kappas = [
-            pair.kappa.value
-            for pair in self.agreement.pairs
-            if pair.kappa and pair.judge_1 in self.people and pair.judge_2 in self.people
-        ]
-        return sum(kappas) / len(kappas) if kappas else None
-
-    def outcomes_of_kind(self, kind: str) -> dict[str, OutcomeCounts]:
-        """Right and wrong verdicts by confidence of one kind, for judges that have several."""
-        if kind not in self._of_kind:
-            rule = self.options.correctness
-            self._of_kind[kind] = dict(self._ask(queries.outcomes, rule=rule, kind=kind))
-        return self._of_kind[kind]
-
-    @cached_property
     def positions(self) -> dict[str, PositionCounts]:
         """Votes by the slot shown first."""
         return dict(self._ask(queries.positions))
@@ -145,8 +120,8 @@ class Counted:
         voted so often that its steadiness can be told.
         """
         one_order = any(not counts.pairs.any() for counts in self.positions.values())
-        often = any(int(counts.n.max(initial=0)) >= LEAST_VOTES for counts in self.votes.values())
-        wanted = self.positions and (one_order or often)
+        most = max((int(counts.n.max(initial=0)) for counts in self.votes.values()), default=0)
+        wanted = self.positions and (one_order or most >= STEADINESS_VOTES)
         return dict(self._ask(queries.order_counts)) if wanted else {}
 
     @cached_property
@@ -191,19 +166,6 @@ class Counted:
         return dict(self._ask(queries.first_votes)) if repeated else {}
 
     @cached_property
-    def only_differing(self) -> OnlyDiffering | None:
-        """Whether gold was given only where judges differ."""
-        return only_differing(
-            [votes for name, votes in self.votes.items() if name not in self.people]
-        )
-
-    @cached_property
-    def gold_of_people(self) -> GoldOfPeople | None:
-        """Whether the gold of the file is the majority of its people."""
-        people = {name: self.votes[name] for name in sorted(self.people) if name in self.votes}
-        return gold_is_their_majority(people) if self.gold == "given" and people else None
-
-    @cached_property
     def namesakes(self) -> Mapping[str, tuple[str, ...]]:
         """Judge without a named family → the models that bear its name."""
         judges = [name for name in self.about if name not in self.people]
@@ -221,16 +183,6 @@ class Counted:
         models: IntArray = self._ask(queries.compared_models)
         return models
 
-    @cached_property
-    def changes(self) -> dict[str, tuple[Change, ...]]:
-        """What changes of the items did to verdicts."""
-        return changes(self._ask(queries.perturbed_votes), level=self.options.level)
-
-    @cached_property
-    def agreement(self) -> AgreementMatrix:
-        """Agreement of all pairs of judges."""
-        return agreement_matrix(self.votes, level=self.options.level)
-
     def of(self, judge: str) -> Evidence:
         """All that is known of one judge."""
         if judge not in self._evidence:
@@ -247,9 +199,6 @@ class Counted:
                 for judge, made in product(self.about, results):
                     self.of(judge)[made]
                 self.release(counts)
-        for judge in self.about:
-            self.of(judge).own_gold  # noqa: B018  (kept)
-        self.release("first_votes")
 
     def release(self, counts: str) -> None:
         """Let go of counts, which are asked for again if they are needed again."""
@@ -312,6 +261,11 @@ class Evidence(Results):
         return self.counted.positions.get(self.judge)
 
     @property
+    def by_file(self) -> ByFile | None:
+        """What it said in each file, where there are several."""
+        return self.counted.by_file.get((self.judge, None))
+
+    @property
     def outputs(self) -> OutputCounts | None:
         """Its outputs, where some have no vote."""
         return self.counted.outputs.get(self.judge)
@@ -320,36 +274,6 @@ class Evidence(Results):
     def is_person(self) -> bool:
         """Whether the votes are a human rater's."""
         return self.judge in self.counted.people
-
-    @cached_property
-    def between_files(self) -> FileDifference | None:
-        """The files between which it differs most."""
-        judged = self.counted.by_file.get((self.judge, None))
-        return None if judged is None else between_files(judged)
-
-    @cached_property
-    def own_gold(self) -> str | None:
-        """Whose votes gold is made of, where its own are among them."""
-        if makes_gold(self.judge, self.counted.people, self.counted.gold):
-            by_people = self.counted.gold == "humans"
-            return "human votes, its own among them" if by_people else "its own votes"
-        if self.counted.gold != "given" or not self.has_gold:
-            return None
-        theirs = self.counted.gold_of_people
-        if self.is_person and theirs is not None and theirs.is_theirs:
-            return (
-                "the people's votes, its own among them: it equals their majority even where one "
-                "vote decides"
-            )
-        first = self.counted.first_votes.get(self.judge)
-        own = (
-            None
-            if first is None or self.votes is None
-            else gold_is_its_first_vote(self.votes, first)
-        )
-        if own is None or not own.is_its_own:
-            return None
-        return "its own first votes, which it equals more often than later ones"
 
     @property
     def has_gold(self) -> bool:

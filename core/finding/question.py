@@ -8,39 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from .answer import Answer
 from .check import Check, CheckResult
+from .result import Result as Result
 from .tables import Column
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result(Generic[T]):
-    """What a method says of one judge; the key by which evidence keeps it.
-
-    name : of its attribute of a judge's audit.  made : evidence → the result; None where the votes
-        cannot tell.
-    """
-
-    name: str
-    made: Callable[[Any], T]
-
-
-class Results:
-    """Evidence: results by their key, each made when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._results: dict[Result[Any], Any] = {}
-
-    def __getitem__(self, result: Result[T]) -> T:
-        """A result of a question, made once."""
-        if result not in self._results:
-            self._results[result] = result.made(self)
-        made: T = self._results[result]
-        return made
 
 
 @dataclass(frozen=True, slots=True)

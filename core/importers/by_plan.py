@@ -20,7 +20,7 @@ from ..errors import AmbiguousLabels
 from ..options import add_flags, from_flags
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
-from ..reading.plan import make_plan
+from ..reading.planner import make_plan
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
 from ..reading.walk import from_json as walk

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from ..errors import UnknownName, UnreadableFile
 from ..labels import shown
+from ..reading.words import PROMPTS, SYNONYMS
 from ..schema import FORMS, ImportResult, Kind
 from .columns import text_hash
-from .layouts import DIRECT, PROMPTS, SIDES, SYNONYMS, plain
+from .layouts import DIRECT, SIDES, plain
 from .options import ReadOptions
 from .sheet import ANSWERS, Row, Sheet, read_sheet, scores_of, votes_of
 

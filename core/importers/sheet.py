@@ -9,21 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import AmbiguousLabels, UnreadableFile
-from ..labels import (
-    GRADES,
-    NAMES,
-    TIE_WORDS,
-    UNGRADED,
-    candidates,
-    decide,
-    grade_word,
-    normalise,
-    shown,
-)
+from ..labels import GRADES, NAMES, candidates, decide, grade_word, normalise, shown
 from ..labels import vocabulary as vocabulary_named
+from ..reading.words import LABELLED, LABELLED_BY, TIE_WORDS, UNGRADED
 from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
 from .columns import BadCell, Cells, is_number, label_counts, parse_float, text_hash
-from .layouts import SYNONYMS, plain
+from .layouts import plain
 from .options import ReadOptions
 from .raters import whose
 from .source import open_source
@@ -34,9 +25,7 @@ ANSWERS: dict[Kind, tuple[str, ...]] = {
     "votes": ("dataset", "item_id", "model_a", "model_b"),
 }
 """Columns that tell one answer, or one comparison, from another."""
-_LABELS = ("label", "gold", *SYNONYMS["gold"], *SYNONYMS["vote"], "vote", "score", "passed")
-_WHO = ("labeled_by", "labelled_by", "person", "by", "who", *SYNONYMS["judge"], "judge")
-_NOBODY = {*_LABELS, "human_score", "human_passed", "rating", "grade"}
+_NOBODY = {*LABELLED, "human_score", "human_passed", "rating", "grade"}
 """Columns of labels whose name is nobody's."""
 
 
@@ -105,7 +94,7 @@ def read_sheet(
     told = ((column, whose(column)) for column in free)
     plainly = (column for column, said in told if said and said.plain and said.of == "people")
     of_people = [column for column in plainly if _says(table.columns[column])]
-    said = [c for c in free if plain(c) in _LABELS]
+    said = [c for c in free if plain(c) in LABELLED]
     labels = of_metrics or of_people or said[:1]
     if not labels:
         raise UnreadableFile(
@@ -124,7 +113,7 @@ def read_sheet(
             f"{name}: column {shown(labels[0])}: no row has a label yet. Fill some, and leave the "
             "others empty."
         )
-    who = next((names[w] for w in _WHO if names.get(w) not in (None, *labels, key)), None)
+    who = next((names[w] for w in LABELLED_BY if names.get(w) not in (None, *labels, key)), None)
     return Sheet(name=name, rows=rows, columns=tuple(labels), who=who, names=names)
 
 

@@ -1,11 +1,14 @@
-"""An audit on two printed pages: what to do with each judge, what fails as pictures, three errors.
+"""An audit to send: what to do with each judge, what fails as pictures, three errors to read.
 
-The same file in markup, figures and safety as the whole report (`html`), with less in it.
+One file on two printed pages, the same in markup, figures and safety as the whole report (`html`),
+with less in it. *Share* in the app and `report --brief` write it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,20 +18,25 @@ from ..auditing.questions import all_questions
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
+from ..labelling.disagreements import disagreements
 from ..questions.accuracy.results import CONFUSION
 from ..questions.agreement.figure import confusion_matrix
-from ..questions.lists import output as listwise
-from ..store.marks import Telling
-from .html import CHECKED, Part, first_parts, made_file, one_figure, scores_parts
+from ..questions.juries.figure import pictures
+from ..store.marks import Telling, telling_errors
+from .document import to_json
+from .html import CHECKED, Part, drawn, first_parts, made_file, one_figure, scores_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..auditing.results import ListwiseAudit
     from ..finding.figure import Figure, Theme
     from ..finding.question import Finding, Picture
+    from ..store.connection import Database, Snapshot
 
 MOST_FIGURES = 4
 MOST_JUDGES = 12
+MOST_ANSWERS = 3
 MOST_CHARACTERS = 260
 HEADINGS: dict[Telling, str] = {
     "surest": "Wrong where it was surest",
@@ -37,13 +45,39 @@ HEADINGS: dict[Telling, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Examples:
+    """What is to be read beside the figures.
+
+    errors : votes, of the judge that is to be used.  answers : on which judges and people differ.
+    """
+
+    errors: Mapping[Telling, pa.Table] = field(default_factory=dict)
+    answers: Sequence[Mapping[str, Any]] = ()
+
+
+def examples(store: Database | Snapshot, audit: Audit) -> Examples:
+    """The errors that tell most, of what was audited."""
+    errors, answers = {}, []
+    if audit.without_people:
+        errors = telling_errors(store, audit.selection, audit.without_people[0].judge)
+    if audit.scores:
+        answers = disagreements(store, audit, with_agreements=0).slice(0, MOST_ANSWERS).to_pylist()
+    return Examples(errors=errors, answers=answers)
+
+
 def brief(
-    audit: Audit, *, errors: Mapping[Telling, pa.Table] | None = None, made: date | None = None
+    audit: Audit,
+    *,
+    shown: Examples | None = None,
+    texts: bool = True,
+    made: date | None = None,
+    command: str = "",
 ) -> str:
     """The file as text, to be written as UTF-8: two pages of A4 where it is printed.
 
-    errors : votes to read, of the judge that is to be used (`store.vote_queries.telling_errors`).
-    made : the day, if it is to stand there.
+    shown : what is to be read (`examples`).  texts : with prompts, answers and reasons.
+    made : the day, if it is to stand there.  command : that makes the file.
     """
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(
         audit.summary.datasets
@@ -51,13 +85,17 @@ def brief(
     kinds = (
         ("first", "The answer", _answer(audit) if audit.judges else ()),
         ("scores", "Judges of single answers", scores_parts(audit, answered=True)),
-        ("listwise", "Judges of lists", listwise.section(audit.rankings)),
+        ("listwise", "Judges of lists", _lists(audit.rankings)),
     )
     sections = [(key, title, parts) for key, title, made_of in kinds if (parts := list(made_of))]
     if failed := list(_failed(audit)):
         sections.append(("failed", "What fails", failed))
-    if errors:
-        sections.append(("errors", "Errors to read", list(_cards(errors))))
+    if shown and shown.errors:
+        sections.append(("errors", "Errors to read", list(_cards(shown.errors, texts=texts))))
+    if shown and shown.answers:
+        parts = [("table", "", DIFFERS, _answers(shown.answers, texts=texts))]
+        sections.append(("answers", "Judge and people differ", parts))
+    sections.append(("made", "How this was made", list(_made(audit, command))))
     about = audit.summary
     scores, rankings = (sum(rater.n for rater in of) for of in (about.scores, about.rankings))
     size = (
@@ -73,6 +111,26 @@ def brief(
         sections,
         brief=True,
     )
+
+
+def _made(audit: Audit, command: str) -> Iterator[Part]:
+    """By which the figures can be made again, and told from others."""
+    if command:
+        yield "words", "p", f"Command: {command}"
+    digest = hashlib.sha256(to_json(audit).encode())
+    yield "words", "p", f"SHA-256 of the audit as JSON: {digest.hexdigest()}"
+
+
+def _lists(audits: Sequence[ListwiseAudit]) -> Iterator[Part]:
+    """What order does to each judge of lists and what pooling orders gains, as lines and
+    pictures.
+    """
+    for each in audits[:MOST_JUDGES]:
+        yield "words", "h3", each.headline
+        if each.figures:
+            yield "words", "p", each.figures
+    for picture in pictures(audits[:MOST_JUDGES]):
+        yield from drawn(picture)
 
 
 def _answer(audit: Audit) -> Iterator[Part]:
@@ -100,17 +158,17 @@ def _failed(audit: Audit) -> Iterator[Part]:
         for check, make in question.failed.items()
     }
     makers |= dict.fromkeys(("accuracy", "ties"), (_confusion, _confusion))
-    drawn: set[object] = set()
+    shown: set[object] = set()
     for check, (what, make) in makers.items():
         failing = [
             judge
             for judge in audit.judges
             if any(one.check == check and one.grade == "fail" for one in judge.checks)
         ]
-        if not failing or what in drawn or len(drawn) == MOST_FIGURES:
+        if not failing or what in shown or len(shown) == MOST_FIGURES:
             continue
         if made := make(failing):
-            drawn.add(what)
+            shown.add(what)
             words, figure = made
             yield "words", "p", words
             yield one_figure(figure, words, audit)
@@ -154,7 +212,7 @@ SAID = (
 )
 
 
-def _cards(errors: Mapping[Telling, pa.Table]) -> Iterator[Part]:
+def _cards(errors: Mapping[Telling, pa.Table], *, texts: bool) -> Iterator[Part]:
     """One comparison per kind of error, its texts cut where they are long."""
     rows = []
     for kind, heading in HEADINGS.items():
@@ -164,13 +222,13 @@ def _cards(errors: Mapping[Telling, pa.Table]) -> Iterator[Part]:
         first = votes[0]
         said = "; ".join(_said(vote) for vote in votes[:4])
         gold = "" if first["gold"] is None else f"; gold: {SAYS[int(first['gold'])]}"
-        prompt = _cut(first.get("prompt"))
+        prompt = _cut(first.get("prompt")) if texts else ""
         rows.append(
             (
                 heading,
                 f"{first['item_id']}: {prompt + ' ' if prompt else ''}{said}{gold}",
-                _side(first, "a"),
-                _side(first, "b"),
+                _side(first, "a", texts=texts),
+                _side(first, "b", texts=texts),
             )
         )
     yield "table", "", SAID, rows
@@ -182,9 +240,27 @@ def _said(vote: Mapping[str, Any]) -> str:
     return f"{vote['judge']} says {SAYS[int(vote['vote'])]}{sure}{order}"
 
 
-def _side(vote: Mapping[str, Any], side: str) -> str:
-    text = _cut(vote.get(f"response_{side}"))
+def _side(vote: Mapping[str, Any], side: str, *, texts: bool) -> str:
+    text = _cut(vote.get(f"response_{side}")) if texts else ""
     return f"{vote[f'model_{side}']}{': ' + text if text else ''}"
+
+
+DIFFERS = (
+    Column("", lambda row: row[0], TEXT),
+    Column("said", lambda row: row[1], TEXT),
+    Column("answer", lambda row: row[2], TEXT),
+)
+
+
+def _answers(rows: Sequence[Mapping[str, Any]], *, texts: bool) -> list[tuple[str, str, str]]:
+    """Who said what of each answer, its texts cut where they are long."""
+    told = []
+    for row in rows:
+        about = " · ".join(str(row[name]) for name in ("item_id", "model", "metric") if row[name])
+        said = f"{row['judge']} says {row['judge_says']}, people say {row['people_say']}"
+        shown = [_cut(row[name]) for name in ("question", "answer", "judge_reason") if texts]
+        told.append((about, said, " → ".join(filter(None, shown))))
+    return told
 
 
 def _cut(text: object) -> str:

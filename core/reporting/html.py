@@ -47,6 +47,8 @@ from ..questions.labels.figure import errors_figure
 from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
+from ..questions.scores.figure import levels_picture
+from ..questions.versions.results import FIGURES
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
@@ -77,6 +79,7 @@ def report(audit: Audit) -> str:
         (0, "first", "The answer", first_parts),
         (10, "scores", "Judges of single answers", scores_parts),
         (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
+        (25, "versions", "Versions compared", _compared),
         (30, "against", "Since the last audit", _against),
         (40, "series", "Over the files", _series),
         (50, "verdicts", "Verdicts", _verdicts),
@@ -332,7 +335,7 @@ def _verdicts(audit: Audit) -> Iterator[Part]:
 
 def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
     """The best first: the verdict, what was found, and every check, or those that are answered."""
-    for scores in audit.scores:
+    for place, scores in enumerate(audit.scores):
         grade = GRADE_OF[scores.overall.verdict]
         words = because(scores.whose, scores.overall, scores.checks)
         yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
@@ -343,6 +346,14 @@ def scores_parts(audit: Audit, *, answered: bool = False) -> Iterator[Part]:
         yield "table", "", VERDICTS, checks
         for sentence in beside_checks(audit, scores):
             yield "words", "p", sentence
+        if place < MOST_DRAWN and (picture := levels_picture(scores.evidence, scores.whose)):
+            yield from drawn(picture)
+
+
+def drawn(picture: Picture, audit: Audit | None = None) -> Iterator[Part]:
+    """A picture below what it shows."""
+    yield "words", "p", picture.caption
+    yield one_figure(picture.draw, picture.caption, audit)
 
 
 RATERS = (
@@ -517,6 +528,22 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
     if audit.anchor_swap:
         caption = "What changes with the anchor, over the models on both boards"
         yield "table", caption, SWAPS, audit.anchor_swap.rows
+
+
+COMPARED = (
+    Column("figure", lambda row: FIGURES[row.figure], TEXT),
+    Column("older", "old"),
+    Column("newer", "new"),
+    Column("difference", "difference", "+.3f", ends=("low", "high")),
+    Column("items", "difference.n", ",d"),
+    Column("note", "reason", TEXT, optional=True),
+)
+
+
+def _compared(audit: Audit) -> Iterator[Part]:
+    for each in audit.comparisons:
+        yield "listed", each.sentences()
+        yield "table", f"{each.old} and {each.whose}", COMPARED, each.figures
 
 
 def _against(audit: Audit) -> Iterator[Part]:

@@ -52,7 +52,7 @@ class Mark:
     text : in the prompt, a response or the rationale of the vote, whatever its case.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in
         `outcomes`; under `share` of the judge's majority on a comparison with gold and two votes or
-        more, and of its share of the votes, as `confidence.repeated_votes` has them.
+        more, and of its share of the votes, as `stats.repeated_votes` has them.
     """
 
     judge: str | None = None

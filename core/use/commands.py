@@ -9,10 +9,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..extras import APP, COLLECT, require
@@ -44,7 +45,15 @@ def complain(message: str) -> None:
 def run_audit(options: argparse.Namespace) -> int:
     from ..reporting.build import to_junit, to_markdown
     from ..reporting.document import to_json
-    from ..reporting.gates import ShiftGate, failures, parse_gate, strict_gates, with_gates
+    from ..reporting.gates import (
+        BetterGate,
+        GainGate,
+        ShiftGate,
+        failures,
+        parse_gate,
+        strict_gates,
+        with_gates,
+    )
     from ..reporting.text import shortened, to_text
 
     if options.use and not options.strict:
@@ -54,6 +63,8 @@ def run_audit(options: argparse.Namespace) -> int:
     for gate in gates:
         if isinstance(gate, ShiftGate) and not options.against:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the last audit with --against.")
+        if isinstance(gate, GainGate | BetterGate) and options.compare is None:
+            raise InvalidOption(f"--fail-if {str(gate)!r}: name the versions with --compare.")
     if options.strict and not gates:
         gates = strict_gates(options.use)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
@@ -103,18 +114,25 @@ def _write_answers(options: argparse.Namespace, store: Store, result: Audit) -> 
 def run_report(options: argparse.Namespace) -> int:
     require("plotly", purpose="The HTML report")
     if options.brief:
-        from ..reporting.brief import brief
-        from ..store.vote_queries import telling_errors
+        from ..reporting.brief import Examples, brief, examples
 
-        errors: dict[Any, Any] = {}
+        found: list[Examples] = []
 
         def look_up(store: Store, result: Audit) -> None:
-            if result.without_people:
-                best = result.without_people[0].judge
-                errors.update(telling_errors(store, result.selection, best))
+            found.append(examples(store, result))
 
         result = _audited(options, then=look_up)
-        _write(Path(options.html), brief(result, errors=errors, made=date.today()))
+        _write(
+            Path(options.html),
+            brief(
+                result,
+                shown=found[0] if found else None,
+                texts=not options.without_texts,
+                made=date.today(),
+                # An address of an engine may have a password in it.
+                command=f"{PROGRAM} {options.written}" if options.warehouse is None else "",
+            ),
+        )
     else:
         from ..reporting.html import report
 
@@ -197,6 +215,10 @@ def _beside(
     how = _read_options(options)
     if then is not None:
         then(store, result)
+    if options.compare is not None:
+        from ..questions.versions.audit import with_comparisons
+
+        result = with_comparisons(result, store, options.compare)
     if options.against:
         from ..questions.change.files import with_files
 
@@ -406,11 +428,13 @@ def _store(options: argparse.Namespace) -> Path:
 
 def run_simulate(options: argparse.Namespace) -> int:
     from ..simulate.answers import write_demo_answers
+    from ..simulate.fuser import write_demo_fuser
     from ..simulate.tables import write_demo_rankings, write_demo_scores
     from ..simulate.votes import write_demo
 
     write = {
         "votes": write_demo,
+        "fuser": write_demo_fuser,
         "answers": write_demo_answers,
         "scores": write_demo_scores,
         "rankings": write_demo_rankings,
@@ -508,8 +532,11 @@ def _refuse_mostly_rejected(readings: Sequence[ImportResult]) -> None:
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:
     from ..importers import ReadOptions
+    from ..importers.versions import BETWEEN
 
-    return from_flags(ReadOptions, options)
+    how = from_flags(ReadOptions, options)
+    comparing = getattr(options, "compare", None) is not None
+    return replace(how, version=BETWEEN) if comparing and how.version is None else how
 
 
 def stop_output() -> None:

@@ -57,12 +57,11 @@ FILES = (
 @dataclass(slots=True, eq=False, kw_only=True)
 class Downloads:
     """What a page offers for download, by name: what it is and what makes it; `place` is for its
-    button. `pages` are HTML files. `shown` : whether the menu is; None until the page is drawn.
+    button. `shown` : whether the menu is; None until the page is drawn.
     """
 
     place: DeltaGenerator
     tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
-    pages: dict[str, tuple[str, Callable[[], bytes]]] = field(default_factory=dict)
     shown: bool | None = None
 
 
@@ -107,10 +106,6 @@ def _menu(held: Downloads) -> None:
     )
     if not menu.open:
         return
-    for file, (about, written) in held.pages.items():
-        with menu.container(horizontal=True, vertical_alignment="center"):
-            st.caption(about)
-            st.download_button("HTML", written, file, "text/html", key=file, on_click="ignore")
     for name, (about, make) in held.tables.items():
         with menu.container(horizontal=True, vertical_alignment="center"):
             st.caption(about)
@@ -275,13 +270,6 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about
         return
     with st.container(horizontal=True):
         download_buttons(made, name)
-
-
-def page_download(file: str, about: str, make: Callable[[], bytes]) -> None:
-    """Offer an HTML file in the page's menu, made when it is asked for."""
-    held: Downloads | None = st.session_state.get(MENU)
-    if held is not None:
-        held.pages[file] = (about, make)
 
 
 def download_buttons(make: Callable[[], pa.Table], name: str, *, text: str = "") -> None:

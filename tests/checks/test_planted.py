@@ -29,7 +29,7 @@ from core.auditing.options import AuditOptions
 from core.auditing.run import audit
 from core.importers import read
 from core.questions.accuracy.results import CREDIT
-from core.questions.agreement.results import PEOPLE_RATE
+from core.questions.agreement.results import OWN_GOLD, PEOPLE_RATE
 from core.schema import COLUMN_NAMES, VOTES, Selection
 from core.store import Store
 
@@ -386,7 +386,7 @@ def test_people_are_not_graded_against_gold_of_their_own_votes():
         assert results["accuracy"].grade == "unknown"
         assert not results["accuracy"].applicable
         assert "gold is made of the people's votes" in results["accuracy"].sentence
-        assert evidence[CREDIT] is None or evidence.own_gold is not None
+        assert evidence[CREDIT] is None or evidence[OWN_GOLD] is not None
     honest = replace(own, gold="balanced", people_accuracy=0.9)
     for evidence, results in audited(honest, seed=16):
         assert results["accuracy"].grade == "ok", evidence.judge

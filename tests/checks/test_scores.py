@@ -136,9 +136,11 @@ def test_few_answers_show_that_a_judge_misses_faults_but_not_that_it_finds_them(
 ):
     gold = np.repeat([0, 1], [failed, 60 - failed])
     judge = np.where(np.arange(60) < passed_by_it, 1, gold)
-    overall, results = verdict_of(evidence_of(judge, gold, low=0, high=1))
+    evidence = evidence_of(judge, gold, low=0, high=1)
+    overall, results = verdict_of(evidence)
     assert results["tnr"].grade == grade
     assert grade != "fail" or overall.verdict == "do_not_trust"
+    assert results["tnr"].interval == evidence.passing.tnr  # one interval, also where it is shown
     if passed_by_it:
         levels_cut = evidence_of(
             judge * 3.0 + 1, gold * 3.0 + 1, low=1, high=5, passing=3, kind="levels"

@@ -1,5 +1,6 @@
 """What is sent on: text of a screen, Markdown without empty columns, a report of two pages."""
 
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -7,11 +8,16 @@ import pytest
 from places import REPOSITORY
 
 from core.__main__ import main
+from core.auditing import run
 from core.auditing.answers import overview_answer
+from core.auditing.options import AuditOptions
 from core.auditing.results import Audit
-from core.reporting.brief import brief
+from core.importers import read
+from core.reporting.brief import Examples, brief, examples
 from core.reporting.build import to_markdown
 from core.reporting.text import shortened, to_text
+from core.schema import Selection
+from core.store import Store
 from core.use.one_call import audit
 
 
@@ -98,7 +104,9 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
         )
     }
     errors |= dict.fromkeys(("flipped", "against people"), errors["surest"])
-    page = brief(demo, errors=errors, made=date(2026, 1, 2))
+    page = brief(
+        demo, shown=Examples(errors=errors), made=date(2026, 1, 2), command="appellate <votes>"
+    )
     assert overview_answer(demo).headline in page
     assert "2026-01-02" in page
     judges = [judge.judge for judge in demo.judges if judge.rater_type != "human"]
@@ -114,6 +122,9 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
     assert page.count("&lt;b&gt;bold") == 3
     assert "<b>bold" not in page
     assert "x" * 300 not in page
+    assert "Command: appellate &lt;votes&gt;" in page
+    assert re.search("SHA-256 of the audit as JSON: [0-9a-f]{64}<", page)
+    assert "&lt;b&gt;bold" not in brief(demo, shown=Examples(errors=errors), texts=False)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +139,25 @@ def test_the_brief_report_has_card_strip_rows_failures_and_errors(demo):
 def test_each_kind_of_data_is_one_small_file_without_a_script(kind, heading):
     page = brief(audit(REPOSITORY / "data" / f"demo_{kind}.csv.gz", splits=0))
     assert f"<h2>{heading}</h2>" in page
+    assert page.count("<figure>") >= 2
     assert "0 votes" not in page
     assert "<script" not in page
     assert len(page.encode()) <= 500_000
+
+
+def test_single_answers_on_which_people_differ_are_shown_with_and_without_texts():
+    file = REPOSITORY / "data" / "demo_answers.csv.gz"
+    with Store.open() as store:
+        for reading in read([(file.name, file)]):
+            store.load(reading)
+        found = run.audit(store, Selection(), AuditOptions(splits=0))
+        shown = examples(store, found)
+    first = shown.answers[0]
+    whole, bare = brief(found, shown=shown), brief(found, shown=shown, texts=False)
+    for page in (whole, bare):
+        assert f"{first['judge']} says {first['judge_says']}" in page
+    assert first["answer"] in whole
+    assert first["answer"] not in bare
 
 
 class _Table:

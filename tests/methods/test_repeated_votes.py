@@ -11,8 +11,8 @@ from core.__main__ import main
 from core.auditing.options import AuditOptions
 from core.errors import InvalidOption
 from core.questions.confidence.figure import bin_key
-from core.questions.confidence.repeated_votes import outcomes_by_share
 from core.records import VoteCounts
+from core.stats.repeated_votes import outcomes_by_share
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
 

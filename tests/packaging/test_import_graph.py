@@ -17,8 +17,8 @@ from places import REPOSITORY
 
 # A part of `core`, a module or a folder of it, imports parts of lower tiers only.
 TIERS = (
-    # Where the program runs from.
-    ("installation",),
+    # Where the program runs from, and words as data.
+    ("installation", "reading.words"),
     ("errors",),
     ("extras", "options"),
     ("files", "memory"),
@@ -47,7 +47,7 @@ TIER = {part: tier for tier, parts in enumerate(TIERS) for part in parts}
 VOTES_SIDE = {"importers", "store", "simulate", "warehouse"}
 EXCEPTIONS = {("core.store.vote_queries", "core.questions.boards.ask")}
 """Imports upwards that are still to go; no new one."""
-KNOW_VOTES = {"ask", "audit", "check", "words", "figure", "files", "series", "output"}
+KNOW_VOTES = {"ask", "audit", "check", "words", "figure", "files", "series", "output", "results"}
 """Modules of a question that may ask the store; its others are methods on counts."""
 
 
@@ -208,7 +208,7 @@ def test_sections_belong_to_one_page() -> None:
             if name.startswith("pages."):
                 allowed = ("pages.shared.", f"pages.sections.{own}.")
                 assert f"{name}.".startswith(allowed), f"{path} imports {name}"
-            if path.parent.name == "shared":
+            if path.parent.name == "shared" and path.stem != "share":
                 assert not name.startswith(("core.reporting", "pages.sections")), (
                     f"{path.name} imports {name}"
                 )
@@ -240,8 +240,6 @@ ENTERED = {
     }
 }
 """Question → the files outside all questions that import it. A list may only get shorter."""
-FINDINGS_OF = {"core.finding.evidence"}
-"""Modules of `finding` that import a question; they are to go."""
 
 
 def importers_of(question: str, *folders: str) -> set[str]:
@@ -266,4 +264,4 @@ def test_a_question_is_entered_from_its_pages_alone(question: str) -> None:
 
 def test_the_form_of_answers_knows_no_question() -> None:
     named = {name for name in importers_of("", "core/finding") if name.startswith("core.finding.")}
-    assert named == FINDINGS_OF
+    assert not named

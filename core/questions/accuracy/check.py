@@ -8,7 +8,7 @@ from ...finding.check import Check, CheckResult, Limits, Unknown, share_span
 from ...finding.evidence import Evidence
 from ...finding.wording import count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
-from ..agreement.results import PEOPLE_RATE
+from ..agreement.results import GOLD_OF_PEOPLE, OWN_GOLD, PEOPLE_RATE
 from ..order.results import OTHER_TERMS
 from ..reference.pairs import LEAST_RATE, RIGHT_OVER_TIME, WEIGHED, WHICH, people_are_reference
 from .method import SAME_LABEL, BlindRule, OnlyDiffering, exact_by_chance, with_missing_as_ties
@@ -29,7 +29,7 @@ def _estimate(evidence: Evidence) -> Estimate | Unknown:
     if evidence[CREDIT] is None and evidence.has_gold:
         return Unknown("every gold label is a tie", fault="was compared with gold that is all ties")
     right = evidence[CREDIT]
-    if right is not None and (differing := evidence.counted.only_differing) is not None:
+    if right is not None and (differing := evidence.counted[ONLY_DIFFERING]) is not None:
         return Unknown(_only_there(differing, right), fault="was labelled only where judges differ")
     return right or Unknown("no comparison that it judged has decided gold")
 
@@ -92,7 +92,7 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
             result = _at_most_unclear(result, remedy)
             if result.grade == "unclear":
                 result = replace(result, fault="is measured by people who are no reference")
-    theirs = evidence.counted.gold_of_people if evidence.is_person else None
+    theirs = evidence.counted[GOLD_OF_PEOPLE] if evidence.is_person else None
     if theirs is not None and theirs.equals:
         said.append(
             "Gold equals the people's majority; if it was made of their votes this says nothing."
@@ -185,7 +185,7 @@ ACCURACY = Check(
     sentence=_sentence,
     limits_for=_limits,
     compose=_compose,
-    against_gold=True,
+    against_gold=OWN_GOLD,
     decisive=True,
 )
 
@@ -263,7 +263,7 @@ CATEGORY = Check(
     estimate=_weakest,
     sentence=_category_sentence,
     compose=_category,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 
@@ -306,7 +306,7 @@ OVER_TIME = Check(
     estimate=_worst_period,
     sentence=_period_sentence,
     asked=lambda evidence: evidence[RIGHT_OVER_TIME] is not None,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 

@@ -117,7 +117,7 @@ def _beside_people(evidence: Evidence) -> Estimate | Unknown:
             return against_people
         said = _people_sentence(evidence, against_people)
         return Unknown(f"there is gold; {said[0].lower()}{said[1:]}", False)
-    agreed, judge = evidence.counted.agreement, evidence.judge
+    agreed, judge = evidence.counted[results.AGREEMENT], evidence.judge
     pair = evidence[results.PARTNER]
     if pair is None:
         shared = "" if len(agreed.judges) < 2 else " on the same comparisons"
@@ -128,7 +128,7 @@ def _beside_people(evidence: Evidence) -> Estimate | Unknown:
     said = f"it agrees with {other} on {percent(pair.raw.value)} of {count(pair.n, 'comparison')}"
     if pair.kappa is not None and _largest_label(evidence) <= ONE_LABEL:
         said += f", κ {interval(pair.kappa)}"
-    kappa = evidence.counted.people_kappa
+    kappa = evidence.counted[results.PEOPLE_KAPPA]
     if kappa is not None:
         said += f"; people agree with each other at κ {kappa:.2f}"
     return Unknown(f"{said}. Differing from another judge is no fault of either", False)

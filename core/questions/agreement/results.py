@@ -4,15 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...finding.evidence import Evidence
+from ...finding.evidence import Counted, Evidence, makes_gold
 from ...finding.question import Result
 from ...stats.estimate import Estimate
 from ..scores.people import EPSILON, AltTest, alttest_of_votes
 from .judge_vs_human import judge_against_people, judge_credit_against_people, people_agreement
-from .kappa import AgreementMatrix, JudgePair
+from .kappa import AgreementMatrix, JudgePair, agreement_matrix
+from .own_gold import GoldOfPeople, gold_is_its_first_vote, gold_is_their_majority
 from .reliability import Repeatability, icc
 from .repeats import EffectiveVotes, effective_votes
 from .steadiness import coin_share
+
+
+def _agreement(counted: Counted) -> AgreementMatrix:
+    return agreement_matrix(counted.votes, level=counted.options.level)
+
+
+AGREEMENT = Result("agreement", _agreement)
+"""Of all judges: agreement of every two."""
+
+
+def _people_kappa(counted: Counted) -> float | None:
+    people = counted.people
+    kappas = [
+        pair.kappa.value
+        for pair in counted[AGREEMENT].pairs
+        if pair.kappa and pair.judge_1 in people and pair.judge_2 in people
+    ]
+    return sum(kappas) / len(kappas) if kappas else None
+
+
+PEOPLE_KAPPA = Result("people_kappa", _people_kappa)
+"""Of all people: mean κ of their pairs; None without a pair."""
+
+
+def _gold_of_people(counted: Counted) -> GoldOfPeople | None:
+    people = {name: counted.votes[name] for name in sorted(counted.people) if name in counted.votes}
+    return gold_is_their_majority(people) if counted.gold == "given" and people else None
+
+
+GOLD_OF_PEOPLE = Result("gold_of_people", _gold_of_people)
+"""Of all people: whether the gold of the file is their majority."""
+
+
+def _own_gold(evidence: Evidence) -> str | None:
+    counted = evidence.counted
+    if makes_gold(evidence.judge, counted.people, counted.gold):
+        by_people = counted.gold == "humans"
+        return "human votes, its own among them" if by_people else "its own votes"
+    if counted.gold != "given" or evidence.votes is None or not evidence.has_gold:
+        return None
+    theirs = counted[GOLD_OF_PEOPLE]
+    if evidence.is_person and theirs is not None and theirs.is_theirs:
+        return (
+            "the people's votes, its own among them: it equals their majority even where one vote "
+            "decides"
+        )
+    first = counted.first_votes.get(evidence.judge)
+    own = None if first is None else gold_is_its_first_vote(evidence.votes, first)
+    if own is None or not own.is_its_own:
+        return None
+    return "its own first votes, which it equals more often than later ones"
+
+
+OWN_GOLD = Result("own_gold", _own_gold)
+"""Whose votes gold is made of, where its own are among them: checks against gold are not made."""
 
 
 def _repeatability(evidence: Evidence) -> Repeatability | None:
@@ -88,7 +144,7 @@ CREDIT_BY_PEOPLE = Result("credit_by_people", _credit_by_people)
 
 
 def _partner(evidence: Evidence) -> JudgePair | None:
-    return closest_partner(evidence.judge, evidence.counted.agreement, evidence.counted.people)
+    return closest_partner(evidence.judge, evidence.counted[AGREEMENT], evidence.counted.people)
 
 
 PARTNER = Result("partner", _partner)

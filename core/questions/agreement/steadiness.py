@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
+from ...bounds import STEADINESS_VOTES
 from ...records import FloatArray, IntArray, OrderCounts, VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.intervals import item_means, t_quantile
 
-LEAST_VOTES = 4
-"""Decided votes on a comparison: so many tell the square of its steadiness without bias."""
 LEAST_ITEMS = 40
 LEAST_STEADINESS = 0.40
 """Below this a judge is unsteady everywhere, and no share of comparisons stands out."""
@@ -75,7 +74,7 @@ def _power_means(towards: IntArray, against: IntArray) -> tuple[FloatArray, Floa
         four = (total**4 - 6 * total**2 * n + 3 * n**2 + 8 * total**2 - 6 * n) / (
             n * (n - 1) * (n - 2) * (n - 3)
         )
-    return np.where(n >= 2, two, np.nan), np.where(n >= LEAST_VOTES, four, np.nan)
+    return np.where(n >= 2, two, np.nan), np.where(n >= STEADINESS_VOTES, four, np.nan)
 
 
 def _products(votes: VoteCounts) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from ...finding.evidence import Evidence
 from ...finding.wording import count, number
 from ...schema import LEVEL_KIND
 from ...stats.estimate import Estimate
+from ..agreement.results import OWN_GOLD
 from .calibration_error import by_chance
 from .results import CONSTANT, ECE, FLOOR, GAP
 from .results import DISCRIMINATION as AUROC
@@ -92,7 +93,7 @@ CALIBRATION = Check(
     estimate=_ece,
     sentence=_ece_sentence,
     noise=_floor,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 
@@ -140,7 +141,7 @@ OVERCONFIDENCE = Check(
     estimate=_gap,
     sentence=_gap_sentence,
     then=_shifted,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 
@@ -207,7 +208,7 @@ DISCRIMINATION = Check(
     estimate=_auroc,
     sentence=_auroc_sentence,
     compose=_discrimination,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 
@@ -220,6 +221,7 @@ def _of_scores(check: Check, figure: str, short: dict[str, str]) -> Check:
         check,
         name=f"score_{check.name}",
         kind="scores",
+        against_gold=None,
         page="scores",
         needs="a confidence with each score, and labels",
         more_of="with a confidence and labels",

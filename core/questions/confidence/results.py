@@ -4,7 +4,7 @@ each result once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +13,8 @@ import numpy as np
 from ...finding.question import Result
 from ...records import OutcomeCounts, VoteCounts
 from ...stats.estimate import Estimate
+from ...stats.repeated_votes import outcomes_by_share
+from ...store import vote_queries as queries
 from .alone import ERRORS, DecidedAlone, decided_alone
 from .calibration_error import (
     Calibration,
@@ -24,7 +26,6 @@ from .calibration_error import (
     noise_floor,
 )
 from .kinds import KindOfConfidence, kind_of_confidence
-from .repeated_votes import outcomes_by_share
 from .selective import auroc
 from .th_scores import ThScore, th_scores
 
@@ -71,8 +72,18 @@ class Judged(Protocol):
     def __getitem__(self, result: Result[T]) -> T: ...
 
 
+class MeasuredPairs(MeasuredBy, Protocol):
+    """How the confidence of votes is measured."""
+
+    @property
+    def correctness(self) -> str: ...
+
+
 class OfPairs(Judged, Protocol):
     """Evidence on a judge of pairs."""
+
+    @property
+    def options(self) -> MeasuredPairs: ...
 
     @property
     def judge(self) -> str: ...
@@ -80,8 +91,7 @@ class OfPairs(Judged, Protocol):
     def votes(self) -> VoteCounts | None: ...
     @property
     def outcomes(self) -> OutcomeCounts | None: ...
-    @property
-    def counted(self) -> Any: ...
+    def counts(self, query: Callable[..., Mapping[str, T]], **given: Any) -> T | None: ...
 
 
 def _calibration(evidence: Judged) -> Calibration | None:
@@ -172,8 +182,8 @@ def _kinds(evidence: OfPairs) -> tuple[KindOfConfidence, ...]:
         )
 
     def of_kind(kind: str) -> OutcomeCounts | None:
-        of_judges: Mapping[str, OutcomeCounts] = evidence.counted.outcomes_of_kind(kind)
-        return of_judges.get(evidence.judge)
+        rule = options.correctness
+        return evidence.counts(queries.outcomes, rule=rule, kind=kind)
 
     by_share = options.confidence_by == "share"
     rows = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...finding.figure import (
     undimmed,
 )
 from ...finding.forest import Look, forest, row_names, series
+from ...finding.question import Picture
 from ...finding.wording import count
 from ...stats.estimate import Estimates
 from ..lists.method import Improvements
@@ -29,6 +31,7 @@ from .method import EnsembleTable
 from .words import without_rows
 
 if TYPE_CHECKING:
+    from ...auditing.results import ListwiseAudit
     from ...finding.figure import Figure, Theme
 
 
@@ -164,6 +167,18 @@ def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[
     """
     drawn = [series("order decides", found, "changed", "{0.changed.n:,} items")]
     return forest(drawn, "share of items", unit="%", **looks)
+
+
+def pictures(audits: Sequence[ListwiseAudit]) -> Iterator[Picture]:
+    """Judges of lists in a report: what order does to them, and what pooling orders gains."""
+    sensitive = {each.judge: each.sensitivity for each in audits if each.sensitivity}
+    if sensitive:
+        said = "Items on which the order of candidates decides"
+        yield Picture(said, partial(sensitivities_figure, sensitive))
+    improved = {each.judge: each.improvements for each in audits if each.improvements}
+    if improved:
+        said = "Right by the first order, any one, and all together"
+        yield Picture(said, partial(improvements_figure, improved))
 
 
 def parts_figure(found: Sequence[PartAlone], **looks: Unpack[Look]) -> Figure:

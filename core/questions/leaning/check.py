@@ -9,6 +9,7 @@ from ...finding.evidence import Evidence
 from ...finding.wording import percent
 from ...records import NO_GOLD
 from ...stats.estimate import Estimate
+from ..agreement.results import OWN_GOLD
 from . import results
 from .changes import Change
 
@@ -44,7 +45,7 @@ TIES = Check(
     advice="Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
     estimate=_tie_gap,
     sentence=_ties_sentence,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 
@@ -86,7 +87,7 @@ LENGTH = Check(
     advice="Compare models whose responses are of like length, or control for length.",
     estimate=_length,
     sentence=_length_sentence,
-    against_gold=True,
+    against_gold=OWN_GOLD,
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...finding.evidence import Evidence
+from ...finding.evidence import Counted, Evidence
 from ...finding.question import Result
 from ...stats.estimate import Estimate
+from ...store import vote_queries as queries
 from ..accuracy.method import tie_gap
-from .changes import Change
+from .changes import Change, changes
 from .preference import OwnFamily, Verbosity, own_family, verbosity
 
 
@@ -51,8 +52,16 @@ OWN_FAMILY = Result("own_family", _own_family)
 """Preference for models of its own family, where it has one."""
 
 
+def _all_changes(counted: Counted) -> dict[str, tuple[Change, ...]]:
+    return changes(counted.ask(queries.perturbed_votes), level=counted.options.level)
+
+
+ALL_CHANGES = Result("changes", _all_changes)
+"""Of all judges: what changes of the items did to verdicts."""
+
+
 def _changes(evidence: Evidence) -> tuple[Change, ...]:
-    return evidence.counted.changes.get(evidence.judge, ())
+    return evidence.counted[ALL_CHANGES].get(evidence.judge, ())
 
 
 CHANGES = Result("robustness", _changes)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from ...finding.check import AnyEvidence, Check, CheckResult, Limits, Unknown, p_value
 from ...finding.wording import count, number, percent, points
 from ...stats.estimate import Estimate
-from .method import FileDifference
+from .results import BETWEEN_FILES
 
 
-class OfFiles(AnyEvidence, Protocol):
-    """Evidence on votes or scores that may be of several files."""
-
-    @property
-    def between_files(self) -> FileDifference | None:
-        """The files between which the judge differs most."""
-
-
-def _difference(evidence: OfFiles) -> Estimate | Unknown:
-    found = evidence.between_files
+def _difference(evidence: AnyEvidence) -> Estimate | Unknown:
+    found = evidence[BETWEEN_FILES]
     return Unknown("fewer than 20 items are in two files") if found is None else found.difference
 
 
-def _one_judge(check: Check, evidence: OfFiles) -> CheckResult:
+def _one_judge(check: Check, evidence: AnyEvidence) -> CheckResult:
     """Warns where the judge is shown to differ between two files, else ok."""
-    found = evidence.between_files
+    found = evidence[BETWEEN_FILES]
     if found is None:
         return check.unknown(evidence, Unknown("fewer than 20 items are in two files"))
     difference, limits = found.difference, check.limits_of(evidence)
@@ -86,7 +76,7 @@ ONE_JUDGE = Check(
         "is two judges in these files" if grade == "warn" else "is one judge in all files"
     ),
     figure="between files",
-    asked=lambda evidence: evidence.between_files is not None,
+    asked=lambda evidence: evidence[BETWEEN_FILES] is not None,
 )
 
 CHECKS: tuple[Check, ...] = (ONE_JUDGE,)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...finding.evidence import Evidence
+from ...finding.evidence import Counted, Evidence
 from ...finding.question import Result
 from ...records import NO_GOLD, FloatArray, IntArray, VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.periods import periods
 from ...store import vote_queries as queries
-from ..accuracy.method import credit
+from ..accuracy.method import OnlyDiffering, credit, only_differing
 from ..agreement.results import PEOPLE_RATE
 from ..scores.drift import Drift, drift
 from ..scores.table import UNDECIDED, ScoreTable
@@ -186,6 +186,16 @@ def _period(evidence: Evidence, votes: VoteCounts) -> Any:
     return found
 
 
+def _only_differing(counted: Counted) -> OnlyDiffering | None:
+    return only_differing(
+        [votes for name, votes in counted.votes.items() if name not in counted.people]
+    )
+
+
+ONLY_DIFFERING = Result("only_differing", _only_differing)
+"""Of all judges: whether gold was given only where they differ."""
+
+
 def _which(evidence: Evidence) -> Which | None:
     """Comparisons with gold beside those without; None without gold or votes."""
     votes = evidence.votes
@@ -199,7 +209,7 @@ def _which(evidence: Evidence) -> Which | None:
         differs = differing(differences)
         drawn = evidence.options.labels_drawn
         design = "random"
-        if evidence.counted.only_differing is not None:
+        if evidence.counted[ONLY_DIFFERING] is not None:
             design = "only disagreements"
         elif drawn == "disagreements" or (drawn == "seen" and differs == OTHERS):
             design = "disagreements"

@@ -22,7 +22,7 @@ from ...finding.check import (
 )
 from ...finding.wording import count, interval, number, percent
 from ...stats.estimate import Estimate
-from ...stats.intervals import clopper_pearson, mean_interval
+from ...stats.intervals import mean_interval
 from ..data.check import with_rows
 from .drift import Drift
 from .evidence import ScoreEvidence
@@ -416,7 +416,7 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
         result = check.graded(evidence, rate)
         if result.grade == "unknown" and evidence.table.says_pass:
             limits = check.limits_of(evidence)
-            few = check.graded(evidence, _exact_end(rate), limits=replace(limits, items=rate.n))
+            few = check.graded(evidence, rate, limits=replace(limits, items=rate.n))
             if few.grade in ("warn", "fail"):
                 result = replace(few, limits=limits)
     else:
@@ -433,13 +433,6 @@ def _rate_result(check: Check, evidence: ScoreEvidence, side: Side) -> CheckResu
         sentence = f"{check.sentence(evidence, rate)}; {noise}."
         result = replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
     return result
-
-
-def _exact_end(rate: Estimate) -> Estimate:
-    """The rate of few answers with Clopper and Pearson's upper end where that is higher."""
-    hits = math.ceil(rate.value * rate.n - 1e-9)
-    high = float(clopper_pearson(hits, rate.n, level=(1 + rate.level) / 2))
-    return replace(rate, high=max(rate.high, high))
 
 
 def _noise_of_one(evidence: ScoreEvidence, side: Side) -> str | None:

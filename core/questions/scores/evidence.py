@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,12 +14,11 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
-from ...finding.question import Results
+from ...finding.result import Results
 from ...stats.estimate import Estimate
-from ...stats.intervals import design_effect, wilson_by_item
+from ...stats.intervals import clopper_pearson, design_effect, wilson_by_item
 from ..confidence.results import DEFAULTS, MeasuredBy
 from ..confidence.results import RESULTS as CONFIDENCE_RESULTS
-from ..one_judge.method import FileDifference, between_files
 from ..reference.follows import Follows, follows
 from ..reference.weigh import Weighed, weigh
 from ..reference.which import Design, Which, which
@@ -55,6 +55,28 @@ if TYPE_CHECKING:
 MOST_VERSIONS = 4
 """More models than this are a leaderboard, and two of them are compared on request."""
 CLOSENESS: dict[ScoreKind, Closeness] = {"levels": "rmse", "pass_fail": "equal", "labels": "equal"}
+
+
+FEW = 10
+"""Answers of a class below which its rate has the wider upper end of Clopper and Pearson."""
+
+
+def _few(table: ScoreTable, passing: PassFail) -> PassFail:
+    """The rates of a judge that says pass or fail, those on few answers with an upper end that a
+    grade against the judge can rest on.
+    """
+    if not table.says_pass:
+        return passing
+    return replace(passing, tpr=_exact_end(passing.tpr), tnr=_exact_end(passing.tnr))
+
+
+def _exact_end(rate: Estimate | None) -> Estimate | None:
+    """The rate of few answers with Clopper and Pearson's upper end where that is higher."""
+    if rate is None or not 0 < rate.n < FEW:
+        return rate
+    hits = math.ceil(rate.value * rate.n - 1e-9)
+    high = float(clopper_pearson(hits, rate.n, level=(1 + rate.level) / 2))
+    return replace(rate, high=max(rate.high, high))
 
 
 def _named(code: IntArray, names: tuple[str, ...]) -> NDArray[Any]:
@@ -118,8 +140,6 @@ class JudgedScores:
 class ScoreEvidence(Results):
     """Results on one judge and metric, each made when it is first asked for."""
 
-    own_gold: str | None = None
-
     def __init__(
         self,
         scores: JudgedScores,
@@ -161,10 +181,10 @@ class ScoreEvidence(Results):
             return None
         return self.outcomes
 
-    @cached_property
-    def between_files(self) -> FileDifference | None:
-        """The files between which it differs most."""
-        return None if self.scores.by_file is None else between_files(self.scores.by_file)
+    @property
+    def by_file(self) -> ByFile | None:
+        """Its scores by file, where there are several."""
+        return self.scores.by_file
 
     @cached_property
     def agreement(self) -> ScoreAgreement:
@@ -263,7 +283,7 @@ class ScoreEvidence(Results):
     @cached_property
     def passing(self) -> PassFail:
         """Its pass and fail beside people's, of all judged answers."""
-        labelled = pass_fail(self.table, level=self.level)
+        labelled = _few(self.table, pass_fail(self.table, level=self.level))
         if self.table.says_pass and self.which.design == "one verdict":
             reason = "people looked only at answers of one verdict"
             return replace(
@@ -278,7 +298,7 @@ class ScoreEvidence(Results):
         weighed = self.weighed
         if weighed is None or labelled.tpr is None or labelled.tnr is None:
             return labelled
-        return replace(
+        of_all = replace(
             labelled,
             tpr=replace(weighed.tpr, n=labelled.tpr.n),
             tnr=replace(weighed.tnr, n=labelled.tnr.n),
@@ -286,6 +306,7 @@ class ScoreEvidence(Results):
             always_pass=weighed.rate.value,
             always_fail=1 - weighed.rate.value,
         )
+        return _few(self.table, of_all)
 
     @cached_property
     def pass_rate(self) -> PassRate:

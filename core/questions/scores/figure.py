@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from ...finding.figure import (
@@ -18,7 +19,9 @@ from ...finding.figure import (
     undimmed,
 )
 from ...finding.forest import Shown, forest, narrow_lines, row_names, series
+from ...finding.question import Picture
 from ...finding.wording import count, number, percent
+from .levels import level_counts
 from .words import pair_sentence
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from .agreement import Leniency, LevelBias
     from .cut import Cut
     from .drift import Drift
+    from .evidence import ScoreEvidence
     from .levels import LevelCounts
     from .pass_rate import PassRate
     from .passing import PassFail
@@ -42,6 +46,8 @@ WIDTH = 330
 
 RATES = ("passes what is good", "fails what is bad")
 """Rows of the figure of rates, and their keys."""
+MOST_LEVELS = 5
+"""Levels of a scale whose pairs are drawn one by one in a report."""
 PAIR_CELL = 40
 """Height of a cell of two raters."""
 
@@ -361,3 +367,17 @@ def bias_figure(leaning: Leniency, **looks: Unpack[Shown]) -> Figure:
     levels = {level_name(level): level for level in leaning.by_level}
     drawn = series("bias", levels, "bias", "{0.n:,} items")
     return forest([drawn], "judge − people, share of the scale", reference=0.0, **looks)
+
+
+def levels_picture(evidence: ScoreEvidence, whose: str) -> Picture | None:
+    """What people and the judge say of the same answers: each pair of levels, or how much higher
+    it scores where the scale has many; None without answers that both judged.
+    """
+    counts, leaning = level_counts(evidence.table), evidence.leniency
+    if not counts.counts.sum():
+        return None
+    if max(counts.counts.shape) <= MOST_LEVELS:
+        said = f"What people say (rows), and what {whose} says of the same answers"
+        return Picture(said, partial(levels_figure, counts))
+    said = f"How much higher than people {whose} scores, by people's score"
+    return Picture(said, partial(bias_figure, leaning))

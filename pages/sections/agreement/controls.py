@@ -10,7 +10,7 @@ from core.finding.check import GRADES, CheckResult
 from core.questions.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.questions.agreement.kappa import AgreementMatrix
 from core.questions.agreement.reliability import Repeatability
-from core.questions.agreement.results import BESIDE_PEOPLE, PARTNER, REPEATABILITY
+from core.questions.agreement.results import AGREEMENT, BESIDE_PEOPLE, PARTNER, REPEATABILITY
 from core.questions.agreement.words import agreement, agreement_answer
 from core.records import VoteCounts
 from core.stats.estimate import Estimate
@@ -91,7 +91,7 @@ def read_results() -> Results:
         own_gold=humans if selection.gold == "humans" else [selection.gold or "given"],
         anchors=of_all.anchors,
         repeated=repeated,
-        matrix=of_all.agreement,
+        matrix=of_all[AGREEMENT],
         beside_people=beside_people,
         checks=checks,
         found=by_check,

@@ -16,11 +16,11 @@ from core.options import default_of
 from core.questions.confidence import calibration_error
 from core.questions.confidence.figure import bin_key
 from core.questions.confidence.kinds import KindOfConfidence
-from core.questions.confidence.repeated_votes import outcomes_by_share
 from core.questions.confidence.results import KINDS
 from core.questions.confidence.words import CONFIDENCE, confidence, confidence_answer
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import CorrectnessRule, Selection
+from core.stats.repeated_votes import outcomes_by_share
 from core.store.vote_queries import Mark
 from pages.shared import cached, evidence, many, widgets
 from pages.shared.limits import current_options

@@ -5,8 +5,7 @@ matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,18 +26,13 @@ from core.auditing.figure import (
 from core.auditing.options import AuditOptions
 from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
 from core.auditing.results import Audit
-from core.auditing.run import audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
-from core.options import default_of
 from core.questions.agreement.two_models import two_models
 from core.questions.order.results import POSITION
-from core.reporting.brief import brief
-from core.reporting.html import report
-from core.schema import Selection
 from core.stats.estimate import Estimate
 from pages.sections.overview.label_door import label_door
-from pages.shared import cached, numbers, widgets
+from pages.shared import cached, numbers, share, widgets
 from pages.shared.limits import current_options
 
 if TYPE_CHECKING:
@@ -92,19 +86,14 @@ def bar() -> Audit:
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
-    selection, options = widgets.current_selection(), current_options()
     with buttons:
         widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
-    found = cached.computed(
-        "audit", (selection, options), lambda: audit(*cached.where(selection), options)
-    )
+    found = share.found()
     with buttons:
-        place = st.container(width="content")
+        share.share()
         numbers.downloads_in(st.container(width="content"))
-    with place:
-        _report(selection, options, found)
     with chip:
-        _holdings(found, by_people=selection.gold == "humans")
+        _holdings(found, by_people=widgets.current_selection().gold == "humans")
     return found
 
 
@@ -116,34 +105,6 @@ def screen(found: Audit) -> Screen:
         people=tuple(person.judge for person in found.people),
         ranked=tuple(judge.judge for judge in found.asked_about),
     )
-
-
-def _report(selection: Selection, options: AuditOptions, found: Audit) -> None:
-    """Two pages to print; the whole report is in the menu of downloads."""
-
-    def two_pages() -> bytes:
-        judges = [judge.judge for judge in found.judges if judge.rater_type != "human"]
-        errors = cached.telling_errors(selection, judges[0]) if judges else {}
-        return brief(found, errors=errors, made=date.today()).encode()
-
-    def whole() -> bytes:
-        # With the splits that the page does without.
-        splits = default_of(AuditOptions, "splits")
-        where = cached.where(selection)
-        return report(audit(*where, replace(options, splits=splits))).encode()
-
-    st.download_button(
-        "Report",
-        two_pages,
-        "appellate-report.html",
-        "text/html",
-        key="report",
-        icon=":material/description:",
-        type="tertiary",
-        on_click="ignore",
-        help="Two pages to read offline, print or send; the whole report is under Download",
-    )
-    numbers.page_download("appellate-full-report.html", "Report with all tables", whole)
 
 
 def _holdings(found: Audit, *, by_people: bool) -> None:

@@ -13,7 +13,7 @@ from core.errors import NoUsableVotes
 from core.finding.answer import Answer
 from core.finding.check import GRADES, CheckResult, combined
 from core.finding.tables import Column, frame_of
-from core.questions.leaning.results import LENGTH
+from core.questions.leaning.results import ALL_CHANGES, LENGTH
 from core.questions.order import figure as plots
 from core.questions.order import words as sentences
 from core.questions.order.balance import order_balance
@@ -305,10 +305,10 @@ def robustness_section(state: PageState) -> None:
     """What changes of the items do to one judge; nothing where no judge saw any."""
     options = current_options()
     of_all = evidence.counted(state.selection, options)
-    if not of_all.changes:
+    if not of_all[ALL_CHANGES]:
         return
     st.subheader("Do changes that should not matter move it?", anchor=False)
-    mine = of_all.changes.get(state.judge, ())
+    mine = of_all[ALL_CHANGES].get(state.judge, ())
     (result,) = evidence.results(state.selection, options, state.judge, ["robustness"])
     st.text(result.sentence)
     if not mine:

@@ -1,0 +1,297 @@
+"""Which columns are scores of single answers, whose they are and on what scale."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from . import questions as ask
+from .facts import Column, differ_in_one, grade, level, number, repeats
+from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
+from .questions import listed
+from .roles import two_sides
+from .words import HARM, clean, tokens
+
+
+class Scores(Draft):
+    """The part of a plan that is about scores."""
+
+    def _scores(self, candidates: list[Column]) -> bool:
+        """Whose scores the columns are. False if they are none."""
+        out, said = self.out, self.said
+        of = out.roles.of
+        scored = [
+            c
+            for c in candidates
+            if c.kind in ("number", "pass", "level")
+            or c.name in said.columns
+            or ({clean(w) for w in c.counts} <= {*said.labels})
+        ]
+        scored = [
+            c
+            for c in scored
+            if c.kind != "number" or not _is_count(c, self.rows) or c.name in said.columns
+        ]
+        told = {
+            said.mapping.get("score"),
+            said.mapping.get("vote"),
+            *said.judges,
+            *said.runs,
+            *said.metrics,
+        } - {None}
+        gold, people, judges = self._whose(scored, told)
+        taken = {c.name for c in (*gold, *people, *judges)} | out.roles.taken
+        named = [c for c in scored if c.name not in taken and c.what & {"score", "pass", "verdict"}]
+        if exact := [c for c in named if c.name in CANONICAL]:
+            named = exact
+        rest = [
+            c
+            for c in scored
+            if c.name not in taken and c not in named and not c.what - {"aggregate"} and not c.who
+        ]
+        mates = [
+            c for c in rest if any(c.stem and c.stem == p.stem for p in (*people, *judges, *gold))
+        ]
+        rest = [c for c in rest if c not in mates]
+        # `0` and `1` with another name are one judgement said twice, if each says the other.
+        main = self._once([*judges, *mates, *(named if not judges or mates else [])])
+        if judges and not mates and named:
+            rest = [*rest, *(c for c in named if "verdict" in c.what or "score" in c.what)]
+        beside = out.roles.has("response", "prompt") or "judge" in of
+        if main and not judges and not mates and beside and not exact:
+            main += [c for c in rest if c.kind == "number" and _is_rating(c)]
+            rest = [c for c in rest if c not in main]
+        if not main and not people:
+            if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
+                out.form = "scores"
+                out.questions.append(ask.who([c.name for c in rest], "", metrics=True))
+                main, rest = rest, []
+            else:
+                if gold:
+                    self._refuse(
+                        f"{listed(c.name for c in gold)} holds gold, and no column scores."
+                    )
+                return False
+        if (
+            not out.roles.has("judge", "person", "rater_type")
+            and not judges
+            and not people
+            and not told
+        ):
+            lone = [c for c in main if c.kind == "number" and not _on_a_scale(c)]
+            if lone or (not beside and all(not c.what for c in main)):
+                out.questions.append(ask.who([c.name for c in main], "", metrics=True))
+        out.form = "scores"
+        self._settle_gold(gold)
+        metrics = {c.stem for c in main} if len(main) > 1 else set()
+        apart = self._apart(main)
+        by_metric = len(main) > 1 and len(metrics) == len(main) and not said.judges and not apart
+        if said.metrics:
+            by_metric = True
+        if (
+            len(main) > 1
+            and not by_metric
+            and not said.judges
+            and not said.runs
+            and not all("judge" in c.who for c in main)
+        ):
+            out.questions.append(ask.two_columns([c.name for c in main]))
+        for i, column in enumerate(main):
+            metric = " ".join(column.stem) if (by_metric or _names_harm(column)) else ""
+            if by_metric and not metric:
+                metric = column.name
+            if by_metric or len(main) == 1:
+                rater = self._rater(column) if len(main) == 1 else self._rater()
+            else:
+                rater = self._rater() if said.runs else own_name(column)
+            whose: Literal["judge", "person"] = "judge"
+            if (
+                "judge" not in of
+                and "person" in of
+                and "judge" not in column.who
+                and not people
+                and column.name not in told
+            ):
+                whose, rater = "person", ""
+            out.judgements.append(
+                Judgement(column, whose, rater, run=i if said.runs else None, metric=metric)
+            )
+            out.roles.take(column, _why_score(column, by_metric))
+        judged = {each.metric for each in out.judgements}
+        for column in people:
+            metric = " ".join(column.stem)
+            if metric not in judged:
+                if len(judged) > 1 and column.name not in said.people:
+                    out.questions.append(ask.who([column.name], "", metrics=False))
+                metric = next(iter(judged)) if len(judged) == 1 else metric if main else ""
+            rater = "" if len(people) == 1 and self._named_people(column) else column.name
+            out.judgements.append(Judgement(column, "person", rater, metric=metric))
+            out.roles.take(column, _why_person(column, metric, column.name in said.people))
+        scales = frozenset().union(
+            *(c.numbers.keys() for c in (*main, *people) if c.kind == "number")
+        )
+        alike = [
+            c
+            for c in rest
+            if c.kind == "number"
+            and c.distinct >= 2
+            and main
+            and main[0].kind == "number"
+            and (set(c.numbers) <= scales or _within(c, main[0]))
+        ]
+        alike += [
+            c for c in rest if c.kind in ("pass", "level") and any(m.kind == c.kind for m in main)
+        ]
+        alike = [c for c in alike if not (c.what - {"score", "verdict"})]
+        if alike and not any(q.about == "who" for q in out.questions):
+            out.questions.append(
+                ask.who(
+                    [c.name for c in alike], main[0].name if main else people[0].name, metrics=True
+                )
+            )
+        self._grades([*main, *people, *gold], main)
+        return True
+
+    def _apart(self, main: list[Column]) -> bool:
+        return len(main) == 2 and differ_in_one(*main) is not None and two_sides(*main) is not None
+
+    def _once(self, main: list[Column]) -> list[Column]:
+        """Columns without those that say again what another says."""
+        kept: list[Column] = []
+        for column in sorted(main, key=lambda c: ("score" not in c.what, c.at)):
+            twin = next(
+                (
+                    k
+                    for k in kept
+                    if k.stem == column.stem
+                    and k.who == column.who
+                    and repeats([k, column])
+                    == max(k.distinct, column.distinct)
+                    == min(k.distinct, column.distinct)
+                    and k.kind != column.kind
+                ),
+                None,
+            )
+            if twin is not None:
+                self.out.roles.take(column, f"says what '{twin.name}' says: not used")
+            else:
+                kept.append(column)
+        return sorted(kept, key=lambda c: c.at)
+
+    def _grades(self, columns: list[Column], main: list[Column]) -> None:
+        """What words of grades mean, and which are unknown."""
+        out, said = self.out, self.said
+        worth = {"pass": 1.0, "fail": 0.0}
+        out.grades = {clean(w): worth.get(m, number(m)) for w, m in said.labels.items()}
+        for column in columns:
+            reads = {"number": number, "pass": grade, "level": level}.get(column.kind)
+            unread = Counter(
+                {
+                    c: n
+                    for c, n in column.counts.items()
+                    if (reads is None or reads(c) is None) and clean(c) not in out.grades
+                }
+            )
+            if unread and len(unread) == column.distinct == 2:
+                out.questions.append(ask.two_words(sorted(unread), [column.name]))
+            elif unread:
+                words = ", ".join(f"'{w[:40]}' in {n:,} rows" for w, n in unread.most_common(5))
+                share = unread.total() / column.filled
+                whose = "no score of the judge" if column in main else "no label"
+                if share > UNREAD and column in main:
+                    out.questions.append(ask.unread(column.name, unread.most_common()))
+                else:
+                    out.notes.append(f"'{column.name}': {words}: not read, {whose}.")
+
+    def _scales(self) -> None:
+        """Numbers far beyond the scale of the others, and metrics of which less is better."""
+        out = self.out
+        for each in out.judgements:
+            if each.column.kind == "number":
+                odd = _outliers(each.column)
+                if odd:
+                    out.outliers[each.column.name] = frozenset(odd)
+                for value in sorted(odd):
+                    rows = [
+                        i + 1
+                        for i, cell in enumerate(each.column.cells)
+                        if cell and number(cell) == value
+                    ]
+                    others = [v for v in each.column.numbers if v not in odd]
+                    out.notes.append(
+                        f"Row {rows[0]}: {value:g} in '{each.column.name}', others "
+                        f"{min(others):g} to "
+                        f"{max(others):g}: left out."
+                    )
+        out.lower_is_better = tuple(
+            dict.fromkeys(
+                j.metric for j in out.judgements if j.metric and set(tokens(j.metric)) & HARM
+            )
+        )
+
+
+def _names_harm(column: Column) -> bool:
+    return bool(set(column.stem) & HARM)
+
+
+def _is_rating(column: Column) -> bool:
+    """Whether numbers are those of a usual scale: 0 or 1 up to 1 to 5, 7 or 10, or shares."""
+    low, high = min(column.numbers), max(column.numbers)
+    whole = low in (0, 1) and high in (1, 2, 3, 4, 5, 7, 10) and column.distinct <= 11
+    return whole or (low >= 0 and high <= 1)
+
+
+def _on_a_scale(column: Column) -> bool:
+    """Whether numbers look like points of a scale."""
+    if column.kind != "number":
+        return column.kind in ("pass", "level")
+    low, high = min(column.numbers), max(column.numbers)
+    return _is_rating(column) or (low >= 0 and 5 < high <= 100)
+
+
+def _within(column: Column, other: Column) -> bool:
+    low, high = min(other.numbers), max(other.numbers)
+    return (
+        low >= 0
+        and low - 1 <= min(column.numbers)
+        and max(column.numbers) <= high + 1
+        and column.distinct <= 11
+    )
+
+
+def _is_count(column: Column, rows: int) -> bool:
+    """Whether numbers number the rows: all different and whole."""
+    return (
+        rows >= 12
+        and column.distinct == rows
+        and all(value.is_integer() for value in column.numbers)
+    )
+
+
+def _outliers(column: Column) -> list[float]:
+    """Values of at most 2 % of the rows beyond the scale of the others by more than its width."""
+    values = sorted(column.numbers)
+    total = sum(column.numbers.values())
+    for cut in range(1, min(3, len(values) - 2) + 1):
+        low, high = values[0], values[-cut - 1]
+        odd = values[-cut:]
+        if (
+            high > low
+            and odd[0] - high > high - low
+            and sum(column.numbers[v] for v in odd) <= 0.02 * total
+        ):
+            return odd
+    return []
+
+
+def _why_score(column: Column, by_metric: bool) -> str:
+    said = {"number": "numbers", "pass": "pass and fail", "level": "grades"}.get(
+        column.kind, "values"
+    )
+    whose = ", and its name says a judge" if "judge" in column.who else ""
+    return f"{said}{whose}{': a metric' if by_metric else ''}"
+
+
+def _why_person(column: Column, metric: str, said: bool) -> str:
+    of = f" of {metric}" if metric else ""
+    return f"a person's{of}, as you said" if said else f"a person's{of}, by its name"
