@@ -20,7 +20,7 @@ from ..questions.accuracy.check import LEAST_ACCURACY
 from ..questions.accuracy.method import NEARLY_ALWAYS
 from ..questions.accuracy.results import BLIND_RULE
 from ..questions.agreement.results import CREDIT_BY_PEOPLE, PEOPLE_RATE
-from ..questions.reference.pairs import people_are_reference
+from ..questions.reference.results import people_are_reference
 from ..records import BoolArray
 from .checks import BY_NAME, CHECKS
 

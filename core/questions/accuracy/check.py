@@ -10,7 +10,14 @@ from ...finding.wording import count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
 from ..agreement.results import GOLD_OF_PEOPLE, OWN_GOLD, PEOPLE_RATE
 from ..order.results import OTHER_TERMS
-from ..reference.pairs import LEAST_RATE, RIGHT_OVER_TIME, WEIGHED, WHICH, people_are_reference
+from ..reference.results import (
+    LEAST_RATE,
+    ONLY_DIFFERING,
+    RIGHT_OVER_TIME,
+    WEIGHED,
+    WHICH,
+    people_are_reference,
+)
 from .method import SAME_LABEL, BlindRule, OnlyDiffering, exact_by_chance, with_missing_as_ties
 from .results import BLIND_RULE, CATEGORIES, CREDIT, EXACT, WRONG_CATEGORY
 

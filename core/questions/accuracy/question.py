@@ -14,7 +14,7 @@ from ...finding.question import Finding, Heading, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from ...finding.wording import ONE_ITEM, SAYS
 from ..agreement.words import errors_answer
-from ..reference.pairs import WHICH
+from ..reference.results import WHICH
 from . import check
 from .confusion_matrix import Confusion
 from .results import BLIND_RULE, CATEGORIES, CONFUSION, CREDIT, DIRECTION, EXACT, WRONG_CATEGORY

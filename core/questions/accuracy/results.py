@@ -9,7 +9,7 @@ from ...finding.question import Result
 from ...records import VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
-from ..reference.pairs import WEIGHED
+from ..reference.results import WEIGHED
 from .confusion_matrix import Confusion, confusion
 from .method import (
     BlindRule,

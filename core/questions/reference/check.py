@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...finding.check import Check, CheckResult, Grade, Limits, Unknown, share_span
 from ...finding.wording import count, enumerated, interval, number, percent
 from ...stats.estimate import Estimate
-from .pairs import LEAST_RATE, WHICH, WHO
+from .results import LEAST_RATE, WHICH, WHO
 from .which import Design, Which
 from .who import LEAST_REFERENCE
 

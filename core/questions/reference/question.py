@@ -8,7 +8,7 @@ from typing import Any
 from ...finding.question import Finding, Question
 from . import check
 from .fields import labels_fields, reference_fields
-from .pairs import RIGHT_OVER_TIME, WEIGHED, WHICH, WHO
+from .results import RIGHT_OVER_TIME, WEIGHED, WHICH, WHO
 
 
 def _said(written: Callable[[Any], Any], of: Any) -> Callable[[Finding], Any]:
