@@ -21,8 +21,10 @@ from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
+from .arrow_tables import digest, read_parquet, table_of_arrow
 from .clusters import clustered
 from .gather import Given, gather
+from .json_tables import MAX_NAME, Record, read_records, records_of_table, table_of_records
 from .layouts import (
     COMPARED,
     DIRECT,
@@ -49,18 +51,7 @@ from .same_items import as_one
 from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
-from .tables import (
-    MAX_NAME,
-    Record,
-    TextTable,
-    digest,
-    read_delimited,
-    read_parquet,
-    read_records,
-    records_of_table,
-    table_of_arrow,
-    table_of_records,
-)
+from .tables import TextTable, read_delimited
 from .versions import name_versions
 from .vote_plan import plan
 from .votes import read_table
@@ -161,7 +152,7 @@ def read(
         try:
             if isinstance(file, NativeFile):
                 results += read_native(file)
-            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+            elif file.shape or not _may_score(file.table):
                 results.append(_read_table(file))
             else:
                 results += map(_read_table, _of_one_form(file))
@@ -214,6 +205,11 @@ def read_arrow(
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
+
+
+def _may_score(table: TextTable) -> bool:
+    """Whether a column has a name by which scores go."""
+    return not MAY_SCORE.isdisjoint(map(str.casefold, table.columns))
 
 
 def _of_one_form(file: _TableFile) -> list[_TableFile]:
@@ -418,7 +414,9 @@ def _planned_file(
     table : of the whole file; None of JSON, in which tables are looked for.
     """
     if found is not None:
-        if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
+        if by_plan.is_large(found.table) or (
+            _may_score(found.table) and two_forms(found.table, source.name, options)
+        ):
             return found
         try:
             found = replace(found, result=_read_table(found))

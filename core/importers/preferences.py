@@ -11,8 +11,8 @@ from ..labels import VOCABULARIES, normalise
 from ..schema import VOTES
 from .columns import text_hash
 from .declared import LEFT_OUT, Scopes, declared, get, joined, listed, said
+from .json_tables import Record
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number
-from .tables import Record
 
 _PAIR = (
     ("chosen", "rejected"),

@@ -101,7 +101,7 @@ made = {
     "markdown": to_markdown(audit, made=date(2026, 1, 1)),
     "gate": "\\n".join(failures(with_gates(audit, [parse_gate("sides=warn")]))),
     "html": report(audit),
-    "brief": brief(audit, errors={}, made=date(2026, 1, 1)),
+    "brief": brief(audit, made=date(2026, 1, 1)),
     "frame": audit.to_frame().to_csv(),
     "notebook": audit._repr_html_(),
     "attribute": str(audit.judges["failed"].sides.value),
