@@ -27,6 +27,7 @@ from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
 from ..questions.lists import output as listwise
 from ..questions.reference.fields import labels_fields, reference_fields
+from ..questions.reference.results import WHICH, WHO
 from ..questions.reference.second_look import SecondLook
 from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
@@ -225,8 +226,8 @@ def _scores(found: Audit) -> dict[str, dict[str, Any]]:
     looks = {(look.judge, look.metric): look for look in found.second_looks}
     for audit in found.scores:
         of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
-            "reference": reference_fields(audit.evidence.who),
-            "labels": labels_fields(audit.evidence.which, unit=_unit(audit.evidence)),
+            "reference": reference_fields(audit.evidence[WHO]),
+            "labels": labels_fields(audit.evidence[WHICH], unit=_unit(audit.evidence)),
             "follows": _follows(audit.evidence),
             "confidence": stated_confidence(audit.evidence),
             "alone": _alone(audit.alone),
@@ -249,11 +250,16 @@ def _follows(evidence: ScoreEvidence) -> dict[str, Any]:
     )
 
 
+def _design(evidence: ScoreEvidence) -> str | None:
+    of = evidence[WHICH]
+    return None if of is None else of.design
+
+
 def _rate(found: Estimate | None, evidence: ScoreEvidence) -> dict[str, Any] | None:
     """A rate of pass or fail, and by what it is weighed: null where it is of the labels."""
     if found is None:
         return None
-    return estimated(found) | {"weighed": evidence.which.design if evidence.weighed else None}
+    return estimated(found) | {"weighed": _design(evidence) if evidence.weighed else None}
 
 
 def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
