@@ -1,4 +1,4 @@
-"""An audit as the JSON document `appellate.audit/3`, which other programs read.
+"""An audit as the JSON document `appellate.audit/4`, which other programs read.
 
 Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason
 in `notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,16 @@ from ..finding.check import CheckResult
 from ..finding.fields import estimate, fields
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
+from ..questions.confidence.alone import DecidedAlone
 from ..questions.confidence.results import ALONE
 from ..questions.reference.second_look import SecondLook
 from ..questions.versions.results import document_of as comparison_document
 
-SCHEMA = "appellate.audit/3"
+SCHEMA = "appellate.audit/4"
 JUDGE_KEYS = (
     *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
     *("direction", "confidences", "effective_votes", "discrimination", "length", "own_family"),
-    *("robustness", "alternative"),
+    *("robustness", "alternative", "reference", "labels"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
 DOCUMENT_KEYS = ("scores", "listwise", "agreement", "leaderboards", "anchor_swap")
@@ -47,6 +49,7 @@ def to_json(audit: Audit) -> str:
 
 def to_document(audit: Audit) -> dict[str, Any]:
     """The document as nested dicts and lists."""
+    found = audit.summary
     made = {
         key: value
         for finding in audit.findings
@@ -59,7 +62,10 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "schema": SCHEMA,
         "input": _input(audit),
         "options": options_of(audit),
-        "judges": {judge.judge: _judge(judge) for judge in audit.judges},
+        "judges": {
+            judge.judge: _judge(judge, "cluster" if found.units < found.items else "item")
+            for judge in audit.judges
+        },
         **{key: made[key] for key in DOCUMENT_KEYS if key in made},
         "verdicts": [
             *(_check(result) for result in audit.checks),
@@ -111,6 +117,7 @@ def _input(audit: Audit) -> dict[str, Any]:
         ],
         "votes": found.votes,
         "items": found.items,
+        "units": found.units or found.score_units,
         "comparisons": found.comparisons,
         "judges": len(found.judges),
         "people": len(
@@ -171,14 +178,34 @@ def _overall(audit: Audit) -> dict[str, Any]:
     """Of each judge, not of people, the verdict on its votes; with scores that of each metric, and
     the worst.
     """
-    overall: dict[str, Any] = {judge.judge: asdict(judge.overall) for judge in audit.without_people}
+    error = audit.options.error
+    overall: dict[str, Any] = {
+        judge.judge: _with_alone(asdict(judge.overall), _alone_of(judge), error)
+        for judge in audit.without_people
+    }
     order = list(OVERALL_WORDS)
     for scores in audit.scores:
-        own = asdict(scores.overall)
+        own = _with_alone(asdict(scores.overall), scores.alone.shares, error)
         of_judge = overall.setdefault(scores.judge, dict(own))
         of_judge.setdefault("metrics", {})[scores.metric] = own
         if order.index(own["verdict"]) > order.index(of_judge["verdict"]):
             of_judge |= own
+    return overall
+
+
+def _alone_of(judge: JudgeAudit) -> Sequence[DecidedAlone]:
+    """What a judge of pairs may decide alone; nothing where it may not measure."""
+    return judge[ALONE] if judge.overall.may("measure") else ()
+
+
+def _with_alone(
+    overall: dict[str, Any], shares: Sequence[DecidedAlone], error: float
+) -> dict[str, Any]:
+    """The verdict with what may be decided alone at the error that is said first; null if nothing
+    is known of it.
+    """
+    if decide := overall["use"].get("decide"):
+        decide["alone"] = next((asdict(one) for one in shares if one.error == error), None)
     return overall
 
 
@@ -191,16 +218,18 @@ def _second_look(found: SecondLook) -> dict[str, Any]:
     }
 
 
-def _judge(judge: JudgeAudit) -> dict[str, Any]:
+def _judge(judge: JudgeAudit, unit: str) -> dict[str, Any]:
     made = {
         "votes": fields(judge.votes, ("plus", "tie", "minus", "n")),
-        "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
+        "alone": [asdict(one) for one in _alone_of(judge)],
         **{
             key: write(finding)
             for finding in judge.findings
             for key, write in finding.question.document.items()
         },
     }
+    if made["labels"] is not None:
+        made["labels"]["unit"] = unit
     return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
 
 

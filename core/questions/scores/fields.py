@@ -7,9 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from ...finding.check import Unknown
-from ...finding.fields import estimate, estimated
+from ...finding.fields import ends, estimate, estimated
 from ...finding.question import Finding
+from ...stats.estimate import Estimate
+from ...stats.intervals import n_distinct
 from ..confidence.fields import stated_confidence
+from ..reference.fields import labels_fields, reference_fields
+from ..reference.results import WHICH, WHO
 from .alone import Alone
 from .cut import Cut
 from .drift import Drift
@@ -26,11 +30,40 @@ def scores_document(finding: Finding) -> dict[str, dict[str, Any]]:
     of_judge: dict[str, dict[str, Any]] = {}
     for audit in finding[SCORES]:
         of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
+            "reference": reference_fields(audit.evidence[WHO]),
+            "labels": labels_fields(audit.evidence[WHICH], unit=_unit(audit.evidence)),
+            "follows": _follows(audit.evidence),
             "confidence": stated_confidence(audit.evidence),
             "alone": _alone(audit.alone),
             "second_look": None,
         }
     return of_judge
+
+
+def _unit(evidence: ScoreEvidence) -> str:
+    """What intervals count."""
+    table, item = evidence.table, evidence.scores.item
+    items = len(table) if item is None else n_distinct(item)
+    return "cluster" if n_distinct(table.unit) < items else "item"
+
+
+def _follows(evidence: ScoreEvidence) -> dict[str, Any]:
+    of = evidence.follows
+    return {"measure": of.measure, "constant": of.constant, "enough": of.enough} | ends(
+        of.estimate, "value"
+    )
+
+
+def _design(evidence: ScoreEvidence) -> str | None:
+    of = evidence[WHICH]
+    return None if of is None else of.design
+
+
+def _rate(found: Estimate | None, evidence: ScoreEvidence) -> dict[str, Any] | None:
+    """A rate of pass or fail, and by what it is weighed: null where it is of the labels."""
+    if found is None:
+        return None
+    return estimated(found) | {"weighed": _design(evidence) if evidence.weighed else None}
 
 
 def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
@@ -49,9 +82,9 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             {"score": level.score, **estimated(level.bias)} for level in evidence.leniency.by_level
         ],
         "sd_ratio": estimate(evidence.spread.ratio),
-        "tpr": estimate(passing.tpr),
-        "tnr": estimate(passing.tnr),
-        "right": estimate(passing.right),
+        "tpr": _rate(passing.tpr, evidence),
+        "tnr": _rate(passing.tnr, evidence),
+        "right": _rate(passing.right, evidence),
         "always_pass": passing.always_pass,
         "people": estimate(evidence.people.difference),
         "ceiling": {
@@ -65,7 +98,7 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         "pass_rate": {
             "judge": estimate(rates.judge),
             "labels": estimate(rates.labels),
-            "corrected": estimate(rates.corrected),
+            "corrected": _rate(rates.corrected, evidence),
         },
         "cut": _cut(evidence.cut),
         "omega": evidence.alternative.omega,
