@@ -17,7 +17,7 @@ from pages.shared import cached, evidence, limits, numbers, parts, widgets
 # The column of tasks, and random splits where rules are compared; the command has 100.
 BY, SPLITS = "category", 20
 
-widgets.title("Papers", "What would the papers' tables and figures show of these votes?")
+widgets.title("papers", "What would the papers' tables and figures show of these votes?")
 
 
 def made(selection: Selection, options: AuditOptions, item: Item, by: str) -> Made:

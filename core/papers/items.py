@@ -74,8 +74,8 @@ BTD = (
     _BTD(
         number="Table 2",
         shows="share of ties, judge × prompt, with margins",
-        page=PLANNING,
-        tab="Compare",
+        page="compare",
+        tab="Settings",
         table=labels.tie_rates,
         columns=("judge", "all"),
         ours="prompts are the values of a column: --by COLUMN",
@@ -237,7 +237,7 @@ BTD = (
     _BTD(
         number="§5, MQM",
         shows="scores of two translations become a vote",
-        page="data",
+        page="start",
         command="audit SCORES --votes-of METRIC --tie-margin 0",
     ),
     _BTD(
@@ -245,7 +245,6 @@ BTD = (
         shows="gold is the mode of people",
         table=labels.people,
         page="agreement",
-        tab="All raters",
         columns=("human", "human_pa"),
         command="audit VOTES --gold humans",
         ours="no unique mode is a tie",
@@ -253,7 +252,7 @@ BTD = (
     _BTD(
         number="§5, RewardBench 2",
         shows="pairs of accepted and rejected answers",
-        page="data",
+        page="start",
         command="audit SCORES --votes-of quality",
     ),
     _BTD(
@@ -318,7 +317,6 @@ BTD = (
         number="Table 5",
         shows="each person left out, beside BTD and the majority",
         page="agreement",
-        tab="All raters",
         table=labels.people,
         columns=("human", "judge", "rule", "human_pa", "judge_pa"),
         ours="BTD is calibrated on the other nine tenths of the items",
@@ -351,7 +349,7 @@ BTD = (
     _BTD(
         number="Figure 3",
         shows="change of MAE with another task's fit",
-        page=PLANNING,
+        page=LABELS,
         tab="Transfer",
         table=labels.transfers,
         columns=("fitted_on", "evaluated_on", "mae", "change"),
@@ -405,7 +403,7 @@ BTD = (
     _BTD(
         number="Table 9",
         shows="mean and quartiles of β, ν, γ over splits, and the regime",
-        page=PLANNING,
+        page=LABELS,
         tab="Parameters",
         table=labels.parameters,
         columns=("nu_mean", "nu_q1", "nu_q3", "regime"),
@@ -465,7 +463,7 @@ BTD = (
     _BTD(
         number="§6, transfer",
         shows="can transfer be foretold",
-        page=PLANNING,
+        page=LABELS,
         tab="Transfer",
         table=labels.transfer_foreseen,
         columns=("target", "rho", "p_value"),
@@ -506,8 +504,7 @@ TH = (
     _TH(
         number="Figure 3, gaps",
         shows="the gap in the high and the low region",
-        page=CALIBRATION,
-        tab="Near-certain votes",
+        page="th_score",
         table=confidence.near_certain,
         columns=("high_n", "high_accuracy", "low_n", "low_accuracy"),
     ),
@@ -596,8 +593,7 @@ TH = (
     _TH(
         number="§4.1",
         shows="TH-Score",
-        page=CALIBRATION,
-        tab="Near-certain votes",
+        page="th_score",
         table=confidence.near_certain,
         columns=_NEAR,
         field="judges.*.calibration.th",
@@ -606,16 +602,14 @@ TH = (
     _TH(
         number="§4.1, bands",
         shows="verdicts nearly certain to be right, or wrong",
-        page=CALIBRATION,
-        tab="Near-certain votes",
+        page="th_score",
         table=confidence.near_certain,
         columns=("high_n", "low_n"),
     ),
     _TH(
         number="§4.2, Table 4",
         shows="TH-Score at ε .05, .10 and .15",
-        page=CALIBRATION,
-        tab="Near-certain votes",
+        page="th_score",
         table=confidence.near_certain,
         columns=_NEAR,
         field="judges.*.calibration.th",
@@ -631,8 +625,7 @@ TH = (
     _TH(
         number="§4.1, low",
         shows="accuracy of verdicts of low confidence",
-        page=CALIBRATION,
-        tab="Near-certain votes",
+        page="th_score",
         table=confidence.near_certain,
         columns=("low_n", "low_accuracy"),
     ),
@@ -1279,7 +1272,7 @@ RAEE = (
     _RAEE(
         number="E.7",
         shows="biases of judges beside the statistical error",
-        page="errors",
+        page="confusion",
         table=boards.leanings,
         columns=("judge",),
         field="judges.*.length",

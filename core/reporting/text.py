@@ -11,6 +11,7 @@ from ..auditing.results import Audit, JudgeAudit, ScoreAudit
 from ..finding.check import Grade
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
+from ..places import NAMES
 from ..questions.boards.words import pooled_by
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
@@ -114,7 +115,7 @@ def to_text(audit: Audit) -> str:
         if judge.overall.may("measure"):
             lines += [f"  {said}" for said in alone_of_votes(judge[ALONE], audit.options.error)]
     for page, said in page_answers(audit).items():
-        lines += ["", f"{page.replace('_', ' ').capitalize()}: {said.headline}"]
+        lines += ["", f"{NAMES.get(page, page.capitalize())}: {said.headline}"]
         lines += [f"  {said.figures}"] if said.figures else []
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     if any(judge.splits for judge in audit.judges):

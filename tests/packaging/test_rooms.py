@@ -29,7 +29,7 @@ OTHER_DOORS = {
     "confidence": 1,
     "juries": 7,
     "labels": 2,
-    "order": 2,
+    "order": 1,
     "planning": 7,
     "reference": 5,
     "scores": 15,

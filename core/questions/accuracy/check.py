@@ -169,7 +169,7 @@ ACCURACY = Check(
     not_shown="is not shown to be right often enough",
     subject="Accuracy",
     question="Is it right where gold decides?",
-    page="errors",
+    page="confusion",
     limits=Limits(
         "at_least",
         0.70,
@@ -247,7 +247,7 @@ CATEGORY = Check(
     fault="is weak in a category",
     subject="The weakest category",
     question="Is it right in every category?",
-    page="overview",
+    page="verdict",
     limits=Limits(
         "at_least",
         0.60,
