@@ -327,21 +327,6 @@ def test_no_page_has_a_bare_text_below_its_docstring() -> None:
         assert bare == [], path.name
 
 
-@pytest.mark.parametrize(("old", "tab"), MOVED)
-def test_what_had_another_address_leads_on(app, old, tab):
-    """With the judge and the data set of the link."""
-    address, new_tab = now(old, tab)
-    app.query_params.update({"judge": "sim-judge-boaster", **({"tab": tab} if tab else {})})
-    if old in NAMES:
-        app.switch_page(f"{old}.py")
-        calm(app.run())
-        assert [title.value for title in app.title] == [NAMES[address]]
-        assert app.query_params.get("tab", "") in (new_tab, tab)
-        assert app.query_params["judge"] == "sim-judge-boaster"
-    else:
-        assert address in NAMES
-
-
 def test_a_key_means_one_thing_on_every_page() -> None:
     """State follows a visitor by its key: one that two pages use differently breaks the second."""
     used: dict[str, set[str]] = {}
@@ -523,3 +508,18 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
     # Against the best model nobody wins, so the middling one is the anchor to start from.
     assert page.selectbox(key="scores_anchor").value == "y"
     st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(("old", "tab"), MOVED)
+def test_what_had_another_address_leads_on(app, old, tab):
+    """With the judge and the data set of the link."""
+    address, new_tab = now(old, tab)
+    app.query_params.update({"judge": "sim-judge-boaster", **({"tab": tab} if tab else {})})
+    if old in NAMES:
+        app.switch_page(f"{old}.py")
+        calm(app.run())
+        assert [title.value for title in app.title] == [NAMES[address]]
+        assert app.query_params.get("tab", "") in (new_tab, tab)
+        assert app.query_params["judge"] == "sim-judge-boaster"
+    else:
+        assert address in NAMES
