@@ -177,7 +177,7 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
         "--fail-if",
         metavar="GATE",
         help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail", '
-        '"overall=do_not_trust" or, with --against, "accuracy falls"',
+        '"overall=do_not_trust" or, with --against, "accuracy falls", with --compare "gain<0.02"',
         **SEVERAL,
     )
     parser.add_argument(
@@ -273,7 +273,10 @@ def _label_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
     parser.add_argument(
-        "--labels-from", metavar="SHEET", help="a filled sheet, whose labels go to --store"
+        "--labels-from",
+        nargs="+",
+        metavar="SHEET",
+        help="filled sheets, whose labels go to --store",
     )
     parser.add_argument("--seed", type=int, help="of the order (drawn)")
     _add_reading_options(parser)
@@ -283,7 +286,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
     parser.add_argument(
         "--what",
-        choices=("votes", "answers", "scores", "rankings"),
+        choices=("votes", "fuser", "answers", "scores", "rankings"),
         default="votes",
         help="kind of judgement (votes); answers are judged singly, with people's labels",
     )
@@ -334,6 +337,13 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
     parser.add_argument(
+        "--compare",
+        metavar="VERSION",
+        nargs="*",
+        help="say which of two versions of a judge is better, such as v1 v2: two judges, versions "
+        "or files; alone, every version against the first",
+    )
+    parser.add_argument(
         "--against",
         metavar="OLD",
         help="say what moved since these files of votes, or since the JSON of an audit",
@@ -350,7 +360,10 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--labels-from", metavar="SHEET", help="a file of people's labels of the same answers"
+        "--labels-from",
+        nargs="+",
+        metavar="SHEET",
+        help="files of people's labels of the same answers",
     )
     parser.add_argument(
         "--key",

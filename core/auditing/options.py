@@ -11,14 +11,13 @@ from ..errors import InvalidOption
 from ..options import flag, pair
 from ..questions.confidence.alone import ERRORS
 from ..questions.confidence.results import DEFAULTS as CONFIDENCE
+from ..questions.confidence.th_scores import EPSILON
 from ..questions.labels.btd import DEFAULTS as BTD_DEFAULTS
 from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule, LabelsDrawn
 from ..stats.intervals import check_level
 from .checks import Rules, limits_with
 
 MOST_SPLITS = 10_000
-TH_EPSILON = 0.10
-"""The ε of [TH] Table 3."""
 
 
 def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
@@ -286,7 +285,7 @@ class AuditOptions:
     @property
     def middle_epsilon(self) -> float:
         """The ε where one alone is shown: the middle one of those given."""
-        return self.epsilons[len(self.epsilons) // 2] if self.epsilons else TH_EPSILON
+        return self.epsilons[len(self.epsilons) // 2] if self.epsilons else EPSILON
 
     def family(self, name: str) -> str | None:
         """The family that a judge or model belongs to by the longest beginning of its name.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..questions.reference.second_look import SecondLook
     from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
+    from ..questions.versions.results import Comparison
     from ..schema import ImportResult
     from ..store.browse import JudgeSummary, Summary
     from .overall import Overall
@@ -162,10 +163,9 @@ class Audit:
     `rankings` of judges of lists; `grid` of rules by task and judge, `forced` choice against ties
     allowed, `jury`, `board_checks` and `outside`, a published board beside the first one, if they
     were asked for; `notes` say what could not be computed and why; `against` what moved since
-    another audit, and `series` over older files, if that was asked for; `gates` are those of a
-    build that were tested; `second_looks` what a second look at disagreements says, where there was
-    one. `checks` and `overall` are
-    those of votes.
+    another audit, `series` over older files, and `comparisons` of versions of judges, if that was
+    asked for; `gates` are those of a build that were tested; `second_looks` what a second look at
+    disagreements says, where there was one. `checks` and `overall` are those of votes.
     """
 
     selection: Selection
@@ -192,6 +192,7 @@ class Audit:
     outside: OutsideComparison | None = None
     gates: tuple[GateResult, ...] = ()
     second_looks: tuple[SecondLook, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def people(self) -> tuple[JudgeAudit, ...]:

@@ -303,6 +303,14 @@ def _board_checks(
     return board_checks(pairs.get(None), judged, doubts, scores, level=options.level)
 
 
+def people_alone(names: Sequence[str]) -> str:
+    """Why scores that are all people's cannot be audited."""
+    return (
+        f"All scores are people's ({', '.join(names[:MOST_NAMED])}), and no judge scored an "
+        "answer. Name the judge's column, or say with a column rater_type which raters are people."
+    )
+
+
 def _without_votes(
     moment: Snapshot,
     selection: Selection,
@@ -319,11 +327,7 @@ def _without_votes(
     )
     lists = audit_rankings(moment, selection, options, about.rankings) if about.rankings else ()
     if not scores and not lists:
-        people = ", ".join(rater.name for rater in about.scores[:MOST_NAMED])
-        raise NoUsableVotes(
-            f"All scores are people's ({people}), and no judge scored an answer. Name the judge's "
-            "column, or say with a column rater_type which raters are people."
-        )
+        raise NoUsableVotes(people_alone([rater.name for rater in about.scores]))
     return Audit(
         selection=selection,
         options=replace(options, anchors=()),

@@ -18,7 +18,7 @@ from ..stats.repeated_votes import outcomes_by_share
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
 from .question import Question
-from .result import Results
+from .result import Result, Results
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -194,11 +194,14 @@ class Counted(Results):
 
         Results are small, counts are as many as votes: of ten million few fit in memory at once.
         """
+        made_of: dict[str, list[Result[Any]]] = {}
         for question in questions:
             for counts, results in question.own_counts.items():
-                for judge, made in product(self.about, results):
-                    self.of(judge)[made]
-                self.release(counts)
+                made_of.setdefault(counts, []).extend(results)
+        for counts, made in made_of.items():
+            for judge, result in product(self.about, made):
+                self.of(judge)[result]
+            self.release(counts)
 
     def release(self, counts: str) -> None:
         """Let go of counts, which are asked for again if they are needed again."""

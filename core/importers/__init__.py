@@ -16,6 +16,7 @@ from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableF
 from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..reading.plan import Plan as Evidence
+from ..reading.words import SYNONYMS
 from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
@@ -27,7 +28,6 @@ from .layouts import (
     LISTS,
     PICKS,
     SHAPES,
-    SYNONYMS,
     Shape,
     as_votes,
     judged_alone,
@@ -113,6 +113,7 @@ def read(
     options: ReadOptions | None = None,
     *,
     progress: Progress | None = None,
+    looks: Inspection | None = None,
 ) -> list[ImportResult]:
     """Read files into an `ImportResult` for each kind of judgement that each holds, in their order;
     `progress` hears how far it is.
@@ -121,6 +122,8 @@ def read(
     Files of those that no format reads are left out and named, as long as one is read. Named one by
     one or together, files are read together: an item of several counts once, and so does a
     judgement (`same_items.as_one`); outputs in the PandaLM format need the test set beside them.
+
+    looks : what `inspect` said of the only file under these options, which is not opened again.
 
     Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read
     in several ways; the message names the option that settles it. UnknownName, InvalidOption: an
@@ -135,6 +138,9 @@ def read(
     opened: list[NativeFile | _TableFile] = []
     left_out: list[AppellateError] = []
     for each in given:
+        if looks is not None and looks.opened is not None and len(given) == 1:
+            opened.append(looks.opened)
+            continue
         told = part_of(progress, len(opened) / steps, (len(opened) + 1) / steps)
         told(0.0, "Reading the file")
         try:
@@ -272,9 +278,17 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         file = _open(given, options)
     except by_plan.PlanAsks as asks:
         return by_plan.look(asks.plan, name)
+    looks = _looks(file, name, options, len(others))
+    return looks if others else replace(looks, opened=file)
+
+
+def _looks(
+    file: NativeFile | _TableFile, name: str, options: ReadOptions, others: int
+) -> Inspection:
+    """What an opened file looks like. others : files beside it that it stands for."""
     if not isinstance(file, NativeFile) and file.plan is not None:
         return by_plan.look(file.plan, name, file.table.notes)
-    beside = (f"{len(others) + 1:,} files; what follows is of {given.name}.",) if others else ()
+    beside = (f"{others + 1:,} files; what follows is of {file.source.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
         name=name,

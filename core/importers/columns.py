@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import Message, UnreadableFile
 from ..labels import WHOLE, normalise
+from ..reading.words import NO, SHOWN_FIRST, YES
 from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA, STATUSES
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -77,15 +78,12 @@ def is_number(text: str) -> bool:
     return True
 
 
-_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
-
-
 def parse_flag(cell: str) -> int:
     """0 or 1, also written as true, false, yes, no; BadCell for another word."""
     word = cell.casefold()
-    if word not in (*_YES, *_NO):
+    if word not in (*YES, *NO):
         raise BadCell("not a flag; write 1 or 0, or leave the cell empty")
-    return int(word in _YES)
+    return int(word in YES)
 
 
 def within(
@@ -110,12 +108,6 @@ def parse_choice(text: str, allowed: tuple[str, ...]) -> str:
     return word
 
 
-_ORDERS = {
-    **dict.fromkeys(("a", "a first", "model_a", "left first"), "ab"),
-    **dict.fromkeys(("b", "b first", "model_b", "right first"), "ba"),
-}
-
-
 def order_word(text: str, names: Mapping[str, str] | None = None) -> str:
     """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text
     itself.
@@ -123,7 +115,7 @@ def order_word(text: str, names: Mapping[str, str] | None = None) -> str:
     names : what the two are called in every row, as `normalise` returns it, → `ab` or `ba`.
     """
     word = text.strip().casefold().replace("_first", " first")
-    return (names or {}).get(normalise(text)) or _ORDERS.get(
+    return (names or {}).get(normalise(text)) or SHOWN_FIRST.get(
         word, word if word in POSITIONS else text
     )
 

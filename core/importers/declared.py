@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ..labels import GRADES, UNGRADED, grade_word, normalise
+from ..labels import GRADES, grade_word, normalise
+from ..reading.words import UNGRADED
 from ..schema import SCORES, Form
 from .bounds import MAX_DEPTH, depth
 from .columns import BadCell, parse_float, text_hash

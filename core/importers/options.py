@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from ..errors import AppellateError, InvalidOption, UnknownName
 from ..labels import Vocabulary, vocabulary
@@ -114,7 +114,7 @@ class ReadOptions:
         default=None,
         metadata=flag(
             "tell versions of a judge apart, each a judge of its own: by a column, or by file",
-            metavar="COLUMN|file",
+            metavar="COLUMN|file|none",
         ),
     )
     lower_is_better: tuple[str, ...] = field(
@@ -348,6 +348,7 @@ class Inspection:
         `read` takes none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and
         `read` takes the file's name. Empty: the file can be read as it is.
+    opened : the file, for `read(…, looks=…)`; None if it stands for several.
     """
 
     name: str
@@ -367,3 +368,4 @@ class Inspection:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
     kind: Kind = "votes"
+    opened: Any = field(default=None, repr=False)

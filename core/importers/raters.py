@@ -9,15 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import AmbiguousLabels, UnknownName
-from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
+from ..labels import GRADES, grade_word, normalise, shown
+from ..reading.words import CHANCES, NUMBERED, PASSED, PROMPTS, UNGRADED, meaning, tokens
 from ..schema import SCORES
 from .columns import is_number, label_counts
 from .layouts import (
-    CHANCES,
     DIRECT,
-    NUMBERED,
-    PASSED,
-    PROMPTS,
     ask_for_columns,
     in_words,
     judged_alone,
@@ -31,7 +28,6 @@ from .options import Plan, Question, ReadOptions
 from .source import stem_of
 from .suggest import LABELS
 from .tables import TextTable
-from .words import meaning, words_of
 
 _ALONE = {"score", *NUMBERED, *PASSED}
 """Names of columns of scores that say nobody's."""
@@ -78,7 +74,7 @@ def whose(column: str) -> Whose | None:
     >>> whose("helpfulness_human")
     Whose(of='people', metric='helpfulness', plain=False)
     """
-    words = {word for word in words_of(column) if len(word) > 1 and not word.isdigit()}
+    words = {word for word in set(tokens(column)) if len(word) > 1 and not word.isdigit()}
     judges, people = words & _JUDGES, words & _PEOPLE
     of = "people" if people else "judge" if judges else "model" if "model" in words else None
     if of is None or words & _NO_SCORE:
@@ -181,7 +177,7 @@ def _of_one_metric(
 
 def _may_be_sides(table: TextTable, columns: tuple[str, ...]) -> bool:
     """Whether the labels of columns may be the first, the second and both of two answers."""
-    if any(words_of(column) & _GRADED for column in columns):
+    if any(set(tokens(column)) & _GRADED for column in columns):
         return False
     labels = {normalise(label) for label in label_counts(*(table.columns[c] for c in columns))}
     numbers = {label for label in labels if is_number(label)}
@@ -193,7 +189,7 @@ def called(column: str) -> str | None:
     `gpt-4o score`, `llm_judge` of `llm_judge_score`.
     """
     parts = _PART.split(column)
-    own = [k for k, part in enumerate(parts) if words_of(part) & (_JUDGES | {"model"})]
+    own = [k for k, part in enumerate(parts) if set(tokens(part)) & (_JUDGES | {"model"})]
     return "".join(parts[own[0] : own[-1] + 1]) if own else None
 
 
@@ -201,7 +197,7 @@ def judge_in(column: str) -> str | None:
     """The judge that the name of a column of votes holds, where a model may be what was chosen:
     `GPT-4` of `GPT-4 choice`.
     """
-    return called(column) if words_of(column) & _JUDGES else None
+    return called(column) if set(tokens(column)) & _JUDGES else None
 
 
 def is_scored(table: TextTable, column: str) -> bool:
@@ -313,7 +309,7 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
 def _what(column: str) -> str:
     """What a column says by its name: a score, or pass and fail; empty where it does not."""
     told = whose(column)
-    words = words_of(column) if plain(column) in _ALONE or (told and told.plain) else set()
+    words = set(tokens(column)) if plain(column) in _ALONE or (told and told.plain) else set()
     return "passed" if words & _PASSED else "score" if words & _GRADED else ""
 
 

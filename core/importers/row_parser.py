@@ -4,6 +4,7 @@ reason.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,7 +54,8 @@ class RowParser:
             run.
         """
         self.table, self.form, self.how, self.row = table, form, how, table.row
-        self.rejects, self.notes = table.rejects, list[str]()
+        # The table may be read again in another way, which rejects other rows.
+        self.rejects, self.notes = copy.deepcopy(table.rejects), list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.floats = {column.name for column in form.columns if column.kind == "float"}
         self.floats |= {*SCORE_COLUMNS}

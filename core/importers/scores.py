@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownName, UnreadableFile
-from ..labels import GRADES, UNGRADED, grade_word, shown
+from ..labels import GRADES, grade_word, shown
+from ..reading.words import CHANCES, UNGRADED
 from ..schema import SCORES, ImportResult
 from .checks import TypedRows, finish, reject_gold_conflicts
 from .columns import (
@@ -34,7 +35,7 @@ from .columns import (
     text_hash,
     within,
 )
-from .layouts import CHANCES, Shape, plain
+from .layouts import Shape, plain
 from .options import Plan, ReadOptions
 from .raters import lay_out_scores
 from .row_parser import RowParser

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 FILE = "file"
 """What is said instead of a column where each file has a version of its own."""
+NONE = "none"
+"""What is said where no column or file has versions."""
+BETWEEN = "between files"
+"""Each file has a version of its own of the judges that are in several: what `--compare` reads."""
 
 
 def name_versions(results: Sequence[ImportResult], version: str | None) -> list[ImportResult]:
@@ -23,17 +27,31 @@ def name_versions(results: Sequence[ImportResult], version: str | None) -> list[
 
     Raises UnknownName: no reading has the column.
     """
-    if version is None or not results:
+    if version in (None, NONE) or not results:
         return [*results]
+    if version == BETWEEN:
+        return _between(results)
     named = [_named(result, version) for result in results]
     if all(each is None for each in named):
         raise UnknownName(
             "{option} {value!r}: no file has this column. Use a column, or {allowed}.",
             option="version",
             value=version,
-            allowed=FILE,
+            allowed=f"{FILE} or {NONE}",
         )
     return [result if one is None else one for result, one in zip(results, named, strict=True)]
+
+
+def _between(results: Sequence[ImportResult]) -> list[ImportResult]:
+    """The readings with `judge@week1` where a judge is in several files."""
+    files: dict[str, set[str]] = {}
+    for result in results:
+        if not result.gold_only and result.votes.num_rows:
+            for judge in result.votes["judge"].unique().to_pylist():
+                files.setdefault(judge, set()).add(stem_of(result.name))
+    if all(len(each) < 2 for each in files.values()):
+        return [*results]
+    return [_named(result, FILE) or result for result in results]
 
 
 def _named(result: ImportResult, version: str) -> ImportResult | None:

@@ -17,7 +17,6 @@ from ..labels import (
     CANONICAL,
     NAMES,
     NUMERIC,
-    TIE_WORDS,
     VOCABULARIES,
     Vocabulary,
     candidates,
@@ -26,6 +25,7 @@ from ..labels import (
     shown,
     vocabulary,
 )
+from ..reading.words import PROMPTS, TIE_WORDS
 from ..schema import COLUMN_NAMES, LEVEL_KIND
 from .columns import (
     LEVELS,
@@ -40,7 +40,6 @@ from .columns import (
 from .layouts import (
     FEW,
     LONGEST,
-    PROMPTS,
     SIDES,
     find_layout,
     judges_alone,

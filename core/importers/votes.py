@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import Message
-from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
+from ..labels import NAMES, Vocabulary, normalise
+from ..reading.words import TIE_WORDS
 from ..schema import CHANGE, LEVEL_KIND, VOTES, ImportResult, perturbed_name
 from .checks import TypedRows, finish
 from .columns import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -149,7 +150,28 @@ class Draft:
         )
         return False
 
-    def _without_totals(self, people: list[Column], gold: list[Column]) -> list[Column]:
+    def _whose(
+        self, columns: Sequence[Column], told: Container[str | None]
+    ) -> tuple[list[Column], list[Column], list[Column]]:
+        """Which columns are gold, people's and a judge's, as said or by their names.
+
+        told : columns that were said to be a judge's.
+        """
+        said = self.said
+        gold = [
+            c
+            for c in columns
+            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
+        ]
+        left = [c for c in columns if c not in gold]
+        people = [
+            c for c in left if c.name in said.people or ("person" in c.who and c.name not in told)
+        ]
+        left = [c for c in left if c not in people]
+        judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
+        return gold, self._without_totals(people), judges
+
+    def _without_totals(self, people: list[Column]) -> list[Column]:
         """People's columns without those that sum up others of them."""
         totals = [c for c in people if "aggregate" in c.what and c.name not in self.said.people]
         if totals and len(people) > len(totals):

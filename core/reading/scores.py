@@ -39,23 +39,7 @@ class Scores(Draft):
             *said.runs,
             *said.metrics,
         } - {None}
-        gold = [
-            c
-            for c in scored
-            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
-        ]
-        people = [
-            c
-            for c in scored
-            if c not in gold
-            and (c.name in said.people or ("person" in c.who and c.name not in told))
-        ]
-        people = self._without_totals(people, gold)
-        judges = [
-            c
-            for c in scored
-            if c not in gold and c not in people and (c.name in told or "judge" in c.who)
-        ]
+        gold, people, judges = self._whose(scored, told)
         taken = {c.name for c in (*gold, *people, *judges)} | out.roles.taken
         named = [c for c in scored if c.name not in taken and c.what & {"score", "pass", "verdict"}]
         if exact := [c for c in named if c.name in CANONICAL]:

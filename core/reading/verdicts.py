@@ -89,25 +89,7 @@ class Verdicts(Draft):
             )
             return False
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
-        gold = [
-            c
-            for c in votes
-            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
-        ]
-        people = [
-            c
-            for c in votes
-            if c not in gold
-            and (c.name in said.people or ("person" in c.who and c.name not in told))
-        ]
-        people = self._without_totals(people, gold)
-        judges = [
-            c
-            for c in votes
-            if c not in gold
-            and c not in people
-            and (c.name in told or "judge" in c.who or c.name in self.alike)
-        ]
+        gold, people, judges = self._whose(votes, told)
         named = [
             c
             for c in votes

@@ -164,6 +164,7 @@ def _jury(jury: Jury, written: Written) -> dict[str, Any]:
             "wrong": score.wrong,
             **{name: getattr(measured, name, None) for name in MEASURES},
             "th": score.th and score.th.th.value,
+            "epsilon": score.th and score.th.epsilon,
             "cost": score.cost,
         }
 

@@ -98,6 +98,9 @@ def to_markdown(audit: Audit, *, made: date | None = None) -> str:
     made : the day, if it is to stand there.
     """
     lines = ["## Audit of judges", ""]
+    for compared in audit.comparisons:
+        first, *others = map(_escaped, compared.sentences())
+        lines += [f"**{first}**", "", *others, ""]
     if audit.judges:
         said = overview_answer(audit)
         lines += [f"**{_escaped(said.headline)}**", "", _escaped(said.figures), ""]

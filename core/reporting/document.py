@@ -34,6 +34,7 @@ from ..questions.scores.cut import Cut
 from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.recalibration import ScoreRecalibration
+from ..questions.versions.results import document_of as comparison_document
 from . import asked
 
 SCHEMA = "appellate.audit/3"
@@ -102,6 +103,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
         document["series"] = series_document(audit.series)
+    if audit.comparisons:
+        document["comparisons"] = [comparison_document(each) for each in audit.comparisons]
     if audit.gates:
         document["gates"] = [
             {
@@ -343,6 +346,7 @@ def _anchors(found: AnchorSummary) -> dict[str, Any]:
                 "coverage": each.coverage,
                 "least_tau": each.tau,
                 "prompts": each.prompts,
+                "missed": each.missed,
                 "serves": each.serves,
             }
             for each in found.anchors

@@ -21,6 +21,7 @@ from ..finding.check import GRADES
 from ..finding.tables import field_of
 from ..questions.change.files import COMPARED
 from ..questions.scores.evidence import ScoreEvidence
+from ..questions.versions.results import Comparison
 from ..stats.estimate import Estimate
 from .text import METRICS
 
@@ -211,7 +212,80 @@ class ShiftGate:
         return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
 
 
-AnyGate = Gate | VerdictGate | UseGate | ShiftGate
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainGate:
+    """Fail when the gain of a version over an older one compares so with `limit`.
+
+    sign, limit : as of `Gate`.
+    """
+
+    sign: str
+    limit: float
+
+    def __str__(self) -> str:
+        return f"gain{self.sign}{self.limit:g}"
+
+    def tested(self, audit: Audit) -> GateResult:
+        """The gain of each newer version; an unknown one fails too, and is named."""
+        reasons, values = [], []
+        for each in compared_versions(audit, self):
+            gain = each.gain
+            if gain is None:
+                reasons.append(f"{self}: no label says whether {each.whose} is better.")
+                values.append(GateValue(judge=each.whose, value=None, passed=False))
+                continue
+            passed = not OPERATORS[self.sign](gain.value, self.limit)
+            low, high = _ends(gain)
+            if not passed:
+                reasons.append(f"{self}: {each.whose} gains {gain.value:.6g} over {each.old}.")
+            values.append(
+                GateValue(judge=each.whose, value=gain.value, low=low, high=high, passed=passed)
+            )
+        return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
+
+
+SHOWN = {"better": "yes", "worse": "no", "not_shown": "not shown", "no_labels": "no labels"}
+"""What a comparison says → the answer to "is it better?"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetterGate:
+    """Fail when a version is not shown to be better than the older one.
+
+    judge : of this version; None of every newer version that was compared.
+    """
+
+    judge: str | None = None
+
+    def __str__(self) -> str:
+        return f"better{'' if self.judge is None else f':{self.judge}'}!=yes"
+
+    def tested(self, audit: Audit) -> GateResult:
+        """Whether each newer version is better, with the sentence where it is not."""
+        found = [each for each in compared_versions(audit, self) if self.judge in (None, each.new)]
+        values = []
+        reasons = [] if found else [f"{self}: {self.judge} is not compared with an older version."]
+        for each in found:
+            answer = SHOWN[each.decision]
+            low, high = (None, None) if each.gain is None else _ends(each.gain)
+            if answer != "yes":
+                reasons.append(f"{self}: {answer}. {each.sentences()[0]}")
+            values.append(
+                GateValue(
+                    judge=each.whose, value=answer, low=low, high=high, passed=answer == "yes"
+                )
+            )
+        return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
+
+
+def compared_versions(audit: Audit, gate: GainGate | BetterGate) -> tuple[Comparison, ...]:
+    """The comparisons that a gate tests. Raises InvalidOption: none was asked for."""
+    if not audit.comparisons:
+        raise InvalidOption(f"--fail-if {str(gate)!r}: name the versions with --compare.")
+    return audit.comparisons
+
+
+AnyGate = Gate | VerdictGate | UseGate | ShiftGate | GainGate | BetterGate
 
 
 def _estimate_at(judge: JudgeAudit, path: str) -> Estimate | None:
@@ -227,7 +301,7 @@ def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
 
 def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
     """Read `ece>0.1`, `abs(bias_decided)>0.1`, `position=fail`, `overall=do_not_trust`,
-    `use.measure!=yes` or `accuracy falls`.
+    `use.measure!=yes`, `accuracy falls`, `gain<0.02` or `better:gpt@v2!=yes`.
 
     Raises InvalidOption with what is allowed.
     """
@@ -248,6 +322,9 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
             f"--fail-if {text!r}: {used[1]!r} is no use; choose from "
             f"{', '.join(get_args(UseName))}."
         )
+    better = re.fullmatch(r"\s*better(?:\s*:\s*(.+?))?\s*!=\s*yes\s*", text)
+    if better:
+        return BetterGate(judge=better[1])
     named = re.fullmatch(r"\s*(\w+)\s*=\s*(\w+)\s*", text)
     if named:
         check, verdict = named.groups()
@@ -271,10 +348,11 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
         raise InvalidOption(
             f"--fail-if {text!r}: write it as METRIC>NUMBER, with < <= > or >=, such as ece>0.1 or "
             "abs(bias_decided)>0.1, or as CHECK=VERDICT, such as position=fail or "
-            "overall=do_not_trust, as use.measure!=yes, or, with --against, as accuracy falls."
+            "overall=do_not_trust, as use.measure!=yes, with --against as accuracy falls, or with "
+            "--compare as gain<0.02 or better:JUDGE!=yes."
         )
     size, metric, of, _, sign, limit = match.groups()
-    if metric not in METRICS and metric not in SCORE_METRICS:
+    if metric not in METRICS and metric not in SCORE_METRICS and metric != "gain":
         raise InvalidOption(
             f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}, "
             f"or of scores from {', '.join(SCORE_METRICS)}."
@@ -290,6 +368,8 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
         number = math.nan
     if math.isnan(number):
         raise InvalidOption(f"--fail-if {text!r}: {limit!r} is not a number.")
+    if metric == "gain":
+        return GainGate(sign=sign, limit=number)
     return Gate(metric=metric, sign=sign, limit=number, size=bool(size), of=of)
 
 

@@ -48,6 +48,7 @@ from ..questions.labels.rules import RULES
 from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
 from ..questions.scores.figure import levels_picture
+from ..questions.versions.results import FIGURES
 from ..stats.estimate import Estimate
 from . import asked
 from .document import options_of
@@ -78,6 +79,7 @@ def report(audit: Audit) -> str:
         (0, "first", "The answer", first_parts),
         (10, "scores", "Judges of single answers", scores_parts),
         (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
+        (25, "versions", "Versions compared", _compared),
         (30, "against", "Since the last audit", _against),
         (40, "series", "Over the files", _series),
         (50, "verdicts", "Verdicts", _verdicts),
@@ -526,6 +528,22 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
     if audit.anchor_swap:
         caption = "What changes with the anchor, over the models on both boards"
         yield "table", caption, SWAPS, audit.anchor_swap.rows
+
+
+COMPARED = (
+    Column("figure", lambda row: FIGURES[row.figure], TEXT),
+    Column("older", "old"),
+    Column("newer", "new"),
+    Column("difference", "difference", "+.3f", ends=("low", "high")),
+    Column("items", "difference.n", ",d"),
+    Column("note", "reason", TEXT, optional=True),
+)
+
+
+def _compared(audit: Audit) -> Iterator[Part]:
+    for each in audit.comparisons:
+        yield "listed", each.sentences()
+        yield "table", f"{each.old} and {each.whose}", COMPARED, each.figures
 
 
 def _against(audit: Audit) -> Iterator[Part]:

@@ -83,7 +83,7 @@ def to_text(audit: Audit) -> str:
     """Readable summary of an audit; control characters in names become spaces: text from votes is
     hostile.
     """
-    lines = [*_first(audit), "", _counted(audit)]
+    lines = [*_compared(audit), *_first(audit), "", _counted(audit)]
     if not any(lines):
         lines = []
     lines += _gates(audit)
@@ -241,7 +241,7 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
     whole = to_text(audit).splitlines()
     if len(whole) <= most:
         return "\n".join(whole)
-    lines = [*_first(audit), "", *_verdicts(audit)]
+    lines = [*_compared(audit), *_first(audit), "", *_verdicts(audit)]
     for scores in audit.scores:
         lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
         lines += [f"  {part}" for part in alone_sentences(scores.alone, audit.options.error)[:1]]
@@ -287,6 +287,11 @@ def _gates(audit: Audit, most: int | None = None) -> list[str]:
     if more := len(listed) - len(lines):
         lines.append(f"  … and {more:,} more")
     return ["", title, *lines]
+
+
+def _compared(audit: Audit) -> list[str]:
+    """What was asked for first: whether a version is better, each comparison with a line behind."""
+    return [line for each in audit.comparisons for line in (*each.sentences(), "")]
 
 
 def _first(audit: Audit) -> list[str]:

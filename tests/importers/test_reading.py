@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from benchmarks.reading import outcome
+from benchmarks.reading import exits, outcome
+from core import importers
+from core.__main__ import main
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, read
 from core.importers.by_plan import PLAN, answered
@@ -110,6 +112,49 @@ def test_a_file_is_read_as_what_it_holds(kind: str) -> None:
     assert outcome("file.json" if data[:1] in b"[{" else "file.csv", data, truth) == ("right", "")
 
 
+@pytest.mark.parametrize("kind", ["a price in dollars", "None is no gold", "success is a status"])
+def test_what_a_reading_by_names_rejects_is_not_rejected_by_a_plan(kind: str) -> None:
+    (reading,) = read([("file.csv", READ[kind][0])])
+    assert (reading.votes.num_rows, reading.n_rejected) == (N, 0)
+
+
+ENDS = {
+    "read": (sheet(**CANONICAL), 0),
+    "by a plan": (READ["check marks"][0], 0),
+    "asked": (sheet(id=IDS, vote_ab=SIDES, vote_ba=OTHER), 2),
+    "items to judge": (sheet(id=IDS, question="why", answer="because"), 2),
+    "scores of people alone": (
+        sheet(case_id=IDS, response=IDS, human_score_1=LEVELS, human_score_2=LEVELS[::-1]),
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_all_commands_end_alike_on_a_file(kind: str, tmp_path: Path) -> None:
+    data, code = ENDS[kind]
+    path = tmp_path / "file.csv"
+    path.write_bytes(data)
+    codes = exits(path)
+    if kind == "scores of people alone":
+        # Without a judge they can be kept, and not audited.
+        del codes["import"], codes["Python"]
+    assert set(codes.values()) == {code}, codes
+
+
+def test_a_file_is_opened_once_to_be_looked_at_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "votes.csv").write_bytes(sheet(**CANONICAL))
+    opened = []
+    real = importers.open_source
+    monkeypatch.setattr(
+        importers, "open_source", lambda *told, **more: opened.append(told) or real(*told, **more)
+    )
+    assert main(["doctor", str(tmp_path / "votes.csv")]) == 0
+    assert len(opened) == 1
+
+
 def test_both_orders_in_two_columns_are_asked_about_in_one_question() -> None:
     data = sheet(id=IDS, vote_ab=SIDES, vote_ba=OTHER, gold=SIDES)
     with pytest.raises(AmbiguousLabels, match="by its place"):
@@ -178,6 +223,20 @@ def test_no_case_is_read_otherwise_than_it_is_stated() -> None:
     assert {name for name, how in found.items() if how == "wrong in silence"} <= KNOWN
     assert {name for name, how in found.items() if how == "asked"} <= ASKED
     assert [name for name, how in found.items() if how == "refused"] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
+def test_all_commands_end_alike_on_every_case() -> None:
+    apart = {
+        path.name: codes
+        for path in sorted(CASES.glob("*/*"))
+        if path.suffix in (".csv", ".json") and len(set((codes := exits(path)).values())) > 1
+    }
+    # People's labels alone can be kept, and not audited.
+    assert apart == {
+        "json-instances-and-annotations.json": {"doctor": 2, "audit": 2, "import": 0, "Python": 0}
+    }
 
 
 def test_a_table_of_results_holds_no_judgement() -> None:

@@ -112,8 +112,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("files")
     (votes,) = blocks("README.md", "csv")
     items, answers = blocks("docs/collecting.md", "csv")
-    for name in ("votes.csv", "last.csv", *(f"week{week:02}.csv" for week in range(2, 10))):
+    for name in ("votes.csv", *(f"week{week:02}.csv" for week in range(2, 10))):
         (made / name).write_text(votes, encoding="utf-8")
+    # Another file than votes.csv, if only by its bytes.
+    (made / "last.csv").write_text(f"{votes}\n", encoding="utf-8")
     (made / "items.csv").write_text(items, encoding="utf-8")
     (made / "answers.csv").write_text(answers, encoding="utf-8")
     item = votes.splitlines()[1].split(",")[0]

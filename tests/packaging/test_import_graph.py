@@ -17,8 +17,8 @@ from places import REPOSITORY
 
 # A part of `core`, a module or a folder of it, imports parts of lower tiers only.
 TIERS = (
-    # Where the program runs from.
-    ("installation",),
+    # Where the program runs from, and words as data.
+    ("installation", "reading.words"),
     ("errors",),
     ("extras", "options"),
     ("files", "memory"),

@@ -24,7 +24,7 @@ from core.store import Store
 from core.use.papers import DEMO
 
 DOCUMENT = REPOSITORY / "docs" / "papers.md"
-NOT_IN_THE_DEMO = {"RAEE Table 15": "--outside", "TH Tables 5, 7, change": "fuser(model)"}
+NOT_IN_THE_DEMO = {"RAEE Table 15": "--outside"}
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ OTHER_DOORS = {
     "planning": 7,
     "reference": 5,
     "scores": 15,
+    "versions": 5,
 }
 """Question → modules of other questions that it imports beside these."""
 READ_IN_REPORTING = {

@@ -409,7 +409,7 @@ def test_of_more_judges_than_one_waits_for_a_page_shows_those_with_most_votes(
 ):
     monkeypatch.setattr(bounds, "MOST_WAITED_FOR", 3)
     page = opened(app, name)
-    said = [text for text in texts(page) if text.startswith("3 of 7 judges are audited")]
+    said = [text for text in texts(page) if text.startswith("3 of 8 judges are audited")]
     assert len(said) == 1
     assert "Choose judges in the sidebar" in said[0]
     with gzip.open(REPOSITORY / "data" / "demo_votes.csv.gz", "rt", encoding="utf-8") as file:

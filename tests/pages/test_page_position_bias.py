@@ -219,7 +219,7 @@ def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: A
 
 def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
     counts = positions(get_store(), DEMO)["sim-judge-careful"]
-    table = flips_by(counts, "margin", bins=50)
+    table = flips_by(counts, "margin", bins=2000)
     empty = {
         name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs
     }

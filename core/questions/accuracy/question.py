@@ -152,7 +152,7 @@ QUESTION = Question(
     section_place=80,
     checks=check.CHECKS,
     results=(EXACT, DIRECTION, CREDIT, BLIND_RULE, CONFUSION),
-    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY)},
+    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY), "positions": (BLIND_RULE,)},
     document={
         "accuracy": lambda finding: written(finding[EXACT], ("value", "low", "high", "n")),
         "confusion": _confusion_fields,

@@ -97,7 +97,7 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
     codes = one.counts.comparison[in_one]
     sides = [_common(votes, codes) for votes in (one, two)]
     measures = [
-        _measure(name, [read(side) for side in sides], ends, level)
+        paired_measure(name, [read(side) for side in sides], ends, NEEDS[name], level=level)
         for name, (read, ends) in MEASURES.items()
     ]
     return PairedJudges(
@@ -229,10 +229,20 @@ NEEDS = {
 }
 
 
-def _measure(
-    name: str, sides: Sequence[Values], ends: tuple[float, ...], level: float
+def paired_measure(
+    name: str,
+    sides: Sequence[Values],
+    ends: tuple[float, ...],
+    need: str,
+    *,
+    level: float,
+    signs: tuple[float, float] = (1.0, 1.0),
 ) -> PairedMeasure:
-    """Mean of each judge by item, on the items that both have, and their paired difference."""
+    """Mean of each judge by item, on the items that both have, and their paired difference.
+
+    need : the reason, where there are none.  signs : factors of the two, for figures that are
+        compared by size.
+    """
     size = 1 + max((int(item.max(initial=-1)) for item, _, _ in sides), default=-1)
     total, n = (
         np.stack([np.bincount(side[0], side[part], minlength=size) for side in sides])
@@ -240,8 +250,8 @@ def _measure(
     )
     both = np.flatnonzero((n > 0).all(axis=0))
     if not len(both):
-        return PairedMeasure(measure=name, one=None, two=None, difference=None, reason=NEEDS[name])
-    one, two = total[:, both] / n[:, both]
+        return PairedMeasure(measure=name, one=None, two=None, difference=None, reason=need)
+    one, two = (sign * own for sign, own in zip(signs, total[:, both] / n[:, both], strict=True))
     within = (-2.0, 2.0) if name == "overconfidence" else (-1.0, 1.0)
     difference = mean_interval(both, one - two, ends=ends, within=within, level=level)
     return PairedMeasure(

@@ -7,7 +7,7 @@ from typing import Any
 from ...finding.fields import estimated, written
 from ...finding.question import Finding, Question
 from . import check
-from .results import ALTERNATIVE, ANCHORS, EFFECTIVE_VOTES, OWN_GOLD, REPEATABILITY
+from .results import ALTERNATIVE, ANCHORS, COIN_SHARE, EFFECTIVE_VOTES, OWN_GOLD, REPEATABILITY
 
 NO_REPEATS = (
     "fewer than 30 items with decided gold were judged more than once, or no vote on them differs"
@@ -65,7 +65,7 @@ QUESTION = Question(
     title="Repeatability and agreement",
     checks=check.CHECKS,
     results=(REPEATABILITY, EFFECTIVE_VOTES, ALTERNATIVE, ANCHORS),
-    own_counts={"ratings": (REPEATABILITY,), "first_votes": (OWN_GOLD,)},
+    own_counts={"ratings": (REPEATABILITY,), "first_votes": (OWN_GOLD,), "orders": (COIN_SHARE,)},
     document={
         "repeatability": lambda finding: written(finding[REPEATABILITY], REPEATABILITY_FIELDS),
         "effective_votes": _effective_votes,

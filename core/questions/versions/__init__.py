@@ -1,0 +1,1 @@
+"""Is one version of a judge better than another?"""
