@@ -12,7 +12,7 @@ from ..errors import AppellateError, InvalidOption, UnknownName
 from ..labels import Vocabulary, vocabulary
 from ..options import described, flag, pairs
 from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
-from .columns import ConfidenceScale
+from .values import ConfidenceScale
 
 CANONICAL = "canonical"
 """The format of a table of votes."""

@@ -12,7 +12,7 @@ from ..errors import AmbiguousLabels, UnknownName
 from ..labels import GRADES, grade_word, normalise, shown
 from ..reading.words import CHANCES, NUMBERED, PASSED, PROMPTS, UNGRADED, meaning, tokens
 from ..schema import SCORES
-from .columns import is_number, label_counts
+from .columns import label_counts
 from .layouts import (
     DIRECT,
     ask_for_columns,
@@ -28,6 +28,7 @@ from .options import Plan, Question, ReadOptions
 from .source import stem_of
 from .suggest import LABELS
 from .tables import TextTable
+from .values import is_number
 
 _ALONE = {"score", *NUMBERED, *PASSED}
 """Names of columns of scores that say nobody's."""

@@ -27,16 +27,7 @@ from ..labels import (
 )
 from ..reading.words import PROMPTS, TIE_WORDS
 from ..schema import COLUMN_NAMES, LEVEL_KIND
-from .columns import (
-    LEVELS,
-    SCALE_MEANINGS,
-    Cells,
-    ConfidenceScale,
-    confidence_scale,
-    constant_cells,
-    label_counts,
-    order_word,
-)
+from .columns import Cells, constant_cells, label_counts
 from .layouts import (
     FEW,
     LONGEST,
@@ -56,6 +47,7 @@ from .repeats import plan_repeats
 from .source import stem_of
 from .suggest import sided, suggest
 from .tables import TextTable
+from .values import LEVELS, SCALE_MEANINGS, ConfidenceScale, confidence_scale, order_word
 
 ARENA = ("anony", "evaluation_session_id")
 """Columns that only the battles of LMArena have, whose voters are people."""

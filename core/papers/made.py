@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..auditing.options import AuditOptions
-from ..auditing.run import anchors_of
 from ..bounds import within_judges
 from ..errors import AppellateError, UnknownName
 from ..finding.evidence import Counted
 from ..finding.wording import one_line
 from ..places import NAMES
+from ..questions.boards.results import anchors_of
 from ..schema import Selection
 from ..stats.estimate import DataFrame
 from ..store import vote_queries as queries

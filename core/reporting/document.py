@@ -19,15 +19,11 @@ from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
 from ..finding.fields import estimate, estimated, fields
-from ..questions.boards.anchored import BoardRow
-from ..questions.boards.by_anchor import AnchorSummary
-from ..questions.boards.panels import JudgedBoard
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
 from ..questions.lists import output as listwise
-from ..questions.planning.grid import Grid
 from ..questions.reference.second_look import SecondLook
 from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
@@ -35,7 +31,6 @@ from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.recalibration import ScoreRecalibration
 from ..questions.versions.results import document_of as comparison_document
-from . import asked
 
 SCHEMA = "appellate.audit/3"
 JUDGE_KEYS = (
@@ -44,15 +39,10 @@ JUDGE_KEYS = (
     *("robustness", "alternative"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
-ANCHOR_FIELDS = ("se_elo", "judges", "sd_elo", "cv", "strong_judges", "elo_strong")
-GRID_FIELDS = (
-    *("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"),
-    *("regret", "top_cluster"),
-)
-BOARD_FIELDS = (
-    *("model", "n", "wins", "ties", "losses"),
-    *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
-)
+DOCUMENT_KEYS = ("agreement", "leaderboards", "anchor_swap")
+"""Keys of what is found of all raters, in the order of the contract."""
+ASKED_KEYS = ("anchors", "grid", "forced_choice", "jury", "board_checks", "outside")
+"""Those of what is not always there; those of other questions follow by name."""
 
 
 def to_json(audit: Audit) -> str:
@@ -62,6 +52,12 @@ def to_json(audit: Audit) -> str:
 
 def to_document(audit: Audit) -> dict[str, Any]:
     """The document as nested dicts and lists."""
+    made = {
+        key: value
+        for finding in audit.findings
+        for key, write in finding.question.of_all.document.items()
+        if (value := write(finding)) is not None
+    }
     document = {
         "schema": SCHEMA,
         "input": _input(audit),
@@ -69,22 +65,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
         "scores": _scores(audit),
         "listwise": {each.judge: listwise.document(each, estimated) for each in audit.rankings},
-        "agreement": [
-            fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
-            for pair in audit.agreement.pairs
-        ],
-        "leaderboards": {
-            anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
-        },
-        "anchor_swap": [
-            {
-                "anchor_1": row.anchor_1,
-                "anchor_2": row.anchor_2,
-                "models": len(row.models),
-                **fields(row, ("kendall_tau", "mean_abs_centred_shift")),
-            }
-            for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
-        ],
+        **{key: made[key] for key in DOCUMENT_KEYS if key in made},
         "verdicts": [
             *(_check(result) for result in audit.checks),
             *(_check(result) for scores in audit.scores for result in scores.checks),
@@ -94,11 +75,11 @@ def to_document(audit: Audit) -> dict[str, Any]:
     }
     if (together := listwise.over_judges(audit.rankings)) is not None:
         document["listwise_pooled"] = asdict(together)
-    if audit.anchors is not None:
-        document["anchors"] = _anchors(audit.anchors)
-    if audit.grid is not None:
-        document["grid"] = _grid(audit.grid)
-    document |= asked.documents(audit, estimate)
+    document |= {
+        key: made[key]
+        for key in (*ASKED_KEYS, *sorted(made))
+        if key in made and key not in document
+    }
     if audit.against is not None:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
@@ -324,7 +305,6 @@ def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
     made = {
         "votes": fields(judge.votes, ("plus", "tie", "minus", "n")),
-        "btd": judge.btd and _btd(judge),
         "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
         **{
             key: write(finding)
@@ -333,89 +313,6 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         },
     }
     return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
-
-
-def _anchors(found: AnchorSummary) -> dict[str, Any]:
-    """Which anchor to take, and a row per anchor and model."""
-    return {
-        "recommended": found.recommended,
-        "strong_judges": list(found.strong),
-        "choices": [
-            {
-                "anchor": each.anchor,
-                "coverage": each.coverage,
-                "least_tau": each.tau,
-                "prompts": each.prompts,
-                "missed": each.missed,
-                "serves": each.serves,
-            }
-            for each in found.anchors
-        ],
-        "rows": [
-            {
-                **{name: getattr(row, name) for name in ("anchor", "model", "n")},
-                "p": estimated(row.p),
-                "se_p": row.se_p,
-                "elo": estimated(row.elo),
-                **{name: getattr(row, name) for name in ANCHOR_FIELDS},
-            }
-            for row in found.rows
-        ],
-    }
-
-
-def _grid(grid: Grid) -> list[dict[str, Any]]:
-    """A row per task, judge, number of votes and rule."""
-    return [
-        {
-            "task": cell.task,
-            "judge": cell.judge,
-            "votes": cell.votes,
-            "n": cell.n,
-            "rule": score.key,
-            **{name: getattr(score, name) for name in GRID_FIELDS},
-            "mae_all_labels": cell.mae_all_labels,
-        }
-        for cell in grid.cells
-        for score in cell.scores
-    ]
-
-
-def _btd(judge: JudgeAudit) -> dict[str, Any]:
-    fitted, splits = judge.btd, judge.splits
-    assert fitted is not None
-    document = fields(fitted, ("beta", "nu", "gamma", "drps", "n_items", "at_bounds"))
-    document |= {"fit_on": "all", "splits": None}
-    if splits is not None:
-        btd, majority = splits.scores["btd"], splits.scores["majority"]
-        document["splits"] = {
-            "n": splits.n_splits,
-            "calibration": splits.calibration,
-            "mae_btd": btd.mae,
-            "mae_majority": majority.mae,
-            "pa_btd": btd.pa,
-            "pa_majority": majority.pa,
-            "mae_btd_low": btd.mae_low,
-            "mae_btd_high": btd.mae_high,
-        }
-    return document
-
-
-def _board(judged: JudgedBoard) -> dict[str, Any]:
-    found = judged.board
-    return {
-        "judge": judged.judge,
-        "pooled_judges": judged.pooled_judges,
-        "left_out_judges": judged.left_out_judges,
-        "n_items": found.n_items,
-        "mid_region_coverage": found.mid_region_coverage,
-        "rows": [_board_row(row) for row in found.rows],
-    }
-
-
-def _board_row(row: BoardRow) -> dict[str, Any]:
-    columns = row.columns()
-    return {name: columns[name] for name in BOARD_FIELDS}
 
 
 def _plain(value: Any) -> Any:

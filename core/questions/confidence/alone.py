@@ -171,11 +171,17 @@ def allowed_errors(sizes: int | IntArray, alpha: float, delta: float) -> IntArra
 
 def _fewest(errors: int, alpha: float, delta: float) -> int:
     """Fewest verdicts that allow so many errors."""
-    size = 1
-    while allowed_errors(size, alpha, delta) < errors:
-        size *= 2
-    sizes = np.arange(size // 2 + 1, size + 1)
-    return int(sizes[np.argmax(allowed_errors(sizes, alpha, delta) >= errors)])
+    enough = 1
+    while allowed_errors(enough, alpha, delta) < errors:
+        enough *= 2
+    too_few = enough // 2
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if allowed_errors(middle, alpha, delta) < errors:
+            too_few = middle
+        else:
+            enough = middle
+    return enough
 
 
 def first_cut(n: int, alpha: float, delta: float) -> int:
