@@ -209,8 +209,9 @@ class AuditOptions:
     labels_drawn: LabelsDrawn = field(
         default="seen",
         metadata=flag(
-            "how the labelled answers were drawn: at random, so many of each verdict of the judge "
-            "or so many of each class of people; by default as the file shows it"
+            "how the labelled answers were drawn: at random, so many of each verdict of the judge, "
+            "so many of each class of people, or more where judges of pairs differ; by default as "
+            "the file shows it"
         ),
     )
 

@@ -63,6 +63,8 @@ def audit(
         gold = selection.gold or default_gold(moment, selection)
         within = selection = replace(selection, gold=gold)
         about = summary(moment, selection)
+        if about.clusters is not None:
+            notes.append((0, about.clusters))
         if about.judges or not (about.scores or about.rankings):
             voted = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
             others = ((each.name, each.n) for each in (*about.scores, *about.rankings))

@@ -22,6 +22,7 @@ from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
 from .arrow_tables import digest, read_parquet, table_of_arrow
+from .clusters import clustered
 from .gather import Given, gather
 from .json_tables import MAX_NAME, Record, read_records, records_of_table, table_of_records
 from .layouts import (
@@ -161,6 +162,7 @@ def read(
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    results = [clustered(each, options) for each in results]
     if options.version is not None:
         results = name_versions(results, options.version)
     if len(results) > 1:
@@ -199,7 +201,7 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = _read_table(file)
+    reading = clustered(_read_table(file), options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading

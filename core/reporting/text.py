@@ -158,7 +158,7 @@ def _counted(audit: Audit) -> str:
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"{_not_whole(audit)}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
-        f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}"
+        f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}{_clusters(audit)}"
     )
 
 
@@ -168,6 +168,11 @@ def _not_whole(audit: Audit) -> str:
     return f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}" + (
         f"; confidences that could not be read: {unread:,}" if unread else ""
     )
+
+
+def _clusters(audit: Audit) -> str:
+    said = audit.summary.clusters
+    return "" if said is None else f" {said}"
 
 
 def _gold(gold: str | None) -> str:
@@ -205,7 +210,7 @@ def _scores_read(audit: Audit) -> str:
         f"Judges of single answers: {judges}; metrics: "
         f"{', '.join(sorted({scores.metric for scores in audit.scores}))}; scores: "
         f"{sum(rater.n for rater in audit.summary.scores):,}{said}; {_not_whole(audit)}. "
-        f"Intervals: {target(audit.options.level)}."
+        f"Intervals: {target(audit.options.level)}.{_clusters(audit)}"
     )
 
 

@@ -30,7 +30,7 @@ OTHER_DOORS = {
     "labels": 2,
     "order": 2,
     "planning": 7,
-    "reference": 5,
+    "reference": 6,
     "scores": 15,
     "versions": 5,
 }
