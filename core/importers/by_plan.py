@@ -148,7 +148,8 @@ def refusal_of(
     as the judgements of nobody.
     """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    if not plan.refusal or not (missing or nobody):
+    rows = len(plan.table.rows) if plan.table is not None else 0
+    if not plan.refusal or not (missing or nobody or (rows >= FEW and plan.is_gold)):
         return None
     if "Likely" in str(error) and "two things speak for" in plan.refusal:
         return None
