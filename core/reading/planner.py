@@ -49,7 +49,7 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
             key=lambda plan: len(plan.table.rows if plan.table else ()),
             default=Plan(source=source, refusal="There is no table of judgements in it."),
         )
-    if len(judging) > MOST_QUESTIONS and not any(plan.admitted for plan in judging):
+    if len(judging) > 1 and not any(plan.admitted for plan in judging):
         unread = listed(plan.table.name for plan in judging if plan.table)
         return Plan(
             source=source,
