@@ -451,7 +451,11 @@ def _planned_file(
     taken = None
     if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
-    elif plan is not None and plan.questions and not (canonical and _is_usable(result)):
+    elif (
+        plan is not None
+        and plan.questions
+        and not (canonical and (result is None or mostly_rejected(result) is None))
+    ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
         refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
@@ -462,11 +466,6 @@ def _planned_file(
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
         return taken
     return found
-
-
-def _is_usable(result: ImportResult | None) -> bool:
-    """Whether a reading by names lost no more than half, or is still to be tried."""
-    return result is None or mostly_rejected(result) is None
 
 
 def _by_plan(

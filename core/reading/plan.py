@@ -87,6 +87,16 @@ class Plan:
         return self.form is not None and not self.questions and not self.refusal
 
     @property
+    def n_rows(self) -> int:
+        """Rows of its table."""
+        return len(self.table.rows) if self.table is not None else 0
+
+    @property
+    def is_of_one_table(self) -> bool:
+        """Whether no other table of the file may be meant."""
+        return all(question.about != "tables" for question in self.questions)
+
+    @property
     def is_gold(self) -> bool:
         """Whether it is refused because it holds gold alone."""
         return "holds gold, and no column" in self.refusal
