@@ -14,6 +14,7 @@ from ..finding.check import Grade
 from ..finding.question import Table
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
+from ..places import NAMES
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
 from ..questions.lists import output as listwise
@@ -96,7 +97,7 @@ def to_text(audit: Audit) -> str:
         if judge.overall.may("measure"):
             lines += [f"  {said}" for said in alone_of_votes(judge[ALONE], audit.options.error)]
     for page, said in page_answers(audit).items():
-        lines += ["", f"{page.replace('_', ' ').capitalize()}: {said.headline}"]
+        lines += ["", f"{NAMES.get(page, page.capitalize())}: {said.headline}"]
         lines += [f"  {said.figures}"] if said.figures else []
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     for question, findings in findings_of(audit.judges):

@@ -28,7 +28,7 @@ OTHER_DOORS = {
     "confidence": 1,
     "juries": 7,
     "labels": 2,
-    "order": 2,
+    "order": 1,
     "planning": 7,
     "reference": 6,
     "scores": 15,
