@@ -7,6 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.auditing.checks import BY_NAME
 from core.auditing.overall import SIGNS, because, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
@@ -36,7 +37,7 @@ def every_check(state: Screen, judge: str) -> None:
             sentence.text(result.sentence)
             with link:
                 check, page = result.check, PAGES[result.check]
-                widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judge=judge)
+                widgets.goto(f"See {BY_NAME[check].title}", page, key=f"go-{check}", judge=judge)
 
     folded("Every check in words, with its numbers", draw, key="checks")
 
