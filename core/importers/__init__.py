@@ -451,7 +451,11 @@ def _planned_file(
     taken = None
     if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
-    elif plan is not None and plan.questions and not canonical:
+    elif (
+        plan is not None
+        and plan.questions
+        and not (canonical and (result is None or mostly_rejected(result) is None))
+    ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
         refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
