@@ -176,7 +176,7 @@ ACCURACY = Check(
     not_shown="is not shown to be right often enough",
     subject="Accuracy",
     question="Is it right where gold decides?",
-    page="errors",
+    page="confusion",
     limits=Limits(
         "at_least",
         0.70,
@@ -249,12 +249,12 @@ def _category(check: Check, evidence: Evidence) -> CheckResult:
 
 CATEGORY = Check(
     name="category",
-    title="weakest",
+    title="weakest group",
     gravity=50,
     fault="is weak in a category",
     subject="The weakest category",
     question="Is it right in every category?",
-    page="overview",
+    page="verdict",
     limits=Limits(
         "at_least",
         0.60,
@@ -297,7 +297,7 @@ OVER_TIME = Check(
     fault="is right more often at some times than at others",
     subject="Accuracy over time",
     question="Is it right as often at all times?",
-    page="errors",
+    page="compare",
     limits=Limits(
         "signed",
         0.10,

@@ -86,12 +86,12 @@ def _outputs(check: Check, evidence: Evidence) -> CheckResult:
 
 DATA = Check(
     name="data",
-    title="data",
+    title="readable",
     gravity=130,
     fault="often gives no verdict",
     subject="Completeness of the data",
     question="Does every output have a verdict, and was every row read?",
-    page="data",
+    page="start",
     limits=Limits("at_most", 0.02, 0.10, "Outputs without a verdict are not missing at random."),
     needs="votes",
     more_of="with an output",

@@ -4,7 +4,6 @@ matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,10 +23,11 @@ from core.auditing.figure import (
     trust_map,
 )
 from core.auditing.options import AuditOptions
-from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
+from core.auditing.overall import GRADE_OF, SIGNS, answer, columns, missing
 from core.auditing.results import Audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
+from core.places import NAMES
 from core.questions.agreement.two_models import two_models
 from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
@@ -42,13 +42,14 @@ PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
 SHOWN = tuple(check.name for check in CHECKS)
 LEGEND = (
-    "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
+    "✓ ok · ! needs care · ✗ fails · ~ not settled · blank: not known. "
+    "A cell opens its page with that judge."
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Screen(widgets.View):
-    """What the Overview shows: the audit, its judges from the best to the worst, and the people."""
+    """What the verdict shows: the audit, its judges from the best to the worst, and the people."""
 
     found: Audit
     options: AuditOptions
@@ -82,12 +83,12 @@ def bar() -> Audit:
     the page shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
-        st.title("Overview", anchor=False, width="content")
+        st.title(NAMES["verdict"], anchor=False, width="content")
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
     with buttons:
-        widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
+        widgets.goto("Load file", "start.py", key="load-file", icon=":material/upload_file:")
     found = share.found()
     with buttons:
         share.share()
@@ -134,7 +135,7 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
             st.text(sentence)
         if any(one.share < 1 for one in held if one.name.startswith("gold")):
             widgets.doors("add-labels")
-        widgets.goto("To the page Data", "data.py", key="add-data")
+        widgets.goto("To Start", "start.py", key="add-data")
 
 
 def decision_card(state: Screen) -> str:
@@ -255,23 +256,22 @@ def _map(state: Screen, judge: str, drawn: tuple[Panel, ...], marks: dict[str, b
 
 
 def matrix(state: Screen, judge: str, most: int) -> None:
-    """Raters × checks; a cell opens its page with that rater."""
-    rows = _rows(state, judge, state.raters, most)
+    """Judges × checks; a cell opens its page with that judge."""
+    rows = _rows(state, judge, state.ranked or state.raters, most)
     signs = {name: state.grade(name) for name in rows}
-    results, look = state.found.checks, state.look
-    shown = _asked(results)
+    look = state.look
+    results = [one for one in state.found.checks if one.judge in {*state.ranked, judge}]
+    said, line = columns(results)
+    shown = [name for name in SHOWN if name in said]
     _cells("wide-matrix", check_matrix(results, rows, shown, signs=signs, theme=look), rows)
-    # A phone has no room for checks that say nothing; what they lack is said above, and below.
-    own = _asked([one for one in results if one.judge == judge and one.grade != "unknown"])
+    # A phone has room for what is settled of one judge.
+    own = [one.check for one in results if one.judge == judge and one.grade != "unknown"]
+    own = [name for name in SHOWN if name in own]
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
+    if line:
+        st.text(line)
     st.text(answer(state.found.checks, state.found.overall))
-
-
-def _asked(results: Sequence[CheckResult]) -> list[str]:
-    """The checks that have a result."""
-    asked = {result.check for result in results}
-    return [name for name in SHOWN if name in asked]
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
