@@ -345,7 +345,8 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.  plan : by which, if not by names.
+    result : what was read of it, if it was.  plan : by which, if not by names.  tried : one that
+        could be taken, whether it is or not.
     """
 
     source: Source
@@ -355,6 +356,7 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
     plan: Evidence | None = None
+    tried: Evidence | None = None
 
 
 def _open(
@@ -406,12 +408,20 @@ def _planned_file(
     found: _TableFile | None,
     options: ReadOptions,
     error: AppellateError | None,
+    *,
+    whole: bool = False,
 ) -> _TableFile:
     """What of a reading by names and a plan is taken, see `by_plan`.
 
-    table : of the whole file; None of JSON, in which tables are looked for.
+    table : of the whole file; None of JSON, in which tables are looked for.  whole : a plan of all
+    rows is made, however long the table is.
     """
     if found is not None:
+        if by_plan.is_canonical(found.table.columns) and by_plan.is_large(found.table):
+            return found
+        part = None if whole or source.kind == "json" else by_plan.sample_of(found.table)
+        if part is not None:
+            return _long_file(source, found, part, options)
         if by_plan.is_large(found.table) or (
             _may_score(found.table) and two_forms(found.table, source.name, options)
         ):
@@ -447,8 +457,36 @@ def _planned_file(
         assert error is not None
         raise error
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
-        return taken
-    return found
+        return replace(taken, tried=plan)
+    return replace(found, tried=plan)
+
+
+def _long_file(
+    source: Source, found: _TableFile, part: TextTable, options: ReadOptions
+) -> _TableFile:
+    """What of both readings is taken of a long table, decided on a part of its rows."""
+    try:
+        decided = _planned_file(source, part, replace(found, table=part), options, None)
+    except by_plan.PlanAsks:
+        raise
+    except (UnreadableFile, AmbiguousLabels):
+        # Its own reading says why, of all rows.
+        return found
+    if decided.tried is None:
+        return found
+    plan = decided.tried
+    if (asked := by_plan.asked_of_whole(plan, found.table)) is not None:
+        if by_plan.is_large(found.table):
+            raise by_plan.PlanAsks(replace(plan, questions=[asked]), source.name)
+        return _planned_file(source, found.table, found, options, None, whole=True)
+    if decided.plan is None:
+        return found
+    if by_plan.is_large(found.table, by_plan.MOST_PLANNED):
+        note = "Too many cells for a plan, which would read the first rows otherwise: "
+        said = " ".join(plan.sentences()[:2])
+        return replace(found, table=replace(found.table, notes=(*found.table.notes, note + said)))
+    whole = by_plan.of_whole(plan, found.table)
+    return _by_plan(source, whole, found.table, options) or found
 
 
 def _by_plan(

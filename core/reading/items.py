@@ -49,6 +49,7 @@ class Items(Draft):
             ]
         keyed = self._explain_keys(ids, explained)
         explained += keyed
+        out.key = explained
         whole = [c for c in ids if repeats([c, *explained]) == self.rows]
         if said.unit == "rows":
             out.item_why = "each row is an item of its own, as you said"
@@ -175,17 +176,7 @@ class Items(Draft):
                 and column.distinct >= 5
                 and not column.what
             ):
-                out.questions.append(
-                    ask.Asked(
-                        about="items",
-                        text=f"'{column.name}' has {column.distinct:,} values that return "
-                        f"{times.pop()} times each: are they the items?",
-                        choices=(
-                            (f"--map item_id={column.name}", "yes"),
-                            ("--unit rows", "no, each row is an item"),
-                        ),
-                    )
-                )
+                out.questions.append(ask.may_be_items(column.name, column.distinct, times.pop()))
                 return
 
     def _given_once(self, item: Column) -> None:
