@@ -18,7 +18,7 @@ from ..stats.repeated_votes import outcomes_by_share
 from ..store import vote_queries as queries
 from ..store.file_queries import by_file
 from .question import Question
-from .result import Result, Results
+from .result import Results
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+LARGEST = "weighed"
+"""Counts that are as large as all others together."""
 
 
 class Counted(Results):
@@ -189,18 +191,24 @@ class Counted(Results):
             self._evidence[judge] = Evidence(self, judge)
         return self._evidence[judge]
 
-    def settle(self, questions: Iterable[Question]) -> None:
-        """Make every judge's results that have counts of their own, and let go of these counts.
+    def settle(
+        self, questions: Iterable[Question], *, release: Callable[[], None] = lambda: None
+    ) -> None:
+        """Make the results that have counts of their own, and let go of these counts.
 
         Results are small, counts are as many as votes: of ten million few fit in memory at once.
+        release : lets go of what other counts are made from, before the largest are asked for.
         """
-        made_of: dict[str, list[Result[Any]]] = {}
-        for question in questions:
-            for counts, results in question.own_counts.items():
-                made_of.setdefault(counts, []).extend(results)
-        for counts, made in made_of.items():
-            for judge, result in product(self.about, made):
-                self.of(judge)[result]
+        listed = list(questions)
+        own = [name for each in listed for name in (*each.own_counts, *each.of_all.own_counts)]
+        for counts in sorted(dict.fromkeys(own), key=lambda name: name == LARGEST):
+            if counts == LARGEST:
+                release()
+            for question in listed:
+                for judge, result in product(self.about, question.own_counts.get(counts, ())):
+                    self.of(judge)[result]
+                for result in question.of_all.own_counts.get(counts, ()):
+                    self[result]
             self.release(counts)
 
     def release(self, counts: str) -> None:

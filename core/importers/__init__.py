@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnknownName, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..reading.plan import Plan as Evidence
@@ -22,6 +22,7 @@ from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
 from .arrow_tables import digest, read_parquet, table_of_arrow
+from .clusters import clustered
 from .gather import Given, gather
 from .json_tables import MAX_NAME, Record, read_records, records_of_table, table_of_records
 from .layouts import (
@@ -161,6 +162,7 @@ def read(
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    results = [clustered(each, options) for each in results]
     if options.version is not None:
         results = name_versions(results, options.version)
     if len(results) > 1:
@@ -199,7 +201,7 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = _read_table(file)
+    reading = clustered(_read_table(file), options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
@@ -221,6 +223,8 @@ def _of_one_form(file: _TableFile) -> list[_TableFile]:
 
 
 def _read_table(file: _TableFile) -> ImportResult:
+    if file.refusal is not None:
+        raise file.refusal
     if file.result is not None:
         return file.result
     if file.shape:
@@ -319,7 +323,8 @@ def _looks(
             suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
         )
         looks = replace(looks, suggested=suggested)
-    return replace(planned(looks, how), notes=(*beside, *table.notes, *how.notes))
+    refused = (str(file.refusal),) if isinstance(file, _TableFile) and file.refusal else ()
+    return replace(planned(looks, how), notes=(*beside, *refused, *table.notes, *how.notes))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:
@@ -346,7 +351,7 @@ class _TableFile:
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
     result : what was read of it, if it was.  plan : by which, if not by names.  tried : one that
-        could be taken, whether it is or not.
+        could be taken, whether it is or not.  refusal : why it is not read, unless options say how.
     """
 
     source: Source
@@ -357,6 +362,7 @@ class _TableFile:
     result: ImportResult | None = None
     plan: Evidence | None = None
     tried: Evidence | None = None
+    refusal: UnreadableFile | None = None
 
 
 def _open(
@@ -390,7 +396,8 @@ def _open(
         found = _open_by_names(source, table, options)
     except KnownFile:
         raise
-    except (UnreadableFile, AmbiguousLabels) as error:
+    except (UnreadableFile, AmbiguousLabels, UnknownName) as error:
+        # A name that is not of the table may be one that only a plan finds, within objects.
         refused = error
     if refused is not None and not by_plan.wanted(options):
         raise refused
@@ -421,14 +428,14 @@ def _planned_file(
             return found
         part = None if whole or source.kind == "json" else by_plan.sample_of(found.table)
         if part is not None:
-            return _long_file(source, found, part, options)
+            return _long_file(source, table or found.table, found, part, options)
         if by_plan.is_large(found.table) or (
             _may_score(found.table) and two_forms(found.table, source.name, options)
         ):
             return found
         try:
             found = replace(found, result=_read_table(found))
-        except (UnreadableFile, AmbiguousLabels) as refused:
+        except (UnreadableFile, AmbiguousLabels, UnknownName) as refused:
             error = refused
         flat = source.kind != "json"
         if by_plan.names_stand(found.table, found.result, options, error, flat=flat):
@@ -443,50 +450,57 @@ def _planned_file(
             # A column per metric, each beside what people say of it.
             return found
     result = found.result if found else None
-    table = found.table if found else table
+    # The table as it stands in the file, before names have turned or joined any of its columns.
+    table = table if table is not None or found is None else found.table
     canonical = found is not None and by_plan.is_canonical(found.table.columns)
     plan = by_plan.plan_of(source, table, options)
+    columns = () if table is None or (found and found.metrics) else table.columns
+    nobody = by_plan.names_nobody(result, columns)
+    plan = plan if plan and by_plan.is_told(plan, result, nobody=nobody) else None
     taken = None
-    if plan is not None and plan.admitted and not by_plan.is_of_results(plan):
+    if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
     elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        if found is not None:
-            return found
-        assert error is not None
-        raise error
+        refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
+        if found is None:
+            assert error is not None
+            raise refusal or error
+        return found if canonical else replace(found, refusal=refusal)
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
         return replace(taken, tried=plan)
     return replace(found, tried=plan)
 
 
 def _long_file(
-    source: Source, found: _TableFile, part: TextTable, options: ReadOptions
+    source: Source, table: TextTable, found: _TableFile, part: TextTable, options: ReadOptions
 ) -> _TableFile:
     """What of both readings is taken of a long table, decided on a part of its rows."""
     try:
-        decided = _planned_file(source, part, replace(found, table=part), options, None)
+        decided = _planned_file(
+            source, by_plan.sample_of(table) or table, replace(found, table=part), options, None
+        )
     except by_plan.PlanAsks:
         raise
     except (UnreadableFile, AmbiguousLabels):
         # Its own reading says why, of all rows.
         return found
-    if decided.tried is None:
-        return found
     plan = decided.tried
-    if (asked := by_plan.asked_of_whole(plan, found.table)) is not None:
-        if by_plan.is_large(found.table):
+    if plan is None:
+        return replace(found, refusal=decided.refusal)
+    if (asked := by_plan.asked_of_whole(plan, table)) is not None:
+        if by_plan.is_large(table):
             raise by_plan.PlanAsks(replace(plan, questions=[asked]), source.name)
-        return _planned_file(source, found.table, found, options, None, whole=True)
+        return _planned_file(source, table, found, options, None, whole=True)
     if decided.plan is None:
         return found
     if by_plan.is_large(found.table, by_plan.MOST_PLANNED):
         note = "Too many cells for a plan, which would read the first rows otherwise: "
         said = " ".join(plan.sentences()[:2])
         return replace(found, table=replace(found.table, notes=(*found.table.notes, note + said)))
-    whole = by_plan.of_whole(plan, found.table)
-    return _by_plan(source, whole, found.table, options) or found
+    whole = by_plan.of_whole(plan, table)
+    return _by_plan(source, whole, table, options) or found
 
 
 def _by_plan(

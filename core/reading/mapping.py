@@ -16,6 +16,7 @@ class Said:
     labels : word → A, B, tie, pass, fail, a number, or failed (no verdict).  position : word → ab
     or ba.  refers : labels name the models, or the first and second shown.  unit : rows of one item
     are `runs` of one answer, or `rows` on their own.  unused : columns to be left out.
+    version : column that tells versions of a judge apart.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Said:
     unused: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     table: str | None = None
+    version: str | None = None
 
     @property
     def columns(self) -> set[str]:

@@ -14,6 +14,7 @@ from ...finding.question import Finding, Heading, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from ...finding.wording import ONE_ITEM, SAYS
 from ..agreement.words import errors_answer
+from ..reference.results import WHICH
 from . import check
 from .confusion_matrix import Confusion
 from .results import BLIND_RULE, CATEGORIES, CONFUSION, CREDIT, DIRECTION, EXACT, WRONG_CATEGORY
@@ -152,7 +153,7 @@ QUESTION = Question(
     section_place=80,
     checks=check.CHECKS,
     results=(EXACT, DIRECTION, CREDIT, BLIND_RULE, CONFUSION),
-    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY), "positions": (BLIND_RULE,)},
+    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY, WHICH), "positions": (BLIND_RULE,)},
     document={
         "accuracy": lambda finding: written(finding[EXACT], ("value", "low", "high", "n")),
         "confusion": _confusion_fields,
