@@ -426,9 +426,9 @@ def _planned_file(
     if found is not None:
         if by_plan.is_canonical(found.table.columns) and by_plan.is_large(found.table):
             return found
-        part = None if whole or source.kind == "json" else by_plan.sample_of(found.table)
-        if part is not None:
-            return _long_file(source, table or found.table, found, part, options)
+        long = len(found.table.row) > 2 * by_plan.SAMPLED and source.kind != "json"
+        if long and not whole:
+            return _long_file(source, table or found.table, found, options)
         if by_plan.is_large(found.table) or (
             _may_score(found.table) and two_forms(found.table, source.name, options)
         ):
@@ -474,13 +474,12 @@ def _planned_file(
 
 
 def _long_file(
-    source: Source, table: TextTable, found: _TableFile, part: TextTable, options: ReadOptions
+    source: Source, table: TextTable, found: _TableFile, options: ReadOptions
 ) -> _TableFile:
     """What of both readings is taken of a long table, decided on a part of its rows."""
+    part = replace(found, table=by_plan.sample_of(found.table))
     try:
-        decided = _planned_file(
-            source, by_plan.sample_of(table) or table, replace(found, table=part), options, None
-        )
+        decided = _planned_file(source, by_plan.sample_of(table), part, options, None)
     except by_plan.PlanAsks:
         raise
     except (UnreadableFile, AmbiguousLabels):
