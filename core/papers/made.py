@@ -12,6 +12,7 @@ from ..bounds import within_judges
 from ..errors import AppellateError, UnknownName
 from ..finding.evidence import Counted
 from ..finding.wording import one_line
+from ..places import NAMES
 from ..questions.boards.results import anchors_of
 from ..schema import Selection
 from ..stats.estimate import DataFrame
@@ -189,7 +190,7 @@ def listed(items: Iterable[Item] = ITEMS) -> str:
 
 def place(item: Item) -> str:
     """Page and tab, as they are read."""
-    page = item.page.replace("_", " ").capitalize()
+    page = NAMES.get(item.page, item.page)
     return " · ".join(part for part in (page, item.tab) if part)
 
 

@@ -475,7 +475,7 @@ class Stored:
 def stored(summary: Summary) -> Stored:
     """Say how much a selection holds, and what cannot be answered with it.
 
-    Shares are of usable votes, as the Overview has them; 100 % means all of them.
+    Shares are of usable votes, as the verdict has them; 100 % means all of them.
     """
     kinds: tuple[tuple[Kind, tuple[RaterCount, ...]], ...] = (
         ("scores", summary.scores),

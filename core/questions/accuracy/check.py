@@ -176,7 +176,7 @@ ACCURACY = Check(
     not_shown="is not shown to be right often enough",
     subject="Accuracy",
     question="Is it right where gold decides?",
-    page="errors",
+    page="confusion",
     limits=Limits(
         "at_least",
         0.70,
@@ -254,7 +254,7 @@ CATEGORY = Check(
     fault="is weak in a category",
     subject="The weakest category",
     question="Is it right in every category?",
-    page="overview",
+    page="verdict",
     limits=Limits(
         "at_least",
         0.60,

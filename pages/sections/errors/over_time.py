@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from core.finding.forest import forest, series
 from core.questions.accuracy.method import PERIOD_ITEMS, by_period, over_time
@@ -21,8 +20,8 @@ def over_time_section(state: PageState) -> None:
         "dated columns", (selection,), lambda: dated_columns(*cached.where(selection))
     )
     if not columns:
+        widgets.not_applicable("no column of the file has dates.")
         return
-    st.subheader("Over time", anchor=False)
     column = columns[0]
     if len(columns) > 1:
         column = widgets.select("Column of dates", columns, start=column, key="time-column")
