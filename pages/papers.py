@@ -42,7 +42,7 @@ ON_SPLITS = {
     labels.confidence_weights,
 }
 
-widgets.title("Papers", "What would the papers' tables and figures show of these votes?")
+widgets.title("papers", "What would the papers' tables and figures show of these votes?")
 
 
 def made(selection: Selection, options: AuditOptions, item: Item, by: str) -> Made:

@@ -12,7 +12,7 @@ from ..errors import AppellateError, InvalidOption, UnknownName
 from ..labels import Vocabulary, vocabulary
 from ..options import described, flag, pairs
 from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
-from .columns import ConfidenceScale
+from .values import ConfidenceScale
 
 CANONICAL = "canonical"
 """The format of a table of votes."""
@@ -61,7 +61,8 @@ class ReadOptions:
         each file has one.
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
-    cluster : column of a table of scores that names the conversation or document of each answer.
+    cluster : column that names the conversation or document of each item; `none`: there is none.
+        None takes a column that is named like one, or the very same texts of several items.
     orders, runs : columns that are one judge's verdicts, of answers shown as they stand and turned,
         or run after run.
     people : columns that hold what a person says each.
@@ -123,8 +124,8 @@ class ReadOptions:
     cluster: str | None = field(
         default=None,
         metadata=flag(
-            "column that says which scores belong together, such as a conversation: the unit of "
-            "every interval",
+            "column that says which items belong together, such as a conversation: the unit of "
+            "every interval; none: every item (default: as the file shows it)",
             metavar="COLUMN",
         ),
     )

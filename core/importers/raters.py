@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..errors import AmbiguousLabels, UnknownName
+from ..errors import AmbiguousLabels
 from ..labels import GRADES, grade_word, normalise, shown
 from ..reading.words import CHANCES, NUMBERED, PASSED, PROMPTS, UNGRADED, meaning, tokens
 from ..schema import SCORES
-from .columns import is_number, label_counts
+from .clusters import with_cluster
+from .columns import label_counts
 from .layouts import (
     DIRECT,
     ask_for_columns,
@@ -20,7 +21,6 @@ from .layouts import (
     judged_alone,
     map_columns,
     mapped,
-    names,
     plain,
     says_who,
 )
@@ -28,6 +28,7 @@ from .options import Plan, Question, ReadOptions
 from .source import stem_of
 from .suggest import LABELS
 from .tables import TextTable
+from .values import is_number
 
 _ALONE = {"score", *NUMBERED, *PASSED}
 """Names of columns of scores that say nobody's."""
@@ -236,17 +237,7 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
     an option names a column that the file has not.
     """
     columns = tuple(table.columns)
-    if options.cluster is not None:
-        named = tuple(pair for pair in options.mapping if pair[0] != "cluster")
-        if options.cluster not in columns:
-            raise UnknownName(
-                "{file}: {option} {value!r}: there is no such column. Columns: {columns}.",
-                option="cluster",
-                file=name,
-                value=options.cluster,
-                columns=names(columns),
-            )
-        options = replace(options, mapping=(*named, ("cluster", options.cluster)))
+    options = with_cluster(options, columns, name)
     verdicts = judged_alone(table, name, options)
     if verdicts is not None:
         # What it is called as a vote, it is called as a score.

@@ -11,10 +11,11 @@ from ..errors import AmbiguousLabels
 from ..labels import WHOLE, shown
 from ..reading.words import meaning, tokens
 from ..schema import VOTES
-from .columns import Codes, Mask, cell_codes, label_counts, order_word, small_codes
+from .columns import Codes, Mask, cell_codes, label_counts, small_codes
 from .layouts import LONGEST, SIDES
 from .options import Plan, Question, ReadOptions
 from .tables import TextTable
+from .values import order_word
 
 SETTINGS = {
     "run": "the number of the repetition",

@@ -13,7 +13,6 @@ import numpy as np
 from ..schema import COLUMN_NAMES, VOTES, Form
 from .checks import TypedRows
 from .columns import (
-    CHOICES,
     SPARED,
     Cells,
     Mask,
@@ -28,11 +27,11 @@ from .columns import (
     is_text,
     map_cells,
     parse_cells,
-    parse_choice,
     unstorable,
 )
 from .options import SCORE_COLUMNS, Plan
 from .tables import TextTable, unguard
+from .values import CHOICES, parse_choice
 
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
 """Columns that keep the blanks around their texts."""

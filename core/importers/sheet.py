@@ -13,12 +13,15 @@ from ..labels import GRADES, NAMES, candidates, decide, grade_word, normalise, s
 from ..labels import vocabulary as vocabulary_named
 from ..reading.words import LABELLED, LABELLED_BY, TIE_WORDS, UNGRADED
 from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
-from .columns import BadCell, Cells, is_number, label_counts, parse_float, text_hash
+from .arrow_tables import read_parquet
+from .columns import Cells, label_counts, text_hash
+from .json_tables import read_records, table_of_records
 from .layouts import plain
 from .options import ReadOptions
 from .raters import whose
 from .source import open_source
-from .tables import TextTable, read_delimited, read_parquet, read_records, table_of_records
+from .tables import TextTable, read_delimited
+from .values import BadCell, is_number, parse_float
 
 ANSWERS: dict[Kind, tuple[str, ...]] = {
     "scores": ("dataset", "item_id", "model"),

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from ..labels import candidates, normalise
 from ..reading.words import TIE_WORDS, meaning, tokens
-from .columns import BadCell, Cells, is_number, order_word, parse_number
+from .columns import Cells
 from .tables import TextTable
+from .values import BadCell, is_number, order_word, parse_number
 
 _LEFT = "a 1 left first one old previous baseline"
 _RIGHT = "b 2 right second two new next candidate"

@@ -10,12 +10,13 @@ import numpy as np
 from ..errors import UnknownName
 from ..labels import GRADES, shown
 from ..reading.words import ANSWERS, IDS, PROMPTS, SYNONYMS, meaning, tokens
-from .columns import Cells, coded_cells, constant_cells, is_number, label_counts, map_cells
+from .columns import Cells, coded_cells, constant_cells, label_counts, map_cells
 from .layouts import DIRECT, plain
 from .options import ReadOptions
 from .raters import Raters, called
 from .source import stem_of
 from .tables import TextTable
+from .values import is_number
 
 RAGAS = {
     "faithfulness",

@@ -18,9 +18,10 @@ from ..finding.wording import count, one_line
 from ..importers import ReadOptions, read
 from ..importers.declared import get
 from ..importers.join import join_labels
+from ..importers.json_tables import Record, read_records
 from ..importers.sheet import NOBODY, readings_of
 from ..importers.source import open_source
-from ..importers.tables import Record, read_delimited, read_records
+from ..importers.tables import read_delimited
 from ..schema import Kind
 from ..store import Store
 from ..store.export import without_labels

@@ -8,12 +8,12 @@ from .record import PROMPTS, place
 _rules = place("BTD", "votes_to_labels", "Rules")
 _forced = place("BTD", "votes_to_labels", "Forced choice")
 _collect = place("BTD", "collect")
-_data = place("BTD", "data")
-_raters = place("BTD", "agreement", "All raters")
+_data = place("BTD", "start")
+_raters = place("BTD", "agreement")
 _grid = place("BTD", "votes_to_labels", "Tasks and judges")
 _votes = place("BTD", "planning", "How many votes")
 _here = place("BTD", "papers")
-_transfer = place("BTD", "planning", "Transfer")
+_transfer = place("BTD", "votes_to_labels", "Transfer")
 _labels_needed = place("BTD", "planning", "How many labels")
 _STATED = (
     "confidence is the token probability where votes have one (collect --confidence logprob), else "
@@ -58,7 +58,7 @@ ITEMS = (
         ("judge", "where", "bias_decided"),
         field="forced_choice",
     ),
-    place("BTD", "planning", "Compare")(
+    place("BTD", "compare", "Settings")(
         "Table 2",
         "share of ties, judge × prompt, with margins",
         labels.tie_rates,
@@ -309,7 +309,7 @@ ITEMS = (
         labels.label_shares,
         ("judge", "source", "A", "tie", "B"),
     ),
-    place("BTD", "planning", "Parameters")(
+    place("BTD", "votes_to_labels", "Parameters")(
         "Table 9",
         "mean and quartiles of β, ν, γ over splits, and the regime",
         labels.parameters,

@@ -6,7 +6,7 @@ from . import confidence
 from .record import PROMPTS, place
 
 _reliability = place("TH", "calibration", "Reliability")
-_near = place("TH", "calibration", "Near-certain votes")
+_near = place("TH", "th_score")
 _collect = place("TH", "collect")
 _juries = place("TH", "juries")
 _SIX = ("accuracy", "ece", "ace", "brier", "mce", "nll")

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..auditing.options import AuditOptions
-from ..auditing.run import anchors_of
 from ..bounds import within_judges
 from ..errors import AppellateError, UnknownName
 from ..finding.evidence import Counted
 from ..finding.wording import one_line
+from ..places import NAMES
+from ..questions.boards.results import anchors_of
 from ..schema import Selection
 from ..stats.estimate import DataFrame
 from ..store import vote_queries as queries
 from ..store.browse import default_gold, summary
-from .asked import Asked, Settings
+from .asked import NOTHING, Asked, Settings
 from .items import BY_NAME, ITEMS
 from .record import PAPERS, Item
 
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 60
 """Rows of a table that a terminal gets; `--csv` has all."""
 NO_TABLE = "It is no table of votes: a model is asked, or a file read, by the command."
+
+
+def sentence(text: str) -> str:
+    """A reason as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,9 +57,10 @@ class Maker:
             return Made(item=item, table=None, lacks=item.lacks or NO_TABLE)
         if item.table not in self._made:
             try:
-                self._made[item.table] = item.table(self.asked), ""
+                found = item.table(self.asked)
+                self._made[item.table] = (found, "") if len(found) else (None, NOTHING)
             except AppellateError as error:
-                self._made[item.table] = None, str(error)
+                self._made[item.table] = None, sentence(str(error))
         table, lacks = self._made[item.table]
         return Made(item=item, table=table, lacks=lacks)
 
@@ -183,7 +190,7 @@ def listed(items: Iterable[Item] = ITEMS) -> str:
 
 def place(item: Item) -> str:
     """Page and tab, as they are read."""
-    page = item.page.replace("_", " ").capitalize()
+    page = NAMES.get(item.page, item.page)
     return " · ".join(part for part in (page, item.tab) if part)
 
 

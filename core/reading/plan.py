@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -62,6 +62,7 @@ class Plan:
     gold: Column | None = None
     item: Column | None = None
     item_why: str = ""
+    version: Column | None = None
     roles: Roles = field(default_factory=Roles)
     sides: dict[str, int | None] = field(default_factory=dict)
     grades: dict[str, float | None] = field(default_factory=dict)
@@ -84,6 +85,11 @@ class Plan:
     def admitted(self) -> bool:
         """Whether the table may be read without asking."""
         return self.form is not None and not self.questions and not self.refusal
+
+    def knows(self, names: Collection[str]) -> bool:
+        """Whether all of some names are columns or constants of its table."""
+        here = {*self.table.columns, *self.table.constants} if self.table is not None else set()
+        return here >= {*names}
 
     def vote(self, cell: str) -> int | None:
         """What a verdict says, where it does not name a model."""
@@ -131,6 +137,8 @@ class Draft:
         self.out = Plan(source=source, table=table, notes=list(table.notes))
         self.alike: frozenset[str] = frozenset()
         """Columns of 0 and 1 whose names say models."""
+        self.turned: set[str] = set()
+        """Verdicts that another column has turned."""
 
     def _refuse(self, why: str) -> Plan:
         self.out.refusal = why

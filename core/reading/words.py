@@ -111,6 +111,9 @@ WHAT = {
 }
 """What a column holds."""
 
+ANYBODYS = _set("label labels annotation annotations")
+"""Names of what anybody may have given."""
+
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
 """Names of models, which in the name of a column name a judge."""
 JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
@@ -126,8 +129,9 @@ ORDERS = {
     word: place
     for place, words in enumerate(
         (
-            "ab original normal forward first 1 orig unswapped direct order1 noswap false 0 left",
-            "ba swapped reversed reverse flipped backward second 2 swap inverted inverse true "
+            "ab original normal forward fwd first 1 orig unswapped direct order1 noswap false 0 "
+            "left",
+            "ba swapped reversed reverse rev flipped backward second 2 swap inverted inverse true "
             "right",
         )
     )
@@ -135,8 +139,8 @@ ORDERS = {
 }
 """Words of the two orders in which two answers are shown: 0 as they stand, 1 turned."""
 CLEAR_ORDERS = _set(
-    "ab ba original swapped normal reversed forward backward orig swap unswapped flipped reverse "
-    "noswap"
+    "ab ba original swapped normal reversed forward fwd rev backward orig swap unswapped flipped "
+    "reverse noswap"
 )
 """Those that mean nothing else in the name of a column."""
 SUCCESS = _set(

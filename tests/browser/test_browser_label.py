@@ -143,7 +143,7 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         said = visitor.page.locator(".st-key-label-live").get_by_text(f"{JUDGES[0]}: ")
         said.first.wait_for()
         assert visitor.page.locator(".st-key-label-live").get_by_text("against").count()
-        visitor.page.get_by_role("button", name="To the Overview").click()
+        visitor.page.get_by_role("button", name="To the verdict").click()
         visitor.arrive("Overview")
     stop_app(server)
     with Store.open(store_path) as store:
@@ -212,7 +212,7 @@ def test_browser_refuses_a_press_on_a_card_that_is_no_more_in_words(chromium, st
         with visiting(chromium, url, **DESK) as visitor, visiting(chromium, url, **DESK) as other:
             visitor.open("/label?person=ann")
             label_until(visitor, 2, visitor.page.keyboard.press)
-            other.open("/data")
+            other.open("/start")
             other.page.locator(".st-key-rename-box button").first.click()
             name = other.page.locator(".st-key-new-name input")
             name.fill("renamed")

@@ -14,9 +14,10 @@ from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, Question, ReadOptions, inspect
 from core.importers.by_plan import answered
-from core.importers.columns import SCALE_MEANINGS, cut
+from core.importers.columns import cut
 from core.importers.layouts import DIRECT, SHAPES
 from core.importers.options import SCORE_COLUMNS
+from core.importers.values import SCALE_MEANINGS
 from core.labels import NAMES, VOCABULARIES, Vocabulary, normalise
 from core.reading.words import TIE_WORDS
 from core.schema import COLUMNS, RANKINGS, SCORES, VOTES

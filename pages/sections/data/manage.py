@@ -116,17 +116,17 @@ def pages_about(name: str) -> dict[str, str]:
     found = next((each for each in cached.datasets() if each.name == name), None)
     pages: dict[str, str] = {}
     if found is None or found.votes or found.scores:
-        pages["the Overview"] = "overview.py"
+        pages["the verdict"] = "verdict.py"
     if found and found.votes:
         judges = cached.summary(Selection(datasets=(name,))).judges
         if any(judge.with_confidence for judge in judges):
-            pages["Calibration"] = "calibration.py"
+            pages["Reliability diagrams"] = "calibration.py"
         elif any(judge.with_position for judge in judges):
             pages["Position bias"] = "position_bias.py"
     if found and found.scores:
         pages["Scores"] = "scores.py"
     if found and found.rankings:
-        pages["Listwise"] = "listwise.py"
+        pages["Listwise consensus"] = "listwise.py"
     return pages
 
 

@@ -50,7 +50,7 @@ def _live(state: PageState) -> None:
             else:
                 _standings(shown)
     if n >= LABELS_BEFORE_RESULTS:
-        widgets.goto("To the Overview", "overview.py", key="label-overview")
+        widgets.goto("To the verdict", "verdict.py", key="label-overview")
 
 
 def _standings(shown: Shown) -> None:
