@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..store import Store
+from ..store.ledger import all_replies, asked_as
 from .job import Job
 from .protocols import stages
 from .registry import start
@@ -38,10 +39,7 @@ def tried(
     """
     with Store.open() as store:
         wait(start(first_of(job, n), store, **terms))
-        rows = store.query(
-            """select item_id, judge, raw, status, vote, body, rationale from replies
-               where task <> 'note' order by item_id, judge, position, run"""
-        ).to_pylist()
+        rows = all_replies(store)
     return [
         Tried(
             item_id=row["item_id"],
@@ -103,12 +101,7 @@ def _versions(
     store: Store, dataset: str, name: str, task: str
 ) -> dict[int, set[tuple[str, str, float]]]:
     """Number of each version of a judge → the models, prompts and temperatures that answered."""
-    rows = store.query(
-        """select distinct judge, model, prompt_hash, temperature from replies
-           where dataset = $dataset and task = $task and status <> 'error'
-             and (judge = $name or starts_with(judge, $name || '@v'))""",
-        {"dataset": dataset, "name": name, "task": task},
-    ).to_pylist()
+    rows = asked_as(store, dataset, name, task)
     versions: dict[int, set[tuple[str, str, float]]] = {}
     for row in rows:
         matched = VERSION.fullmatch(row["judge"])
