@@ -43,6 +43,7 @@ from ..questions.planning.grid import ALL_TASKS, Grid, given_in_cells, task_grid
 from ..questions.scores.audit import audit_scores
 from ..records import PairScores, Panel
 from ..schema import Selection
+from ..store import parts
 from ..store import vote_queries as queries
 from ..store.browse import Summary, default_gold, summary
 from ..store.cells import CELLS
@@ -85,8 +86,13 @@ def audit(
         gold = selection.gold or default_gold(moment, selection)
         selection = replace(selection, gold=gold)
         about = summary(moment, selection)
+        judged = {rater.name for rater in about.judges}
+        judged |= {rater.name for rater in (*about.scores, *about.rankings)}
+        notes += parts.notes(moment, judged)
         if not about.judges and (about.scores or about.rankings):
-            return _without_votes(moment, selection, options, about, readings, reading_options)
+            return _without_votes(
+                moment, selection, options, about, readings, reading_options, notes
+            )
         counted_judges = ((each.name, each.rater_type == "human", each.n) for each in about.judges)
         others = ((each.name, each.n) for each in (*about.scores, *about.rankings))
         within, too_many = within_judges(selection, counted_judges, others=others)
@@ -310,9 +316,9 @@ def _without_votes(
     about: Summary,
     readings: Sequence[ImportResult],
     reading_options: ReadOptions | None,
+    notes: list[str],
 ) -> Audit:
-    """The audit of a selection without votes."""
-    notes = _notes_on_readings(readings)
+    """The audit of a selection without votes; `notes` take what could not be computed."""
     counted = Counted(lambda query, **given: query(moment, selection, **given), about, options)
     scores = (
         audit_scores(moment, selection, options, counted.rows_read, notes) if about.scores else ()
