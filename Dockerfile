@@ -22,7 +22,7 @@ COPY core /opt/appellate/core
 COPY pages /opt/appellate/pages
 COPY app.py /opt/appellate/app.py
 COPY .streamlit/config.toml /opt/appellate/.streamlit/config.toml
-COPY data/README.md data/example_first_shown.csv data/example_overconfident.csv data/demo_votes.csv.gz data/demo_answers.csv.gz data/demo_scores.csv.gz data/demo_rankings.csv.gz /opt/appellate/data/
+COPY data/README.md data/example_first_shown.csv data/example_overconfident.csv data/demo_votes.csv.gz data/demo_fuser.csv.gz data/demo_answers.csv.gz data/demo_scores.csv.gz data/demo_rankings.csv.gz /opt/appellate/data/
 RUN python -m compileall -q /opt/appellate
 
 USER appellate

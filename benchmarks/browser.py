@@ -31,22 +31,22 @@ from core.store import Store
 
 WHAT = "**key press to new figure, {} page**"
 SLIDERS = {
-    "Calibration": ("calibration", "Bins"),
-    "Votes to labels": ("votes_to_labels", "Calibration share"),
+    "Reliability diagrams": ("calibration", "Bins"),
+    "Calibrated aggregation": ("votes_to_labels", "Calibration share"),
 }
 """Page → its path, and a slider that changes its figures."""
 GOAL_RATIO = 1.5
 COLD_RATIO = 2.0
 PAGES = {
-    "Overview": "",
-    "Calibration": "calibration",
-    "Errors": "errors",
+    "Verdict": "",
+    "Reliability diagrams": "calibration",
+    "Confusion matrices": "confusion",
     "Position bias": "position_bias",
     "Agreement": "agreement",
-    "Votes to labels": "votes_to_labels",
+    "Calibrated aggregation": "votes_to_labels",
     "Juries": "juries",
-    "Planning": "planning",
-    "Leaderboard": "leaderboard",
+    "How many votes": "planning",
+    "Anchor-swap leaderboard": "leaderboard",
 }
 OTHER_PAGE = "collect"
 PAIRED = "many votes beside few"

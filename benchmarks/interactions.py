@@ -123,7 +123,7 @@ def link(titles: tuple[str, str]) -> Act:
 CAREFUL, DECISIVE = "sim-judge-careful", "sim-judge-decisive"
 INTERACTIONS = (
     Interaction(what="bins, Calibration", path="calibration", act=slider("Bins")),
-    Interaction(what="ε, Calibration", path="calibration?tab=Near-certain+votes", act=slider("ε")),
+    Interaction(what="ε, Calibration", path="th_score", act=slider("ε")),
     Interaction(what="category, Overview", path="", act=box("Category", ("Math", "Safety"))),
     Interaction(what="judge, Overview", path="", act=box("Judge", (CAREFUL, DECISIVE))),
     Interaction(what="BTD α, Votes to labels", path="votes_to_labels", act=slider("α")),

@@ -3,17 +3,24 @@
 TRUTH.json says of each file's name what it holds: `form`, numbers of `judges`, `people`, `items`,
 `orders`, `gold`, and whatever of `FACTS` is stated. A file is *right* where every stated fact is,
 *asked* where one question is put, *refused* where it is not read, and else *wrong in silence*.
+
+With `--commands` first, `doctor`, `audit` and `import` are run on each file, too, and a line says
+where they do not end as reading it in Python does.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from core.__main__ import main as command
 from core.errors import AmbiguousLabels, AppellateError
 from core.importers import read
 from core.schema import ImportResult
@@ -105,8 +112,32 @@ def outcome(name: str, data: bytes, truth: dict[str, Any]) -> tuple[str, str]:
     return ("wrong in silence", "; ".join(faults)) if faults else ("right", "")
 
 
+def exits(path: Path) -> dict[str, int]:
+    """Exit code of each command on a file; 2 for Python where it raises."""
+    with TemporaryDirectory() as folder:
+        store = str(Path(folder) / "store.duckdb")
+        runs = {
+            "doctor": ["doctor", str(path)],
+            "audit": ["audit", str(path), "--splits", "0"],
+            "import": ["import", str(path), "--store", store],
+        }
+        codes: dict[str, int] = {}
+        for name, words in runs.items():
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                codes[name] = command(words)
+    try:
+        read([(path.name, path)])
+        codes["Python"] = 0
+    except AppellateError:
+        codes["Python"] = 2
+    return codes
+
+
 def main(arguments: list[str]) -> int:
     """Print how each file is read, and the sums."""
+    commands = arguments[:1] == ["--commands"]
+    arguments = arguments[commands:]
+    apart = 0
     truths: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     sums: Counter[str] = Counter()
     for folder in map(Path, arguments[1:]):
@@ -115,9 +146,16 @@ def main(arguments: list[str]) -> int:
                 continue
             found, said = outcome(path.name, path.read_bytes(), truths[path.name])
             sums[found] += 1
+            if commands and len(set((codes := exits(path)).values())) > 1:
+                apart += 1
+                print(
+                    f"{path.name}: " + ", ".join(f"{name} {code}" for name, code in codes.items())
+                )
             if found != "right":
                 print(f"{found:16} {path.name}: {said[:220]}")
     print(f"{sums.total()} files: " + ", ".join(f"{n} {found}" for found, n in sums.most_common()))
+    if commands:
+        print(f"{apart} files that the commands do not end alike on")
     return 0
 
 

@@ -279,7 +279,10 @@ def _label_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", type=int, default=200, help="items on the sheet (200)")
     parser.add_argument(
-        "--labels-from", metavar="SHEET", help="a filled sheet, whose labels go to --store"
+        "--labels-from",
+        nargs="+",
+        metavar="SHEET",
+        help="filled sheets, whose labels go to --store",
     )
     parser.add_argument("--seed", type=int, help="of the order (drawn)")
     _add_reading_options(parser)
@@ -303,7 +306,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
     parser.add_argument(
         "--what",
-        choices=("votes", "answers", "scores", "rankings"),
+        choices=("votes", "fuser", "answers", "scores", "rankings"),
         default="votes",
         help="kind of judgement (votes); answers are judged singly, with people's labels",
     )
@@ -377,7 +380,10 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--labels-from", metavar="SHEET", help="a file of people's labels of the same answers"
+        "--labels-from",
+        nargs="+",
+        metavar="SHEET",
+        help="files of people's labels of the same answers",
     )
     parser.add_argument(
         "--key",

@@ -13,6 +13,7 @@ APP = ("streamlit", "pandas", "plotly")
 """Packages that the dashboard needs."""
 EXTRA_OF = {
     **dict.fromkeys(APP, "app"),
+    "markdown_it": "app",
     "python_calamine": "app",
     "plotly": "report",
     **dict.fromkeys(COLLECT, "collect"),

@@ -10,45 +10,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .errors import AmbiguousLabels, UnknownName
+from .reading import words
+from .reading.words import LABELS, LETTER_GRADES, SAID_OF_ONE, TIE_WORDS, UNGRADED
 
-TIE_WORDS = frozenset(
-    {"tie", "ties", "tied", "same", "draw", "equal", "both", "neither"}
-    | {"tie (bothbad)", "bothbad", "both bad", "both_bad"}
-    | {"tie (bothgood)", "bothgood", "both good", "both_good"}
-    | {"unentschieden", "gleich", "gleich gut", "gleich schlecht", "gleichstand", "beide", "keine"}
-)
-"""Words that mean a tie in every vocabulary, of English and of German spreadsheets."""
-
-
-ALONE = {
-    **dict.fromkeys(("pass", "passed", "yes", "correct", "true", "1"), 1),
-    **dict.fromkeys(("fail", "failed", "no", "incorrect", "false", "0"), 0),
-}
-"""Labels of single answers, as `normalise` returns them → 1 for a good one. Votes have some of them
-too.
-"""
-
+ALONE = SAID_OF_ONE
 GRADES = {
-    label: value
-    for value, labels in {
-        1.0: "pass passed yes y correct right true good up thumbs_up 👍 ✓ ✔ c ja richtig bestanden",
-        0.5: "partial partially partly partially_correct partly_correct partial_pass p",
-        0.0: "fail failed no n incorrect wrong false bad down thumbs_down 👎 ✗ ✘ i nein falsch "
-        "nicht_bestanden",
-    }.items()
-    for label in labels.split()
-}
+    word: value for word, value in words.GRADES.items() if word not in UNGRADED
+} | LETTER_GRADES
 """Words for an answer judged alone, with `_` for blanks and hyphens → its score; `partial` lies
-between. C, P, I and N are Inspect's: correct, partial, incorrect, and no answer, which is none that
-is right.
-"""
-UNGRADED = {
-    **dict.fromkeys(("n/a", "na", "not_applicable", "none", "null", "-"), "unparsed"),
-    **dict.fromkeys(("unsure", "unknown", "undecided", "not_graded", "skipped"), "unparsed"),
-    **dict.fromkeys(("refused", "refusal", "refuses"), "refused"),
-    "error": "error",
-}
-"""Words that stand where a score would → the status of such a row: it is not graded, and no fail.
+between.
 """
 
 
@@ -78,18 +48,6 @@ class Vocabulary:
         return 0 if text in TIE_WORDS else self.labels.get(text)
 
 
-_SIDES = {
-    f"{noun}_{side}": vote
-    for noun in ("model", "response", "text", "chosen")
-    for side, vote in {"a": 1, "b": -1, "1": 1, "2": -1}.items()
-} | {"model a": 1, "model b": -1}
-_LETTERS = {"c": 0} | {
-    f"{noun} {letter} {better}".strip(): vote
-    for noun in ("", "assistant", "response", "answer", "option", "output", "antwort")
-    for letter, vote in (("a", 1), ("b", -1))
-    for better in ("", "better", "is better", "wins", "besser", "ist besser", "gewinnt")
-}
-
 CANONICAL = "1/0/-1"
 ZERO_FIRST = "0/1/2"
 NAMES = "names"
@@ -100,64 +58,55 @@ VOCABULARIES = {
         Vocabulary(
             CANONICAL,
             "1 model_a is better, 0 tie, -1 model_b is better (the canonical form)",
-            {"1": 1, "0": 0, "-1": -1},
+            LABELS[CANONICAL],
             "model",
         ),
         Vocabulary(
             "1/2/0",
             "1 the first is better, 2 the second is better, 0 tie",
-            {"1": 1, "2": -1, "0": 0},
+            LABELS["1/2/0"],
             "either",
         ),
         Vocabulary(
             ZERO_FIRST,
             "0 the first is better, 1 the second is better, 2 tie",
-            {"0": 1, "1": -1, "2": 0},
+            LABELS[ZERO_FIRST],
             "either",
         ),
+        Vocabulary("1/0", "1 A is better, 0 B is better, no ties", LABELS["1/0"], "either"),
+        Vocabulary("0/1", "0 A is better, 1 B is better, no ties", LABELS["0/1"], "either"),
         Vocabulary(
-            "1/0",
-            "1 A is better, 0 B is better, no ties",
-            {"1": 1, "0": -1, "true": 1, "false": -1},
-            "either",
+            "A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", LABELS["A/B"], "either"
         ),
-        Vocabulary(
-            "0/1",
-            "0 A is better, 1 B is better, no ties",
-            {"0": 1, "1": -1, "false": 1, "true": -1},
-            "either",
-        ),
-        Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _LETTERS, "either"),
         Vocabulary(
             "A>B",
             "A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]; A++, A+, B+, B++",
-            {"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1}
-            | {"a++": 1, "a+": 1, "b+": -1, "b++": -1},
+            LABELS["A>B"],
             "either",
         ),
         Vocabulary(
             "model_a/model_b",
             "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie "
             "(bothbad)",
-            _SIDES,
+            LABELS["model_a/model_b"],
             "model",
         ),
         Vocabulary(
             "win/lose",
             "win: model_a is better; lose: model_b is better; tie or draw",
-            {"win": 1, "wins": 1, "won": 1, "lose": -1, "loss": -1, "loses": -1, "lost": -1},
+            LABELS["win/lose"],
             "model",
         ),
         Vocabulary(
             "first/second",
             "first or second, of the two as they were shown; tie",
-            {"first": 1, "second": -1, "erste": 1, "zweite": -1},
+            LABELS["first/second"],
             "slot",
         ),
         Vocabulary(
             "left/right",
             "left or right, of the two as they were shown; tie",
-            {"left": 1, "right": -1, "links": 1, "rechts": -1},
+            LABELS["left/right"],
             "slot",
         ),
         Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),

@@ -36,7 +36,7 @@ it.
 PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
 SIDES = {"a": 1, "b": -1}
 
-LabelsDrawn = Literal["seen", "random", "verdicts", "classes"]
+LabelsDrawn = Literal["seen", "random", "verdicts", "classes", "disagreements"]
 """How labelled answers were drawn, as somebody says; `seen`: as the table shows it."""
 CorrectnessRule = Literal["single", "both_orders"]
 ConfidenceSource = Literal["stated", "share"]
@@ -92,6 +92,11 @@ COLUMNS = (
     Column(name="prompt_hash", kind="text", meaning="hash of the judging prompt"),
     Column(name="temperature", kind="float", meaning="sampling temperature"),
     Column(name="cost", kind="float", meaning="cost of the call"),
+    Column(
+        name="cluster",
+        kind="text",
+        meaning="conversation or document that the item is part of: what intervals count",
+    ),
 )
 """The canonical columns in order. Any other column of a file is kept as text, in `extra`."""
 
@@ -166,11 +171,7 @@ SCORES = Form(
         Column(name="scale_low", kind="float", meaning="lowest score of the metric's scale"),
         Column(name="scale_high", kind="float", meaning="highest score of the metric's scale"),
         Column(name="lower_is_better", kind="int", meaning="1 if less is better, else 0"),
-        Column(
-            name="cluster",
-            kind="text",
-            meaning="conversation or document that the item is part of: what intervals count",
-        ),
+        _SHARED["cluster"],
         *_ANSWERED[:4],
         Column(name="length", kind="int", meaning="length of the response"),
         _ANSWERED[4],

@@ -1,4 +1,4 @@
-"""Does it agree with itself, with others, with people; and which of two is better?"""
+"""Does it agree with itself, with others, with people?"""
 
 from functools import partial
 
@@ -8,7 +8,6 @@ from core.questions.agreement.check import ICC_STRONG
 from core.questions.agreement.results import alternative_of
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
-from pages.sections.agreement.pair import pair_section
 from pages.shared import alternative, cards, evidence, parts, widgets
 from pages.shared.limits import current_options
 
@@ -53,5 +52,5 @@ print(ratings and icc(ratings).icc_3_k)"""
     )
 
 
-widgets.title("Agreement", "Does it agree with itself, with others, with people?")
-parts.body(lambda: widgets.tabs({"All raters": everybody, "Two judges": pair_section}))
+widgets.title("agreement", "Does it agree with itself, with others, with people?")
+parts.body(everybody)

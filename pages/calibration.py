@@ -6,12 +6,12 @@ from core.errors import NoUsableVotes
 from core.questions.confidence.words import several_kinds
 from pages.sections.calibration.controls import confidence_results, read_controls, subject, worst
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
-from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
+from pages.sections.calibration.threshold import threshold_tab, without_confidence
 from pages.shared import parts, widgets
 
-TABS = ("Reliability", "Near-certain votes", "Threshold", "Recalibration")
+TABS = ("Reliability", "Threshold", "Recalibration")
 
-widgets.title("Calibration", "Is its confidence worth anything?")
+widgets.title("calibration", "Is its confidence worth anything?")
 
 
 def page() -> None:
@@ -21,14 +21,12 @@ def page() -> None:
     except NoUsableVotes as error:
         without_confidence(str(error))
         return
-    reliability, near_certain, threshold, recalibration = widgets.tab_bar(TABS)
+    reliability, threshold, recalibration = widgets.tab_bar(TABS)
     with reliability:
         if reliability.open:
             reliability_tab(state)
     # The other tabs have controls of their own, which keep their place in the URL while the tab is
     # closed.
-    with near_certain:
-        near_certain_tab(state, near_certain)
     with threshold:
         threshold_tab(state, threshold)
     with recalibration:

@@ -6,7 +6,7 @@ from core.extras import COLLECT, require
 from pages.shared import people, widgets
 
 people.only_editors()
-widgets.title("Collect", "Which model shall judge what, and what will it take?")
+widgets.title("collect", "Which model shall judge what, and what will it take?")
 with widgets.errors():
     require(*COLLECT, purpose="Collecting votes")
     # They import what the extra brings.

@@ -13,7 +13,7 @@ KINDS = {
     "none": "Members state no confidence and vote once, so only heads and pooled votes count.",
 }
 
-widgets.title("Juries", "Is a jury better than its best judge?")
+widgets.title("juries", "Is a jury better than its best judge?")
 head = st.container()
 state = read_controls()
 jury, found = cached.computed("jury", state.key, lambda: judged(state))

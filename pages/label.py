@@ -6,7 +6,7 @@ from pages.sections.label import desk, live
 from pages.sections.label.controls import read_controls
 from pages.shared import people, widgets
 
-widgets.title("Label", "Which is better? Your labels decide whether the judges can be trusted.")
+widgets.title("label", "Which is better? Your labels decide whether the judges can be trusted.")
 with widgets.errors():
     if people.visitor() != "editor":
         st.text("You may read here; somebody who may change what is stored has to label.")

@@ -8,14 +8,13 @@ from core.errors import NoUsableVotes
 from core.questions.boards.words import answer, board_answer, circle_of
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
-from pages.sections.leaderboard.debiased import debiased_tab
 from pages.sections.leaderboard.judges import judges_tab
 from pages.sections.leaderboard.others import outside_tab, ratings_tab
 from pages.sections.leaderboard.prompts import prompts_tab, tasks_tab
 from pages.sections.leaderboard.scores import only_scores, scores_tab
 from pages.shared import widgets
 
-widgets.title("Leaderboard", "Which model is better, against which anchor?")
+widgets.title("leaderboard", "Which model is better, against which anchor?")
 if only_scores(widgets.current_selection()):
     st.stop()
 head = st.container()
@@ -44,7 +43,6 @@ widgets.tabs(
         "Judges": lambda: judges_tab(state),
         "Abstention": lambda: prompts_tab(state),
         "Categories": lambda: tasks_tab(state),
-        "Debiased": lambda: debiased_tab(state),
         "Direct scores": lambda: scores_tab(state),
         "Outside board": lambda: outside_tab(state),
     }

@@ -8,7 +8,7 @@ from pages.sections.listwise.controls import improvements, read_controls, sensit
 from pages.sections.listwise.orders import consensus_tab, judges_tab, orders_tab, slots_tab
 from pages.shared import widgets
 
-widgets.title("Listwise", "Does the order of candidates decide?")
+widgets.title("listwise", "Does the order of candidates decide?")
 head = st.container()
 state = read_controls()
 found, sensitive = improvements(state), sensitivities(state)

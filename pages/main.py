@@ -12,6 +12,7 @@ from core.auditing.overall import SIGNS
 from core.bounds import MOST_WAITED_FOR, within_judges
 from core.errors import NoUsableVotes
 from core.finding.figure import COLOURS
+from core.places import LAB, MOVED, NAMES, PLACES, now
 from core.schema import Selection
 from core.store import DatasetInfo
 from pages.shared import (
@@ -26,34 +27,33 @@ from pages.shared import (
     widgets,
 )
 
-SECTIONS = {
-    "": ("overview.py", "data.py", "label.py", "collect.py"),
-    "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py", "scores.py"),
-    "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py", "papers.py"),
-    "Models": ("leaderboard.py",),
-}
 # Pages of people who may change what is stored.
-EDITORS = ("collect.py", "label.py")
+EDITORS = ("collect", "label")
 # Pages on which nothing tells of judges.
 BLIND = ("label",)
 ADDRESSED = "data set is in the address"
 CHANGED = "data set that changed meanwhile"
 ICONS = {
-    "overview.py": "verified",
-    "data.py": "database",
-    "collect.py": "call_made",
-    "label.py": "ballot",
-    "calibration.py": "tune",
-    "errors.py": "error",
-    "position_bias.py": "swap_horiz",
-    "agreement.py": "handshake",
-    "scores.py": "grading",
-    "votes_to_labels.py": "how_to_vote",
-    "juries.py": "groups",
-    "listwise.py": "format_list_numbered",
-    "planning.py": "event_note",
-    "papers.py": "article",
-    "leaderboard.py": "leaderboard",
+    "start": "database",
+    "verdict": "verified",
+    "examples": "error",
+    "improve": "trending_up",
+    "compare": "compare_arrows",
+    "label": "ballot",
+    "collect": "call_made",
+    "calibration": "tune",
+    "th_score": "target",
+    "position_bias": "swap_horiz",
+    "leaning": "balance",
+    "confusion": "grid_on",
+    "scores": "grading",
+    "votes_to_labels": "how_to_vote",
+    "leaderboard": "leaderboard",
+    "juries": "groups",
+    "listwise": "format_list_numbered",
+    "agreement": "handshake",
+    "planning": "event_note",
+    "papers": "article",
 }
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
 ABSENT = "data set that is not here"
@@ -119,20 +119,41 @@ def theme_colours() -> str:
 
 
 def navigation(role: people.Role) -> dict[str, list[st.Page]]:
-    """The pages in the order in which their questions arise, as far as a visitor may use them."""
-    return {
-        section: [
+    """The places, then the methods by the papers' names, as far as a visitor may use them; what had
+    another address leads on.
+    """
+    shown = {
+        group: [
             st.Page(
-                name,
-                title=name.removesuffix(".py").replace("_", " ").capitalize(),
-                icon=f":material/{ICONS[name]}:",
-                default=name == "overview.py",
+                f"{address}.py",
+                title=name,
+                icon=f":material/{ICONS[address]}:",
+                default=address == "verdict",
             )
-            for name in names
-            if role == "editor" or name not in EDITORS
+            for address, name in names.items()
+            if role == "editor" or address not in EDITORS
         ]
-        for section, names in SECTIONS.items()
+        for group, names in (("", PLACES), ("Lab", LAB))
     }
+    hidden = [
+        st.Page(_nothing, title=NAMES[now(old)[0]], url_path=old, visibility="hidden")
+        for old, tab in MOVED
+        if old not in NAMES and not tab
+    ]
+    return shown | {"Before": hidden}
+
+
+def _nothing() -> None:
+    """A page that has moved."""
+
+
+def moved(page: st.Page) -> None:
+    """Lead on to where the page, or its tab, is now."""
+    tab = st.query_params.get(widgets.TAB, "")
+    address, new_tab = now(page.url_path or "verdict", tab)
+    if address != (page.url_path or "verdict"):
+        widgets.open_page(f"{address}.py", {widgets.TAB: new_tab})
+        st.rerun()
 
 
 def newest() -> str | None:
@@ -344,6 +365,9 @@ with usable.or_said(page.title), parts.anew_if_changed():
         for name, value in st.session_state.pop(widgets.OPENED, {}).items():
             if name == widgets.JUDGE:
                 widgets.choose_judge(value)
+            elif name == widgets.TAB:
+                if value:
+                    st.query_params[widgets.TAB] = value
             else:
                 st.session_state[name] = value
         here = [dataset.name for dataset in cached.datasets()]
@@ -372,6 +396,7 @@ with usable.or_said(page.title), parts.anew_if_changed():
             say_which_judges_are_absent(judges, selection.judges)
         if left_out is not None:
             st.text(left_out)
+        moved(page)
         if here or page.url_path in start.FILLS:
             page.run()
         else:

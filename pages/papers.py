@@ -6,18 +6,43 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.auditing.options import AuditOptions
+from core.papers import boards, labels, lists
 from core.papers.asked import Asked, Settings
 from core.papers.figure import figure
 from core.papers.items import ITEMS
 from core.papers.made import Made, Maker, place
+from core.papers.planted import PLANTED
 from core.papers.record import PAPERS, Item
 from core.schema import Selection
 from pages.shared import cached, evidence, limits, numbers, parts, widgets
 
 # The column of tasks, and random splits where rules are compared; the command has 100.
-BY, SPLITS = "category", 20
+BY, SPLITS = "category", (5, 20, 50, 100)
+BY_COLUMN = {
+    labels.tie_rates,
+    labels.grid,
+    labels.gains,
+    labels.parameters,
+    labels.transfers,
+    labels.transfer_foreseen,
+    boards.by_task,
+    boards.between,
+    boards.kappas,
+    lists.pairwise_sources,
+}
+ON_SPLITS = {
+    labels.rules,
+    labels.grid,
+    labels.gains,
+    labels.parameters,
+    labels.transfers,
+    labels.transfer_foreseen,
+    labels.forced,
+    labels.order_balances,
+    labels.confidence_weights,
+}
 
-widgets.title("Papers", "What would the papers' tables and figures show of these votes?")
+widgets.title("papers", "What would the papers' tables and figures show of these votes?")
 
 
 def made(selection: Selection, options: AuditOptions, item: Item, by: str) -> Made:
@@ -53,13 +78,25 @@ def page() -> None:
     )
     item = next(item for item in items if item.number == chosen)
     selection = widgets.current_selection()
-    options = limits_with_splits()
+    by, options = BY, limits.current_options()
+    with st.container(horizontal=True):
+        if item.table in BY_COLUMN:
+            columns = cached.filter_columns(Selection(datasets=selection.datasets))
+            by = widgets.select(
+                "Tasks or prompts by", [*dict.fromkeys((BY, *columns))], start=BY, key="paper-by"
+            )
+        splits = 20
+        if item.table in ON_SPLITS:
+            splits = widgets.select("Random splits", SPLITS, start=20, key="paper-splits")
+        options = replace(options, splits=splits)
     st.subheader(f"{item.name}: {item.shows}", anchor=False)
     if item.ours:
         st.text(f"Ours: {item.ours}.")
+    if item.name in PLANTED and widgets.simulated():
+        st.text(f"Planted in the demo: {PLANTED[item.name]}.")
     if item.page and item.page != "papers":
         st.markdown(f"[{place(item)}]({address(item)})")
-    found = made(selection, options, item, BY)
+    found = made(selection, options, item, by)
     if found.table is None:
         if item.command:
             st.code(f"appellate {item.told}", language="bash")
@@ -84,11 +121,6 @@ def line(item: Item) -> str:
     if item.page and item.page != "papers":
         told += f" · [{place(item)}]({address(item)})"
     return told + (f" · lacks {item.lacks}" if item.lacks else "")
-
-
-def limits_with_splits() -> AuditOptions:
-    """The visitor's options, with splits."""
-    return replace(limits.current_options(), splits=SPLITS)
 
 
 parts.body(page)

@@ -6,7 +6,7 @@ from pages.sections.position_bias import order
 from pages.sections.position_bias.corrected import corrected_tab
 from pages.shared import parts, widgets
 
-widgets.title("Position bias", "Does order decide?")
+widgets.title("position_bias", "Does order decide?")
 
 
 def page() -> None:
@@ -22,8 +22,6 @@ def page() -> None:
             order.order_section(state)
             order.change_section(state)
             order.balance_section(state)
-            order.length_section(state)
-            order.robustness_section(state)
             widgets.copy_as_python(
                 f"""bias = position_bias(queries.positions(store, selection)[{state.judge!r}])
 print(bias.flip_rate, bias.pairs)

@@ -15,13 +15,13 @@ TABS = {
     "Recalibrate": steadiness.recalibrate_tab,
 }
 
-widgets.title("Scores", "Does it score single answers as people do?")
+widgets.title("scores", "Does it score single answers as people do?")
 with widgets.errors():
     state = read_controls()
     if state is None:
         widgets.not_applicable(
             "this selection has no judge of single answers. Load a table of item_id, score (or "
-            "passed) and what people said of the same answers (Data page)."
+            "passed) and what people said of the same answers (Start)."
         )
     else:
         agreement.answer(state)

@@ -40,7 +40,7 @@ settings.load_profile(PROFILE)
 
 DEMO = [
     REPOSITORY / "data" / f"demo_{kind}.csv.gz"
-    for kind in ("votes", "answers", "scores", "rankings")
+    for kind in ("votes", "fuser", "answers", "scores", "rankings")
 ]
 
 
@@ -225,12 +225,12 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo_votes() -> "Iterator[Store]":
-    """A store with the demo's votes alone, for what reads them."""
+    """A store with the demo's votes and its fuser alone, for what reads them."""
     from core.importers import read
     from core.store import Store
 
     with Store.open() as store:
-        for reading in read([(DEMO[0].name, DEMO[0])]):
+        for reading in read([(file.name, file) for file in DEMO[:2]]):
             store.load(reading)
         yield store
 

@@ -1,4 +1,4 @@
-"""Figures of the Overview: the evidence strip, the trust map of many judges, and the check
+"""Figures of the verdict: the evidence strip, the trust map of many judges, and the check
 matrix.
 """
 

@@ -11,14 +11,14 @@ from ..errors import InvalidOption
 from ..options import flag, pair
 from ..questions.confidence.alone import ERRORS
 from ..questions.confidence.results import DEFAULTS as CONFIDENCE
+from ..questions.confidence.th_scores import EPSILON
 from ..questions.labels.btd import DEFAULTS as BTD_DEFAULTS
+from ..questions.labels.evaluation import SPLITS_BY_DEFAULT
 from ..schema import UNNAMED, ConfidenceSource, CorrectnessRule, LabelsDrawn
 from ..stats.intervals import check_level
 from .checks import Rules, limits_with
 
 MOST_SPLITS = 10_000
-TH_EPSILON = 0.10
-"""The ε of [TH] Table 3."""
 
 
 def named_limits(texts: Iterable[str]) -> dict[str, tuple[float, float | None]]:
@@ -120,7 +120,9 @@ class AuditOptions:
     calibration_share: float = field(
         default=0.05, metadata=flag("share of the items used to fit ({default})")
     )
-    splits: int = field(default=100, metadata=flag("random splits; 0 for none ({default})"))
+    splits: int = field(
+        default=SPLITS_BY_DEFAULT, metadata=flag("random splits; 0 for none ({default})")
+    )
     grid: bool = field(
         default=False,
         metadata=flag("every rule by category and judge, with errors and the best of each"),
@@ -207,8 +209,9 @@ class AuditOptions:
     labels_drawn: LabelsDrawn = field(
         default="seen",
         metadata=flag(
-            "how the labelled answers were drawn: at random, so many of each verdict of the judge "
-            "or so many of each class of people; by default as the file shows it"
+            "how the labelled answers were drawn: at random, so many of each verdict of the judge, "
+            "so many of each class of people, or more where judges of pairs differ; by default as "
+            "the file shows it"
         ),
     )
 
@@ -286,7 +289,7 @@ class AuditOptions:
     @property
     def middle_epsilon(self) -> float:
         """The ε where one alone is shown: the middle one of those given."""
-        return self.epsilons[len(self.epsilons) // 2] if self.epsilons else TH_EPSILON
+        return self.epsilons[len(self.epsilons) // 2] if self.epsilons else EPSILON
 
     def family(self, name: str) -> str | None:
         """The family that a judge or model belongs to by the longest beginning of its name.

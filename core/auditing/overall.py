@@ -16,10 +16,11 @@ import numpy as np
 from ..finding.check import CheckResult, Grade
 from ..finding.evidence import Evidence
 from ..finding.wording import NAMED, enumerated, number
-from ..questions.accuracy.check import LEAST_ACCURACY, people_are_reference
+from ..questions.accuracy.check import LEAST_ACCURACY
 from ..questions.accuracy.method import NEARLY_ALWAYS
 from ..questions.accuracy.results import BLIND_RULE
 from ..questions.agreement.results import CREDIT_BY_PEOPLE, PEOPLE_RATE
+from ..questions.reference.results import people_are_reference
 from ..records import BoolArray
 from .checks import BY_NAME, CHECKS
 

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ..finding.check import rater_of
+from ..finding.question import OfFindings
 from ..schema import Selection
 from .options import AuditOptions as AuditOptions
 
 if TYPE_CHECKING:
     from ..finding.check import CheckResult
-    from ..finding.question import Finding, Result
     from ..importers import ReadOptions
-    from ..questions.agreement.kappa import AgreementMatrix
-    from ..questions.boards.anchors import AnchorSwap
-    from ..questions.boards.board_checks import BoardChecks
-    from ..questions.boards.by_anchor import AnchorSummary
-    from ..questions.boards.panels import JudgedBoard
-    from ..questions.boards.standings import OutsideComparison
     from ..questions.change.results import Against, FileSeries
-    from ..questions.juries.jury import Jury
-    from ..questions.labels.btd import BTDFit
-    from ..questions.labels.evaluation import Evaluation
-    from ..questions.labels.forced_prompts import ForcedChoice
     from ..questions.lists.method import Improvements
     from ..questions.lists.orders import OrderSensitivity, OrderSweep
     from ..questions.lists.parts import FlaggedWinner, PartAlone
     from ..questions.lists.slots import SlotCorrected
-    from ..questions.planning.grid import Grid
     from ..questions.reference.second_look import SecondLook
     from ..questions.scores.alone import Alone
     from ..questions.scores.evidence import ScoreEvidence
@@ -39,11 +28,9 @@ if TYPE_CHECKING:
     from ..store.browse import JudgeSummary, Summary
     from .overall import Overall
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JudgeAudit:
+class JudgeAudit(OfFindings):
     """Every result of one judge; None where its votes cannot tell, with the reason in the audit's
     notes.
     """
@@ -51,30 +38,9 @@ class JudgeAudit:
     judge: str
     rater_type: str
     votes: JudgeSummary
-    btd: BTDFit | None
-    splits: Evaluation | None
     checks: tuple[CheckResult, ...]
     overall: Overall
     notes: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()
-
-    def __getitem__(self, result: Result[T]) -> T:
-        """A result of a question."""
-        for finding in self.findings:
-            if result in finding.results:
-                return finding[result]
-        raise KeyError(result.name)
-
-    if not TYPE_CHECKING:  # else no misspelt attribute would be seen
-
-        def __getattr__(self, name: str) -> Any:
-            """A result of a question by its name."""
-            findings = () if name.startswith("_") else object.__getattribute__(self, "findings")
-            for finding in findings:
-                for result, value in finding.results.items():
-                    if result.name == name:
-                        return value
-            raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -157,15 +123,18 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Audit:
-    """All that an audit found. `judges` from the best to the worst, people behind them; `boards` by
-    anchor, which `anchors` sums up; `scores` of judges of single answers, one for each metric;
-    `rankings` of judges of lists; `grid` of rules by task and judge, `forced` choice against ties
-    allowed, `jury`, `board_checks` and `outside`, a published board beside the first one, if they
-    were asked for; `notes` say what could not be computed and why; `against` what moved since
-    another audit, `series` over older files, and `comparisons` of versions of judges, if that was
-    asked for; `gates` are those of a build that were tested; `second_looks` what a second look at
-    disagreements says, where there was one. `checks` and `overall` are those of votes.
+class Audit(OfFindings):
+    """All that an audit found. `judges` from the best to the worst, people behind them; `scores` of
+    judges of single answers, one for each metric; `rankings` of judges of lists; `checks` and
+    `overall` are those of votes; `notes` say what could not be computed and why; `against` what
+    moved since another audit, `series` over older files, and `comparisons` of versions of judges,
+    if that was asked for; `gates` are those of a build that were tested; `second_looks` what a
+    second look at disagreements says, where there was one.
+
+    `findings` are of all raters together: their results are attributes too. `agreement` of every
+    two; `boards` by anchor, which `anchors` sums up, and `anchor_swap`; if they were asked for
+    `grid` of rules by task and judge, `forced` choice against ties allowed, `jury`, `board_checks`,
+    and `outside`, a published board beside the first one.
     """
 
     selection: Selection
@@ -174,9 +143,6 @@ class Audit:
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]
-    agreement: AgreementMatrix
-    boards: dict[str, tuple[JudgedBoard, ...]]
-    anchor_swap: AnchorSwap | None
     checks: tuple[CheckResult, ...]
     overall: dict[str, Overall]
     notes: tuple[str, ...]
@@ -184,12 +150,6 @@ class Audit:
     series: FileSeries | None = None
     scores: tuple[ScoreAudit, ...] = ()
     rankings: tuple[ListwiseAudit, ...] = ()
-    grid: Grid | None = None
-    forced: ForcedChoice | None = None
-    anchors: AnchorSummary | None = None
-    jury: Jury | None = None
-    board_checks: BoardChecks | None = None
-    outside: OutsideComparison | None = None
     gates: tuple[GateResult, ...] = ()
     second_looks: tuple[SecondLook, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -210,13 +170,11 @@ class Audit:
         return self.without_people or self.judges
 
 
-def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
-    """One note per reason, with the judges that it concerns; `options` name the anchors that were
-    used.
-    """
+def unknown_of_judges(judges: Sequence[JudgeAudit]) -> list[str]:
+    """One note per reason, with the judges that it concerns."""
     names: dict[str, list[str]] = {}
     for judge in judges:
-        for what, why in _unknown(judge, options).items():
+        for what, why in _unknown(judge).items():
             names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
     every = len(judges) if len(judges) > 1 else 0
     return [
@@ -225,7 +183,7 @@ def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> li
     ]
 
 
-def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
+def _unknown(judge: JudgeAudit) -> dict[str, str]:
     """What the votes of one judge cannot tell → why: of results that are missing, and as results
     carry it.
 
@@ -239,11 +197,7 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
             "and no robustness"
         )
         return {what: "no output has a vote"}
-    no_splits = judge.btd is not None and not options.splits
-    placed: list[tuple[int, Mapping[str, str]]] = [
-        (80, {"splits": "none were asked for"} if no_splits else {})
-    ]
-    placed += [
+    placed = [
         (place, unknown(finding))
         for finding in judge.findings
         for place, unknown in finding.question.unknown.items()

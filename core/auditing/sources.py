@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import InvalidOption
 from ..files import Progress
-from ..importers import ReadOptions, read
+from ..importers import Inspection, ReadOptions, read
 from ..importers.same_items import as_one
 from ..importers.versions import BETWEEN
 from ..schema import ImportResult
@@ -27,15 +27,18 @@ def read_sources(
     options: ReadOptions | None = None,
     *,
     progress: Progress | None = None,
+    looks: Inspection | None = None,
 ) -> list[ImportResult]:
     """Read files and stores together, as `importers.read` does files.
+
+    looks : what was seen of the only one, see `importers.read`.
 
     Raises as that and `read_store`; InvalidOption for options of how to read, where there are only
     stores.
     """
     files = [source for source in sources if not is_store(source[1])]
     if len(files) == len(sources):
-        return read(files, options, progress=progress)
+        return read(files, options, progress=progress, looks=looks)
     options = options or ReadOptions()
     if not files:
         check_columns_known(sources[0][0], options)

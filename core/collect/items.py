@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
+from ..importers.arrow_tables import arrow_table
 from ..importers.databases import with_table
-from ..importers.layouts import SYNONYMS, plain
+from ..importers.json_tables import read_records, table_of_records
+from ..importers.layouts import plain
 from ..importers.options import ReadOptions
 from ..importers.raters import of_people
 from ..importers.source import open_source
-from ..importers.tables import arrow_table, read_delimited, read_records, table_of_records
-from ..labels import GRADES, UNGRADED, grade_word
+from ..importers.tables import read_delimited
+from ..labels import GRADES, grade_word
+from ..reading.words import SYNONYMS, UNGRADED
 
 if TYPE_CHECKING:
     from ..store import Store

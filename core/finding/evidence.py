@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+LARGEST = "weighed"
+"""Counts that are as large as all others together."""
 
 
 class Counted(Results):
@@ -189,16 +191,25 @@ class Counted(Results):
             self._evidence[judge] = Evidence(self, judge)
         return self._evidence[judge]
 
-    def settle(self, questions: Iterable[Question]) -> None:
-        """Make every judge's results that have counts of their own, and let go of these counts.
+    def settle(
+        self, questions: Iterable[Question], *, release: Callable[[], None] = lambda: None
+    ) -> None:
+        """Make the results that have counts of their own, and let go of these counts.
 
         Results are small, counts are as many as votes: of ten million few fit in memory at once.
+        release : lets go of what other counts are made from, before the largest are asked for.
         """
-        for question in questions:
-            for counts, results in question.own_counts.items():
-                for judge, made in product(self.about, results):
-                    self.of(judge)[made]
-                self.release(counts)
+        listed = list(questions)
+        own = [name for each in listed for name in (*each.own_counts, *each.of_all.own_counts)]
+        for counts in sorted(dict.fromkeys(own), key=lambda name: name == LARGEST):
+            if counts == LARGEST:
+                release()
+            for question in listed:
+                for judge, result in product(self.about, question.own_counts.get(counts, ())):
+                    self.of(judge)[result]
+                for result in question.of_all.own_counts.get(counts, ()):
+                    self[result]
+            self.release(counts)
 
     def release(self, counts: str) -> None:
         """Let go of counts, which are asked for again if they are needed again."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Result(Generic[T]):
+class Result(Generic[T_co]):
     """What a method says of one judge, or of all; the key by which evidence, or counts, keep it.
 
     name : of its attribute of a judge's audit, or of the audit.  made : evidence, or counts of all
@@ -18,7 +19,7 @@ class Result(Generic[T]):
     """
 
     name: str
-    made: Callable[[Any], T]
+    made: Callable[[Any], T_co]
 
 
 class Results:

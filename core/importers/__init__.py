@@ -12,22 +12,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, UnknownName, UnreadableFile
 from ..files import Progress, part_of
 from ..labels import candidates, shown
 from ..reading.plan import Plan as Evidence
+from ..reading.words import SYNONYMS
 from ..schema import ImportResult
 from . import by_plan, pandalm
 from .answer_pairs import paired_metrics, with_votes
 from .archives import ZIP
+from .arrow_tables import digest, read_parquet, table_of_arrow
+from .clusters import clustered
 from .gather import Given, gather
+from .json_tables import MAX_NAME, Record, read_records, records_of_table, table_of_records
 from .layouts import (
     COMPARED,
     DIRECT,
     LISTS,
     PICKS,
     SHAPES,
-    SYNONYMS,
     Shape,
     as_votes,
     judged_alone,
@@ -48,18 +51,7 @@ from .same_items import as_one
 from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
-from .tables import (
-    MAX_NAME,
-    Record,
-    TextTable,
-    digest,
-    read_delimited,
-    read_parquet,
-    read_records,
-    records_of_table,
-    table_of_arrow,
-    table_of_records,
-)
+from .tables import TextTable, read_delimited
 from .versions import name_versions
 from .vote_plan import plan
 from .votes import read_table
@@ -113,6 +105,7 @@ def read(
     options: ReadOptions | None = None,
     *,
     progress: Progress | None = None,
+    looks: Inspection | None = None,
 ) -> list[ImportResult]:
     """Read files into an `ImportResult` for each kind of judgement that each holds, in their order;
     `progress` hears how far it is.
@@ -121,6 +114,8 @@ def read(
     Files of those that no format reads are left out and named, as long as one is read. Named one by
     one or together, files are read together: an item of several counts once, and so does a
     judgement (`same_items.as_one`); outputs in the PandaLM format need the test set beside them.
+
+    looks : what `inspect` said of the only file under these options, which is not opened again.
 
     Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read
     in several ways; the message names the option that settles it. UnknownName, InvalidOption: an
@@ -135,6 +130,9 @@ def read(
     opened: list[NativeFile | _TableFile] = []
     left_out: list[AppellateError] = []
     for each in given:
+        if looks is not None and looks.opened is not None and len(given) == 1:
+            opened.append(looks.opened)
+            continue
         told = part_of(progress, len(opened) / steps, (len(opened) + 1) / steps)
         told(0.0, "Reading the file")
         try:
@@ -154,7 +152,7 @@ def read(
         try:
             if isinstance(file, NativeFile):
                 results += read_native(file)
-            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
+            elif file.shape or not _may_score(file.table):
                 results.append(_read_table(file))
             else:
                 results += map(_read_table, _of_one_form(file))
@@ -164,6 +162,7 @@ def read(
             left_out.append(error)
     if not results and left_out:
         raise left_out[0]
+    results = [clustered(each, options) for each in results]
     if options.version is not None:
         results = name_versions(results, options.version)
     if len(results) > 1:
@@ -202,10 +201,15 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = _read_table(file)
+    reading = clustered(_read_table(file), options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
+
+
+def _may_score(table: TextTable) -> bool:
+    """Whether a column has a name by which scores go."""
+    return not MAY_SCORE.isdisjoint(map(str.casefold, table.columns))
 
 
 def _of_one_form(file: _TableFile) -> list[_TableFile]:
@@ -219,6 +223,8 @@ def _of_one_form(file: _TableFile) -> list[_TableFile]:
 
 
 def _read_table(file: _TableFile) -> ImportResult:
+    if file.refusal is not None:
+        raise file.refusal
     if file.result is not None:
         return file.result
     if file.shape:
@@ -272,9 +278,17 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         file = _open(given, options)
     except by_plan.PlanAsks as asks:
         return by_plan.look(asks.plan, name)
+    looks = _looks(file, name, options, len(others))
+    return looks if others else replace(looks, opened=file)
+
+
+def _looks(
+    file: NativeFile | _TableFile, name: str, options: ReadOptions, others: int
+) -> Inspection:
+    """What an opened file looks like. others : files beside it that it stands for."""
     if not isinstance(file, NativeFile) and file.plan is not None:
         return by_plan.look(file.plan, name, file.table.notes)
-    beside = (f"{len(others) + 1:,} files; what follows is of {given.name}.",) if others else ()
+    beside = (f"{others + 1:,} files; what follows is of {file.source.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
         name=name,
@@ -309,7 +323,8 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
         )
         looks = replace(looks, suggested=suggested)
-    return replace(planned(looks, how), notes=(*beside, *table.notes, *how.notes))
+    refused = (str(file.refusal),) if isinstance(file, _TableFile) and file.refusal else ()
+    return replace(planned(looks, how), notes=(*beside, *refused, *table.notes, *how.notes))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:
@@ -335,7 +350,8 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.  plan : by which, if not by names.
+    result : what was read of it, if it was.  plan : by which, if not by names.  refusal : why it is
+    not read, unless options say how.
     """
 
     source: Source
@@ -345,6 +361,7 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
     plan: Evidence | None = None
+    refusal: UnreadableFile | None = None
 
 
 def _open(
@@ -378,7 +395,8 @@ def _open(
         found = _open_by_names(source, table, options)
     except KnownFile:
         raise
-    except (UnreadableFile, AmbiguousLabels) as error:
+    except (UnreadableFile, AmbiguousLabels, UnknownName) as error:
+        # A name that is not of the table may be one that only a plan finds, within objects.
         refused = error
     if refused is not None and not by_plan.wanted(options):
         raise refused
@@ -402,11 +420,13 @@ def _planned_file(
     table : of the whole file; None of JSON, in which tables are looked for.
     """
     if found is not None:
-        if by_plan.is_large(found.table) or two_forms(found.table, source.name, options):
+        if by_plan.is_large(found.table) or (
+            _may_score(found.table) and two_forms(found.table, source.name, options)
+        ):
             return found
         try:
             found = replace(found, result=_read_table(found))
-        except (UnreadableFile, AmbiguousLabels) as refused:
+        except (UnreadableFile, AmbiguousLabels, UnknownName) as refused:
             error = refused
         flat = source.kind != "json"
         if by_plan.names_stand(found.table, found.result, options, error, flat=flat):
@@ -421,19 +441,24 @@ def _planned_file(
             # A column per metric, each beside what people say of it.
             return found
     result = found.result if found else None
-    table = found.table if found else table
+    # The table as it stands in the file, before names have turned or joined any of its columns.
+    table = table if table is not None or found is None else found.table
     canonical = found is not None and by_plan.is_canonical(found.table.columns)
     plan = by_plan.plan_of(source, table, options)
+    columns = () if table is None or (found and found.metrics) else table.columns
+    nobody = by_plan.names_nobody(result, columns)
+    plan = plan if plan and by_plan.is_told(plan, result, nobody=nobody) else None
     taken = None
-    if plan is not None and plan.admitted and not by_plan.is_of_results(plan):
+    if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
     elif plan is not None and plan.questions and not canonical:
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        if found is not None:
-            return found
-        assert error is not None
-        raise error
+        refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
+        if found is None:
+            assert error is not None
+            raise refusal or error
+        return found if canonical else replace(found, refusal=refusal)
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
         return taken
     return found

@@ -10,13 +10,13 @@ import argparse
 import copy
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import AmbiguousLabels
+from ..errors import AmbiguousLabels, AppellateError, UnreadableFile
 from ..options import add_flags, from_flags
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
@@ -34,15 +34,16 @@ from .tables import TextTable
 
 MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
+FEW = 20
+"""Rows below which a plan has too little evidence against names that say who judged."""
+FEWEST = 10
+"""Rows below which it has too little to say what names do not read."""
 MOST_BYTES = 16 * 1024**2
 """Bytes of text up to which tables are looked for in it: as objects they take far more."""
-FEWEST = 20
-"""Rows from which a plan decides."""
 _ONLY_BY_NAMES = (
     "labels",
     "gold_labels",
     "layout",
-    "metrics",
     "votes_of",
     "cluster",
     "tie_margin",
@@ -79,6 +80,7 @@ def said_by(options: ReadOptions) -> Said:
         unused=options.unused,
         metrics=options.metrics,
         table=options.file_table,
+        version=options.version,
     )
 
 
@@ -113,10 +115,45 @@ def _unfolds(data: bytes) -> bool:
 def plan_of(source: Source, table: TextTable | None, options: ReadOptions) -> Evidence | None:
     """The plan by evidence of a file; None where none is made."""
     tables = tables_of(source, table)
-    # A few rows are too little evidence to say otherwise than names, or than a refusal.
-    if max((len(each.rows) for each in tables), default=0) < FEWEST:
+    if not tables:
         return None
-    return make_plan(tables, source.stem, said_by(options))
+    said = said_by(options)
+    plan = make_plan(tables, source.stem, said)
+    # Another reader says which of the names that were given it does not know.
+    return plan if plan.table is not None and plan.knows(said.columns) else None
+
+
+def names_nobody(result: ImportResult | None, columns: Container[str] = ()) -> bool:
+    """Whether a reading by names has nothing but the name of the file for a judge, and no column
+    of the file that is called a vote or a score.
+    """
+    if result is None or "vote" in columns or "score" in columns:
+        return False
+    return result.mapping.get("judge") == f"={stem_of(result.name)}"
+
+
+def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> bool:
+    """Whether a plan has rows enough to be heard beside what names read, or do not.
+
+    nobody : names read it as the judgements of nobody.
+    """
+    rows = len(plan.table.rows) if plan.table is not None else 0
+    return rows >= FEW or nobody or (result is None and rows >= FEWEST)
+
+
+def refusal_of(
+    plan: Evidence, name: str, error: AppellateError | None, *, nobody: bool
+) -> UnreadableFile | None:
+    """What a plan says that a file is instead of judgements, where names miss columns, or read it
+    as the judgements of nobody.
+    """
+    missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
+    if not plan.refusal or not (missing or nobody):
+        return None
+    if "Likely" in str(error) and "two things speak for" in plan.refusal:
+        return None
+    said = plan.refusal.replace("{", "{{").replace("}", "}}")
+    return UnreadableFile(f"{name}: {said}")
 
 
 def is_large(table: TextTable) -> bool:
@@ -218,15 +255,6 @@ class PlanAsks(AmbiguousLabels):
         super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
 
 
-def is_of_results(plan: Evidence) -> bool:
-    """Whether a table may be one of results, a row per system: nothing names or is what was judged,
-    nothing says who judged, and one column has numbers.
-    """
-    roles = {column.role for column in plan.columns}
-    told = {"judge", "person", "person's", "gold", "prompt", "response", "response_a"}
-    return plan.item is None and len(plan.judgements) == 1 and roles.isdisjoint(told)
-
-
 def mapping_of(plan: Evidence) -> dict[str, str]:
     """Canonical column → the file's; several that are read alike stand together."""
     verdict = "score" if plan.form == "scores" else "vote"
@@ -324,7 +352,7 @@ def names_stand(
     if result is None:
         asks = isinstance(error, AmbiguousLabels)
         return asks and flat and is_canonical(table.columns)
-    if options.mapping or options.rater_type is not None:
+    if options.mapping or options.metrics or options.rater_type is not None:
         return not by_evidence(options)
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
         return True
@@ -355,13 +383,13 @@ def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool
     """Whether the reading of a plan is taken before one by names that is not the same.
 
     It is not where it makes a judge of somebody whom names call a person, where it hears people
-    alone and names a judge, nor where names are canonical and it reads no more rows.
+    alone and names say who judged, nor where names are canonical and it reads no more rows.
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
-        of_file = f"={stem_of(names.name)}"
-        named = plan.votes["judge"].unique().to_pylist() != [of_file[1:]]
-        return named and names.mapping.get("judge") == of_file
-    if people_in(plan) < people_in(names) or of_people(plan) > of_people(names):
+        named = plan.votes["judge"].unique().to_pylist() != [stem_of(names.name)]
+        return named and names_nobody(names)
+    alone = of_people(plan) > of_people(names) and not names_nobody(names)
+    if people_in(plan) < people_in(names) or alone:
         return False
     return not is_canonical(table.columns) or plan.votes.num_rows > names.votes.num_rows

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ..labels import GRADES, UNGRADED, grade_word, normalise
+from ..labels import GRADES, grade_word, normalise
+from ..reading.words import UNGRADED
 from ..schema import SCORES, Form
 from .bounds import MAX_DEPTH, depth
-from .columns import BadCell, parse_float, text_hash
+from .columns import text_hash
+from .json_tables import Record
 from .native import REPEATS, BadField, NativeFile, NativeFormat, Reader, Vote, number, text
-from .tables import Record
+from .values import BadCell, parse_float
 
 Scopes = Mapping[str, Any]
 """What a path begins with: `root`, the record, and the names of the steps."""

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ..errors import UnknownName, UnreadableFile
 from ..labels import shown
+from ..reading.words import PROMPTS, SYNONYMS
 from ..schema import FORMS, ImportResult, Kind
 from .columns import text_hash
-from .layouts import DIRECT, PROMPTS, SIDES, SYNONYMS, plain
+from .layouts import DIRECT, SIDES, plain
 from .options import ReadOptions
-from .sheet import ANSWERS, Row, Sheet, read_sheet, scores_of, votes_of
+from .sheet import ANSWERS, NOBODY, Row, Said, Sheet, read_sheet, readings_of, scores_of, votes_of
 
 NAMED_MISSES = 8
 """Labels without an answer that the sentence names."""
@@ -29,19 +30,26 @@ _RESPONSES = ("response", *DIRECT.synonyms["response"], "completion", "actual_ou
 class JoinedLabels:
     """What became of a sheet of labels.
 
-    readings : people's labels in canonical form, to be loaded after the log. Of scores: one row per
-        person, answer and metric, `rater_type` human. Of votes: gold per comparison (the most
-        frequent label; no unique one is a tie), and a vote per person where there are several.
+    said : people's labels, one row per person, answer and metric.
     labels : filled cells of the sheet. found : those whose answer is in the log.
     missed : (row of the sheet, its key) of the others.
     by : the sheet's column of keys, or `texts`.
     """
 
-    readings: tuple[ImportResult, ...]
+    sheet: Sheet
+    said: Said
     labels: int
     found: int
     missed: tuple[tuple[int, str], ...]
     by: str
+
+    @property
+    def readings(self) -> tuple[ImportResult, ...]:
+        """Them in canonical form, to be loaded after the log. Of scores: `rater_type` human. Of
+        votes: gold per comparison (the most frequent label; none where no one is), and a vote per
+        person where there are several.
+        """
+        return tuple(readings_of([(self.sheet, self.said)])[0])
 
     @property
     def sentence(self) -> str:
@@ -72,6 +80,7 @@ def join_labels(
     options: ReadOptions | None = None,
     *,
     key: str | None = None,
+    person: str = NOBODY,
 ) -> JoinedLabels:
     """Join the labels of a sheet to the answers of a log.
 
@@ -82,6 +91,7 @@ def join_labels(
     key : the sheet's column that names answers. It is compared with the log's column of the same
         name, else with its items, else with `answer_key`.
     options : `labels` or `gold_labels` say the vocabulary of labels of two answers.
+    person : who labelled, where the sheet names nobody.
 
     Raises UnreadableFile: no sheet; no column of labels or keys; a key that stands for several
     answers of the log, or twice in the sheet with other labels; no label that finds its answer.
@@ -92,7 +102,7 @@ def join_labels(
     logs = [log for log in readings if log.kind in ANSWERS and not log.gold_only]
     if not logs:
         raise UnreadableFile(f"{name}: there are no votes or scores that its labels could be of.")
-    rows = read_sheet(name, data, options, logs, key)
+    rows = read_sheet(name, data, options, logs, key, person)
     keys = _keys(rows, logs, key)
     matched = keys.matched()
     hit = {number for number, _, _ in matched}
@@ -101,7 +111,8 @@ def join_labels(
     found = sum(k in hit for k, _ in labels)
     missed = tuple((row.number, keys.shown(row)) for k, row in enumerate(rows.rows) if k not in hit)
     joined = JoinedLabels(
-        readings=tuple(make(rows, matched, logs, options)),
+        sheet=rows,
+        said=make(rows, matched, logs, options),
         labels=len(labels),
         found=found,
         missed=missed,

@@ -11,8 +11,8 @@ from typing import Any
 from ..labels import VOCABULARIES
 from ..schema import SCORES
 from .columns import text_hash
+from .json_tables import Record
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, text, verdict
-from .tables import Record
 
 ORDERS = (("ab", "swap = False"), ("ba", "swap = True"))
 _SCORE = re.compile(r"-?\d+(?:\.\d+)?")

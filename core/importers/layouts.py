@@ -9,7 +9,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ..errors import InvalidOption, UnknownName, UnreadableFile
-from ..labels import ALONE, NUMERIC, TIE_WORDS, candidates, normalise, shown, vocabulary
+from ..labels import ALONE, NUMERIC, candidates, normalise, shown, vocabulary
+from ..reading.words import (
+    NAMES_OF_CHOICES,
+    NAMES_OF_RANKINGS,
+    NAMES_OF_SCORES,
+    ONE_HOT,
+    PEOPLE,
+    SYNONYMS,
+    TIE_WORDS,
+    tokens,
+)
 from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form
 from .columns import Cells, encode_cells, label_counts
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, Plan, ReadOptions
@@ -17,43 +27,6 @@ from .row_parser import RowParser
 from .source import Source
 from .suggest import WORDS
 from .tables import TextTable
-from .words import words_of
-
-SYNONYMS = {
-    canonical: tuple(others.split())
-    for canonical, others in {
-        "item_id": "item question_id prompt_id pair_id example_id instance_id sample_id id",
-        "category": "subset topic task",
-        "model_a": "model_1 model1 generator_1 system_a",
-        "model_b": "model_2 model2 generator_2 system_b",
-        "judge": "judge_model rater annotator evaluator judge_name",
-        "run": "repetition",
-        "position": "first_shown shown_first",
-        "vote": "winner verdict decision preference preferred choice",
-        "confidence": "judge_confidence confidence_score score_confidence conf certainty",
-        "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
-        "human_winner human_choice human_preference true_label correct_answer",
-        "prompt": "instruction question",
-        "response_a": "output_1 response1 response_1 answer_a",
-        "response_b": "output_2 response2 response_2 answer_b",
-        "rationale": "reasoning explanation",
-        "score_a": "score_1 score1 rating_a",
-        "score_b": "score_2 score2 rating_b",
-    }.items()
-}
-"""Other names of canonical columns, tried in this order where the canonical name itself is absent.
-"""
-
-PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
-"""Columns of prompts: as items they do not tell two comparisons on one prompt apart."""
-ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
-"""Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
-
-PEOPLE = re.compile(
-    r"(?:crowd_?worker|worker|user|annotator|session|participant|labell?er|turker)"
-    r"(?:_?(?:id|name|no|number))?_?[0-9]*"
-)
-"""Names of columns that name people, as `plain` returns them."""
 
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 FEW = 40
@@ -65,17 +38,6 @@ SIDES = ("model_a", "model_b", "response_a", "response_b")
 COMPARED = frozenset((*SIDES, *SCORE_COLUMNS, "position"))
 """Columns of which any shows that a row compares two answers."""
 _OF_TWO = ("winner", "preference", "preferred", "choice")
-_SHARED = {
-    name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
-}
-NUMBERED = ("rating", "grade", "judge_score", "judge_rating", "judge_grade", "llm_score")
-PASSED = ("passed", "pass", "pass_fail", "is_passed", "judge_passed", "judge_pass", "llm_passed")
-"""Columns of scores, and of pass and fail."""
-CHANCES = (
-    *("p_yes", "p(yes)", "p_pass", "p_true", "p_correct", "prob_yes", "prob_pass", "yes_prob"),
-    *("judge_p_yes", "llm_p_yes", "probability", "prob"),
-)
-"""Columns of the probability that an answer passes."""
 VOTE_COLUMNS = (*COLUMN_NAMES, *SCORE_COLUMNS)
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
@@ -263,7 +225,7 @@ def find_layout(
         else:
             labelled = _label_columns(table, mapping, options)
             layout = "wide" if labelled else "long"
-            if len(labelled) == 1 and words_of(labelled[0]) & WORDS["vote"][0]:
+            if len(labelled) == 1 and set(tokens(labelled[0])) & WORDS["vote"][0]:
                 # Called verdict or result, it names no judge.
                 layout, verdict = "long", {"vote": labelled[0]}
     wide = layout == "wide"
@@ -357,16 +319,7 @@ DIRECT = Shape(
     columns=SCORES.names,
     required=("item_id", "judge", "score"),
     telling=("score",),
-    synonyms=_SHARED
-    | {
-        "item_id": (*SYNONYMS["item_id"], "case_id", "case", "test_case_id", "test_id", "trace_id"),
-        "model": ("model_name", "model_id", "system", "generator", "response_model"),
-        "metric": ("metric_name", "criterion", "criteria", "dimension", "aspect", "rubric"),
-        "score": (*NUMBERED, *PASSED, *CHANCES),
-        "response": ("output", "answer"),
-        "length": ("response_length", "output_length", "answer_length"),
-        "confidence": ("judge_confidence", "confidence_score", "score_confidence"),
-    },
+    synonyms=NAMES_OF_SCORES,
 )
 LISTS = Shape(
     format="rankings",
@@ -379,22 +332,7 @@ LISTS = Shape(
     required=("item_id", "judge", "candidate", "slot"),
     any_of=("score", "rank", "chosen"),
     telling=("candidate",),
-    synonyms=_SHARED
-    | {
-        "run": ("repetition", "perm_id", "permutation_id", "ordering"),
-        "candidate": ("candidate_id",),
-        "slot": ("shown_slot", "slot_shown"),
-        "calibrated_uncertainty": ("calibrated_uncertainty_flag", "calibrated"),
-        "uncertain": ("uncertainty", "uncertain_flag", "uncertainty_flag"),
-        "major_error": ("major_error_flag", "has_major_error"),
-        "unsupported": (
-            "unsupported_specificity",
-            "unsupported_flag",
-            "unsupported_specificity_flag",
-        ),
-        "chosen": ("picked", "is_chosen"),
-        "is_best": ("best",),
-    },
+    synonyms=NAMES_OF_RANKINGS,
 )
 PICKS = Shape(
     format="choices",
@@ -410,8 +348,7 @@ PICKS = Shape(
     required=("item_id", "judge", "permutation"),
     any_of=("pick_slot", "pick_candidate"),
     telling=("permutation",),
-    synonyms=_SHARED
-    | {"dataset": ("benchmark",), "run": ("repetition", "perm_id", "permutation_id", "ordering")},
+    synonyms=NAMES_OF_CHOICES,
 )
 SHAPES = {shape.format: shape for shape in (DIRECT, LISTS, PICKS)}
 

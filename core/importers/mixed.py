@@ -9,9 +9,10 @@ import numpy as np
 from ..errors import UnreadableFile
 from ..finding.wording import count
 from ..labels import shown
+from ..reading.words import NUMBERED, PASSED, SYNONYMS
 from ..records import BoolArray
 from .columns import Cells, Rejects, cell_codes, map_cells
-from .layouts import COMPARED, NUMBERED, PASSED, SYNONYMS, plain
+from .layouts import COMPARED, plain
 from .options import ReadOptions
 from .tables import TextTable
 

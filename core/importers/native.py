@@ -17,11 +17,11 @@ from ..labels import VOCABULARIES, Vocabulary
 from ..schema import RANKINGS, SCORES, VOTES, Form, ImportResult
 from .checks import TypedRows, finish
 from .columns import DTYPES, Rejects, encode_cells, masked_numbers, unstorable
+from .json_tables import Record, Records
 from .options import ReadOptions
 from .rankings import finish_lists
 from .scores import fill_scales
 from .source import MAX_COLUMNS, Source
-from .tables import Record, Records
 
 Vote = Mapping[str, Any]
 """Canonical column → value, missing columns left out; `extra` holds a mapping of text. A vote or

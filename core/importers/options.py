@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from ..errors import AppellateError, InvalidOption, UnknownName
 from ..labels import Vocabulary, vocabulary
 from ..options import described, flag, pairs
 from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
-from .columns import ConfidenceScale
+from .values import ConfidenceScale
 
 CANONICAL = "canonical"
 """The format of a table of votes."""
@@ -61,7 +61,8 @@ class ReadOptions:
         each file has one.
     lower_is_better : metrics of which less is better.
     metrics : columns of a table of answers that hold a metric each; empty decides by the table.
-    cluster : column of a table of scores that names the conversation or document of each answer.
+    cluster : column that names the conversation or document of each item; `none`: there is none.
+        None takes a column that is named like one, or the very same texts of several items.
     orders, runs : columns that are one judge's verdicts, of answers shown as they stand and turned,
         or run after run.
     people : columns that hold what a person says each.
@@ -123,8 +124,8 @@ class ReadOptions:
     cluster: str | None = field(
         default=None,
         metadata=flag(
-            "column that says which scores belong together, such as a conversation: the unit of "
-            "every interval",
+            "column that says which items belong together, such as a conversation: the unit of "
+            "every interval; none: every item (default: as the file shows it)",
             metavar="COLUMN",
         ),
     )
@@ -348,6 +349,7 @@ class Inspection:
         `read` takes none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and
         `read` takes the file's name. Empty: the file can be read as it is.
+    opened : the file, for `read(…, looks=…)`; None if it stands for several.
     """
 
     name: str
@@ -367,3 +369,4 @@ class Inspection:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
     kind: Kind = "votes"
+    opened: Any = field(default=None, repr=False)

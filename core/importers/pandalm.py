@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UnreadableFile
 from ..labels import VOCABULARIES
+from .json_tables import Record
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, text, verdict
-from .tables import Record
 
 LABELS = VOCABULARIES["1/2/0"]
 _ANNOTATOR = re.compile(r"annotator\d+")

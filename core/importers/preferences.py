@@ -11,8 +11,8 @@ from ..labels import VOCABULARIES, normalise
 from ..schema import VOTES
 from .columns import text_hash
 from .declared import LEFT_OUT, Scopes, declared, get, joined, listed, said
+from .json_tables import Record
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number
-from .tables import Record
 
 _PAIR = (
     ("chosen", "rejected"),
@@ -293,6 +293,11 @@ LABEL_STUDIO = declared(
     words={"vote": {"left": 1, "right": -1, "tie": 0, "equal": 0, "same": 0}},
 )
 
+_NESTED_KEYS = {
+    *("sample_id", "item_id", "id", "question_id", "judge_model", "judge"),
+    *("model_a", "model_b", "position", "temperature", "pairwise"),
+}
+
 NESTED = declared(
     name="nested_runs",
     line="several verdicts of one judge in a list: sample_id, judge_model, pairwise of winner, run",
@@ -300,6 +305,8 @@ NESTED = declared(
     sniff=lambda record: (
         isinstance(record.get("pairwise"), list)
         and all(isinstance(each, dict) and "winner" in each for each in record["pairwise"])
+        # A key that is none of these may be what tells two lists of one sample apart.
+        and record.keys() <= _NESTED_KEYS
     ),
     dataset="",
     form=VOTES,

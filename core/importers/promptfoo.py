@@ -7,8 +7,8 @@ from typing import Any
 
 from ..schema import RANKINGS, SCORES, VOTES
 from .declared import get, listed, said, score_of
+from .json_tables import Record
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, number
-from .tables import Record
 
 GRADED = (
     "llm-rubric",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..errors import Message
 from ..schema import SCORES
 from .columns import text_hash
+from .json_tables import Record
 from .native import (
     BadField,
     NativeFile,
@@ -23,7 +24,6 @@ from .native import (
     text,
     verdict,
 )
-from .tables import Record
 
 _PROMPT = re.compile(
     r"(?:<\|User Prompt\|>|\[User Question\])\n(?P<prompt>.*?)\n+"

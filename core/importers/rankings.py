@@ -15,24 +15,13 @@ from ..errors import AmbiguousLabels
 from ..labels import shown
 from ..schema import ImportResult
 from .checks import Rankings, TypedRows, checked
-from .columns import (
-    BadCell,
-    Codes,
-    Mask,
-    Numbers,
-    cell_codes,
-    coded_cells,
-    has_number,
-    parse_flag,
-    parse_float,
-    parse_int,
-    within,
-)
+from .columns import Codes, Mask, Numbers, cell_codes, coded_cells, has_number
 from .layouts import Shape, parse_texts
 from .options import ReadOptions
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable
+from .values import BadCell, parse_flag, parse_float, parse_int, within
 
 FLAGS = ("calibrated_uncertainty", "uncertain", "major_error", "unsupported", "chosen", "is_best")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

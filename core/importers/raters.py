@@ -8,22 +8,19 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..errors import AmbiguousLabels, UnknownName
-from ..labels import GRADES, UNGRADED, grade_word, normalise, shown
+from ..errors import AmbiguousLabels
+from ..labels import GRADES, grade_word, normalise, shown
+from ..reading.words import CHANCES, NUMBERED, PASSED, PROMPTS, UNGRADED, meaning, tokens
 from ..schema import SCORES
-from .columns import is_number, label_counts
+from .clusters import with_cluster
+from .columns import label_counts
 from .layouts import (
-    CHANCES,
     DIRECT,
-    NUMBERED,
-    PASSED,
-    PROMPTS,
     ask_for_columns,
     in_words,
     judged_alone,
     map_columns,
     mapped,
-    names,
     plain,
     says_who,
 )
@@ -31,7 +28,7 @@ from .options import Plan, Question, ReadOptions
 from .source import stem_of
 from .suggest import LABELS
 from .tables import TextTable
-from .words import meaning, words_of
+from .values import is_number
 
 _ALONE = {"score", *NUMBERED, *PASSED}
 """Names of columns of scores that say nobody's."""
@@ -78,7 +75,7 @@ def whose(column: str) -> Whose | None:
     >>> whose("helpfulness_human")
     Whose(of='people', metric='helpfulness', plain=False)
     """
-    words = {word for word in words_of(column) if len(word) > 1 and not word.isdigit()}
+    words = {word for word in set(tokens(column)) if len(word) > 1 and not word.isdigit()}
     judges, people = words & _JUDGES, words & _PEOPLE
     of = "people" if people else "judge" if judges else "model" if "model" in words else None
     if of is None or words & _NO_SCORE:
@@ -181,7 +178,7 @@ def _of_one_metric(
 
 def _may_be_sides(table: TextTable, columns: tuple[str, ...]) -> bool:
     """Whether the labels of columns may be the first, the second and both of two answers."""
-    if any(words_of(column) & _GRADED for column in columns):
+    if any(set(tokens(column)) & _GRADED for column in columns):
         return False
     labels = {normalise(label) for label in label_counts(*(table.columns[c] for c in columns))}
     numbers = {label for label in labels if is_number(label)}
@@ -193,7 +190,7 @@ def called(column: str) -> str | None:
     `gpt-4o score`, `llm_judge` of `llm_judge_score`.
     """
     parts = _PART.split(column)
-    own = [k for k, part in enumerate(parts) if words_of(part) & (_JUDGES | {"model"})]
+    own = [k for k, part in enumerate(parts) if set(tokens(part)) & (_JUDGES | {"model"})]
     return "".join(parts[own[0] : own[-1] + 1]) if own else None
 
 
@@ -201,7 +198,7 @@ def judge_in(column: str) -> str | None:
     """The judge that the name of a column of votes holds, where a model may be what was chosen:
     `GPT-4` of `GPT-4 choice`.
     """
-    return called(column) if words_of(column) & _JUDGES else None
+    return called(column) if set(tokens(column)) & _JUDGES else None
 
 
 def is_scored(table: TextTable, column: str) -> bool:
@@ -240,17 +237,7 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
     an option names a column that the file has not.
     """
     columns = tuple(table.columns)
-    if options.cluster is not None:
-        named = tuple(pair for pair in options.mapping if pair[0] != "cluster")
-        if options.cluster not in columns:
-            raise UnknownName(
-                "{file}: {option} {value!r}: there is no such column. Columns: {columns}.",
-                option="cluster",
-                file=name,
-                value=options.cluster,
-                columns=names(columns),
-            )
-        options = replace(options, mapping=(*named, ("cluster", options.cluster)))
+    options = with_cluster(options, columns, name)
     verdicts = judged_alone(table, name, options)
     if verdicts is not None:
         # What it is called as a vote, it is called as a score.
@@ -313,7 +300,7 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
 def _what(column: str) -> str:
     """What a column says by its name: a score, or pass and fail; empty where it does not."""
     told = whose(column)
-    words = words_of(column) if plain(column) in _ALONE or (told and told.plain) else set()
+    words = set(tokens(column)) if plain(column) in _ALONE or (told and told.plain) else set()
     return "passed" if words & _PASSED else "score" if words & _GRADED else ""
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ..errors import UnreadableFile
 from . import labelled, pandalm, preferences, promptfoo, published, tools
 from .declared import get
+from .json_tables import Record
 from .native import NativeFormat
 from .source import Source
-from .tables import Record
 
 HEADER, PROMPTFOO_CSV = 64 * 1024, b"Grader Reason"
 """Bytes in which a header ends, and what promptfoo's has."""

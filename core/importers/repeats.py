@@ -9,12 +9,13 @@ import numpy as np
 
 from ..errors import AmbiguousLabels
 from ..labels import WHOLE, shown
+from ..reading.words import meaning, tokens
 from ..schema import VOTES
-from .columns import Codes, Mask, cell_codes, label_counts, order_word, small_codes
+from .columns import Codes, Mask, cell_codes, label_counts, small_codes
 from .layouts import LONGEST, SIDES
 from .options import Plan, Question, ReadOptions
 from .tables import TextTable
-from .words import meaning, words_of
+from .values import order_word
 
 SETTINGS = {
     "run": "the number of the repetition",
@@ -86,7 +87,7 @@ def _keys_of_votes(
     return key, [
         column
         for column in columns
-        if key and column not in used and not words_of(column) & _INCIDENTAL
+        if key and column not in used and not set(tokens(column)) & _INCIDENTAL
     ]
 
 

@@ -4,6 +4,7 @@ reason.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from ..schema import COLUMN_NAMES, VOTES, Form
 from .checks import TypedRows
 from .columns import (
-    CHOICES,
     SPARED,
     Cells,
     Mask,
@@ -27,11 +27,11 @@ from .columns import (
     is_text,
     map_cells,
     parse_cells,
-    parse_choice,
     unstorable,
 )
 from .options import SCORE_COLUMNS, Plan
 from .tables import TextTable, unguard
+from .values import CHOICES, parse_choice
 
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
 """Columns that keep the blanks around their texts."""
@@ -53,7 +53,8 @@ class RowParser:
             run.
         """
         self.table, self.form, self.how, self.row = table, form, how, table.row
-        self.rejects, self.notes = table.rejects, list[str]()
+        # The table may be read again in another way, which rejects other rows.
+        self.rejects, self.notes = copy.deepcopy(table.rejects), list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.floats = {column.name for column in form.columns if column.kind == "float"}
         self.floats |= {*SCORE_COLUMNS}

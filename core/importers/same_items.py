@@ -9,7 +9,7 @@ said anew of the same items is a further run. Source: ours; simulated in benchma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,8 +17,20 @@ import numpy as np
 
 from ..bounds import some_of
 from ..finding.wording import count
-from ..schema import FORMS, RANKINGS, ImportResult, Kind
-from .columns import cell_codes, coded_cells, is_text, narrow_cells
+from ..schema import FORMS, ImportResult, Kind
+from .columns import cell_codes, coded_cells, narrow_cells
+from .item_keys import (
+    MODELS,
+    Index,
+    Part,
+    cells_of,
+    keys_of_cells,
+    keys_of_columns,
+    mixed_keys,
+    numbers_of,
+    places_of,
+    runs_of,
+)
 from .source import stem_of
 
 if TYPE_CHECKING:
@@ -41,32 +53,12 @@ SAME_FILE, FEWEST_JUDGEMENTS = 0.99, 20
 """Share of equal judgements, and how many common ones it takes, for a file to hold them again."""
 NEAREST = 100
 """Earlier files that a file's judgements are compared with, besides those of equal bytes."""
-_PENDING = 32
 _LISTED = 5
 """Most names in a note."""
 
-_MODELS: dict[Kind, tuple[str, ...]] = {
-    "votes": ("model_a", "model_b"),
-    "scores": ("model",),
-    "rankings": ("candidate",),
-}
-_TEXTS: dict[Kind, tuple[str, ...]] = {
-    "votes": ("prompt", "response_a", "response_b"),
-    "scores": ("prompt", "response"),
-    "rankings": ("prompt", "response"),
-}
-_LABEL: dict[Kind, tuple[str, str] | None] = {
-    "votes": ("gold", "vote"),
-    "scores": ("gold", "score"),
-    "rankings": None,
-}
-"""Columns of gold, and of what people say."""
 
 APART = {0: "so --items says", 1: "their texts differ", 3: "their labels do not agree"}
 """Rule → why the items of two files are not the same."""
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,154 +109,6 @@ def as_one(
 
 
 @dataclass(slots=True, eq=False)
-class _Index:
-    """Numbers by key: of equal keys the first added, or the highest."""
-
-    highest: bool = False
-    parts: list[tuple[Keys, Rows]] = field(default_factory=list)
-
-    def add(self, keys: Keys, numbers: Rows) -> None:
-        self.parts.append(self._once(keys, numbers))
-        if len(self.parts) > _PENDING:
-            columns = zip(*self.parts, strict=True)
-            self.parts = [self._once(*(np.concatenate(column) for column in columns))]
-
-    def _once(self, keys: Any, numbers: Any) -> tuple[Keys, Rows]:
-        order = np.lexsort((-numbers, keys)) if self.highest else np.argsort(keys, kind="stable")
-        keys, numbers = keys[order], numbers[order]
-        first = np.ones(len(keys), bool)
-        first[1:] = keys[1:] != keys[:-1]
-        return keys[first], numbers[first]
-
-    def find(self, keys: Keys) -> Rows:
-        """The number of each key, −1 where there is none."""
-        numbers = np.full(len(keys), -1, np.int64)
-        for known, of_known in self.parts:
-            place, here = _places(keys, known)
-            if self.highest:
-                numbers[here] = np.maximum(numbers[here], of_known[place[here]])
-            else:
-                new = here & (numbers < 0)
-                numbers[new] = of_known[place[new]]
-        return numbers
-
-
-def _places(keys: Keys, known: Keys) -> tuple[Rows, NDArray[np.bool_]]:
-    """Where each key is among sorted ones, and whether it is there."""
-    if not len(known):
-        return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return place, known[place] == keys
-
-
-@dataclass(slots=True, eq=False)
-class _Part:
-    """What one reading says: its units (an item and its models), and its judgements.
-
-    by_row : the file names no items, so each of its rows is one.
-    units : key of each row's unit, by the file's names.  once : where each unit first stands.
-    final : names of the items by row, as they are in the end.  space : number of the group.
-    judgements : sorted keys of the judgements, which are those of the rows `order`.
-    kept : rows that no earlier file holds.  low : number of the first run.
-    said : keys of what the rows say, once they were asked for.
-    """
-
-    result: ImportResult
-    by_row: bool
-    units: Keys
-    once: Rows
-    final: pa.DictionaryArray
-    judgements: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
-    order: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
-    kept: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
-    space: int = 0
-    low: int = 0
-    said: Keys | None = None
-    unsure: str = ""
-
-    @classmethod
-    def of(cls, result: ImportResult, several: bool) -> _Part:
-        table = result.votes
-        names = _cells(table, "item_id")
-        by_row = _named_by_row(names, stem_of(result.name), table["row"])
-        named = ["dataset"] if several else []
-        units = _keys(table, [*named, "item_id", *_MODELS[result.kind]])
-        once = np.sort(np.unique(units, return_index=True)[1])
-        return cls(result=result, by_row=by_row, units=units, once=once, final=names)
-
-    def say(self, note: str) -> None:
-        """Add a note to the reading, once."""
-        if note in self.result.notes:
-            return
-        self.result = replace(self.result, notes=(*self.result.notes, note))
-
-    @property
-    def has_texts(self) -> bool:
-        table = self.result.votes
-        return any(table[name].null_count < len(table) for name in _TEXTS[self.result.kind])
-
-    def texts(self, rows: Rows) -> NDArray[np.uint64]:
-        """Keys of the prompt and responses of rows, a column each; 0 where there is none."""
-        columns = [
-            _keys_of(_cells(self.result.votes.select([name]).take(rows), name), _hash_of_text)
-            for name in _TEXTS[self.result.kind]
-        ]
-        return np.stack(columns, axis=1)
-
-    def labels(self) -> tuple[Keys, NDArray[np.float64]]:
-        """Sorted keys of labelled units, of scores by metric, and the label of each: gold, else
-        the mean of people.
-        """
-        columns = _LABEL[self.result.kind]
-        table = self.result.votes
-        if columns is None:
-            return np.zeros(0, np.uint64), np.zeros(0)
-        gold, said = (_numbers(table[name]) for name in columns)
-        if np.isnan(gold).all():
-            human = is_text(_cells(table, "rater_type"), "human")
-            gold = np.where(human, said, np.nan)
-        own = np.flatnonzero(~np.isnan(gold))
-        key = self.units[own]
-        if self.result.kind == "scores":
-            key = _mixed(key, _keys(table, ["metric"])[own])
-        key, place = np.unique(key, return_inverse=True)
-        mean = np.bincount(place, gold[own], len(key)) / np.maximum(np.bincount(place), 1)
-        return key, mean
-
-    def key_judgements(self) -> None:
-        """Sort the judgements by the key that they have under the final names of their items."""
-        named = _keys(self.result.votes, ["row"]) if self.by_row else _keys_of(self.final, hash)
-        run = _numbers(self.result.votes["run"]) - self.low
-        key = _mixed(self.without_run(named), (run + 0.0).view(np.uint64))
-        if self.result.kind == "rankings":
-            key = _mixed(key, _keys(self.result.votes, ["candidate"]))
-        self.order = np.argsort(key, kind="stable")
-        self.judgements = key[self.order]
-
-    def without_run(self, items: Keys) -> Keys:
-        """What was judged, by whom, on what and in which order."""
-        form = FORMS[self.result.kind]
-        rest = [name for name in form.key if name not in ("run", "dataset", "item_id")]
-        return _mixed(items, _keys(self.result.votes, rest))
-
-    def count(self, rows: Any) -> int:
-        """Judgements of some rows; a ranking has several."""
-        if self.result.kind != "rankings":
-            return len(rows)
-        return int(self.result.votes.take(rows).group_by(list(RANKINGS.key)).aggregate([]).num_rows)
-
-    def cells(self, rows: Rows) -> Keys:
-        """Key of all that rows say besides what tells them apart."""
-        if self.said is not None:
-            return self.said[rows]
-        table = self.result.votes
-        apart = {"dataset", "item_id", "run", "row", "extra"}
-        said = [name for name in FORMS[self.result.kind].names if name not in apart]
-        self.said = _mixed(_keys(table, said), _keys_of_maps(table["extra"]))
-        return self.said[rows]
-
-
-@dataclass(slots=True, eq=False)
 class _Group:
     """Files whose items have one set of names.
 
@@ -277,9 +121,9 @@ class _Group:
     declared: frozenset[str] | None
     several: bool
     stored: bool = False
-    known: dict[Kind, _Index] = field(default_factory=dict)
-    runs: dict[Kind, _Index] = field(default_factory=dict)
-    parts: list[_Part] = field(default_factory=list)
+    known: dict[Kind, Index] = field(default_factory=dict)
+    runs: dict[Kind, Index] = field(default_factory=dict)
+    parts: list[Part] = field(default_factory=list)
     edited: dict[tuple[int, bytes], str] = field(default_factory=dict)
 
 
@@ -306,7 +150,7 @@ class _Joined:
     alone: bool = False
     groups: list[_Group] = field(default_factory=list)
     results: list[ImportResult] = field(default_factory=list)
-    parts: list[_Part | None] = field(default_factory=list)
+    parts: list[Part | None] = field(default_factory=list)
     seen: set[tuple[str, Kind]] = field(default_factory=set)
     of_file: dict[tuple[str, str], tuple[_Group, set[Kind]]] = field(default_factory=dict)
     prefixes: Counter[str] = field(default_factory=Counter)
@@ -316,11 +160,11 @@ class _Joined:
         group = _Group(held.dataset, "", None, several=False, stored=True)
         self.groups.append(group)
         for result in held.files:
-            part = _Part.of(result, several=False)
-            part.low = int(np.nan_to_num(_numbers(result.votes["run"])).min())
+            part = Part.of(result, several=False)
+            part.low = int(np.nan_to_num(numbers_of(result.votes["run"])).min())
             part.key_judgements()
             part.kept = np.ones(result.votes.num_rows, bool)
-            self._know(part, group, _runs(result.votes), np.arange(result.votes.num_rows))
+            self._know(part, group, runs_of(result.votes), np.arange(result.votes.num_rows))
 
     def add(self, result: ImportResult) -> None:
         if result.gold_only or not result.votes.num_rows:
@@ -336,8 +180,8 @@ class _Joined:
         several = len(datasets) > 1 or any(
             group.several and group.declared and datasets & group.declared for group in self.groups
         )
-        part = _Part.of(_with_defaults(result), several=several)
-        part.low = int(_runs(part.result.votes).min()) if self.alone else 0
+        part = Part.of(_with_defaults(result), several=several)
+        part.low = int(runs_of(part.result.votes).min()) if self.alone else 0
         group = self._group(part, _Group(min(datasets), "", declared, several))
         part.space = self.groups.index(group)
         part.result = replace(
@@ -347,7 +191,7 @@ class _Joined:
         )
         self._take(part, group)
 
-    def _group(self, part: _Part, own: _Group) -> _Group:
+    def _group(self, part: Part, own: _Group) -> _Group:
         """The group of a file, whose items get the names of the group; `own` if it is none of those
         before.
         """
@@ -394,7 +238,7 @@ class _Joined:
         self.of_file[file] = group, {kind}
         return group
 
-    def _decide(self, part: _Part, group: _Group) -> _Decision | None:
+    def _decide(self, part: Part, group: _Group) -> _Decision | None:
         """Whether a file is about the items of a group; None where they have none in common."""
         known = group.known.get(part.result.kind)
         if known is None or part.by_row:
@@ -427,7 +271,7 @@ class _Joined:
         pairs: list[tuple[Any, Any]] = []
         for number_of_part in np.unique(which):
             their_keys, their_labels = group.parts[int(number_of_part)].labels()
-            place, here = _places(keys, their_keys)
+            place, here = places_of(keys, their_keys)
             pairs.append((labels[here], their_labels[place[here]]))
         x, y = (np.concatenate(side) for side in zip(*pairs, strict=True))
         if len(x) >= FEWEST_LABELS:
@@ -437,13 +281,13 @@ class _Joined:
         return _Decision(True, 4, len(met), none, against)
 
     @staticmethod
-    def _same_rater(part: _Part, group: _Group, which: Rows) -> bool:
+    def _same_rater(part: Part, group: _Group, which: Rows) -> bool:
         """Whether a rater of a file is one of those stored files too."""
         own = {*part.result.votes["judge"].unique().to_pylist()}
         theirs = (group.parts[int(each)].result.votes["judge"] for each in np.unique(which))
         return any(own & {*names.unique().to_pylist()} for names in theirs)
 
-    def _note_same(self, part: _Part, group: _Group, decision: _Decision, *, named: bool) -> None:
+    def _note_same(self, part: Part, group: _Group, decision: _Decision, *, named: bool) -> None:
         """Say what is to be said of a file about known items, and make rows with other texts items
         of their own.
 
@@ -458,7 +302,7 @@ class _Joined:
             )
         if not len(decision.other):
             return
-        own = _cells(part.result.votes, "item_id").take(decision.other).to_pylist()
+        own = cells_of(part.result.votes, "item_id").take(decision.other).to_pylist()
         texts = part.texts(decision.other)
         units = part.units[decision.other]
         names = {
@@ -475,7 +319,7 @@ class _Joined:
             f"and {are} counted on {their} own: {some_of(edited, _LISTED)}."
         )
 
-    def _take(self, part: _Part, group: _Group) -> None:
+    def _take(self, part: Part, group: _Group) -> None:
         """Leave out what other files of the group hold, number runs on, and remember the file."""
         kind = part.result.kind
         part.key_judgements()
@@ -488,9 +332,9 @@ class _Joined:
             return
         if part.unsure:
             part.say(part.unsure)
-        keys = part.without_run(_keys_of(part.final, hash))[kept]
-        runs = _runs(result.votes)
-        index = group.runs.setdefault(kind, _Index(highest=True))
+        keys = part.without_run(keys_of_cells(part.final, hash))[kept]
+        runs = runs_of(result.votes)
+        index = group.runs.setdefault(kind, Index(highest=True))
         free = index.find(keys)
         votes = result.votes
         if (free > runs[kept]).any():
@@ -508,22 +352,22 @@ class _Joined:
             result = replace(result, votes=votes.take(kept))
         self._keep(result, part)
 
-    def _know(self, part: _Part, group: _Group, runs: Rows, kept: Rows) -> None:
+    def _know(self, part: Part, group: _Group, runs: Rows, kept: Rows) -> None:
         """Remember what a file of a group judged."""
         kind = part.result.kind
-        keys = part.without_run(_keys_of(part.final, hash))[kept]
-        group.runs.setdefault(kind, _Index(highest=True)).add(keys, runs[kept] + 1)
-        known = group.known.setdefault(kind, _Index())
+        keys = part.without_run(keys_of_cells(part.final, hash))[kept]
+        group.runs.setdefault(kind, Index(highest=True)).add(keys, runs[kept] + 1)
+        known = group.known.setdefault(kind, Index())
         new = part.once[known.find(part.units[part.once]) < 0]
         known.add(part.units[new], (np.int64(len(group.parts)) << 32) | new)
         group.parts.append(part)
 
-    def _leave_out(self, part: _Part, group: _Group) -> None:
+    def _leave_out(self, part: Part, group: _Group) -> None:
         """Take out of a file the judgements of each rater that an earlier one holds too."""
-        judge = _keys(part.result.votes, ["judge"])
+        judge = keys_of_columns(part.result.votes, ["judge"])
         earlier = [each for each in group.parts if each.result.kind == part.result.kind]
         for other in earlier[-NEAREST:]:
-            place, here = _places(part.judgements, other.judgements)
+            place, here = places_of(part.judgements, other.judgements)
             here &= part.kept[part.order]
             if here.sum() < FEWEST_JUDGEMENTS:
                 continue
@@ -543,7 +387,7 @@ class _Joined:
                         f"{other.result.name} too, and left out{but}."
                     )
 
-    def _keep(self, result: ImportResult, part: _Part | None) -> None:
+    def _keep(self, result: ImportResult, part: Part | None) -> None:
         self.results.append(result)
         self.parts.append(part)
 
@@ -562,12 +406,12 @@ class _Joined:
         keys, labels, unlabelled = {}, {}, True
         for place, part in own.items():
             table = self.results[place].votes
-            gold = _numbers(table["gold"])
+            gold = numbers_of(table["gold"])
             rows = np.flatnonzero(~np.isnan(gold))
             unlabelled &= not len(rows)
-            named = [*_MODELS[kind], *(["metric"] if kind == "scores" else [])]
+            named = [*MODELS[kind], *(["metric"] if kind == "scores" else [])]
             space = np.full(len(gold), part.space, np.uint64)
-            keys[place] = _mixed(space, _keys(table, ["item_id", *named]))
+            keys[place] = mixed_keys(space, keys_of_columns(table, ["item_id", *named]))
             first = np.sort(np.unique(keys[place][rows], return_index=True)[1])
             labels[place] = keys[place][rows][first], gold[rows][first]
         if len(own) < 2 or unlabelled:
@@ -589,10 +433,12 @@ class _Joined:
         names: dict[str, None] = {}
         for place in own:
             table = self.results[place].votes
-            at, here = _places(keys[place], known)
-            gold = _numbers(table["gold"])
+            at, here = places_of(keys[place], known)
+            gold = numbers_of(table["gold"])
             rows = np.flatnonzero(here & ~np.isnan(gold) & (gold != of_known[at]))
-            names |= dict.fromkeys(_cells(table, "item_id").take(np.flatnonzero(here)).to_pylist())
+            names |= dict.fromkeys(
+                cells_of(table, "item_id").take(np.flatnonzero(here)).to_pylist()
+            )
             gold[rows] = of_known[at[rows]]
             votes = _with(table, "gold", gold)
             self.results[place] = replace(self.results[place], votes=votes)
@@ -626,80 +472,6 @@ def kappa_of_labels(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """κ with quadratic weights; 1 where neither side has two labels and they agree."""
     by_chance = x.var() + y.var() + (x.mean() - y.mean()) ** 2
     return 1.0 if by_chance == 0 else float(1 - ((x - y) ** 2).mean() / by_chance)
-
-
-def _cells(table: pa.Table, name: str) -> pa.DictionaryArray:
-    """A column of texts, by its dictionary."""
-    import pyarrow as pa
-
-    column = table[name]
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    cells = column.unify_dictionaries().combine_chunks()
-    return cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
-
-
-def _keys(table: pa.Table, names: Iterable[str]) -> Keys:
-    """One key of several columns of texts and numbers, by row."""
-    import pyarrow as pa
-
-    key = np.zeros(len(table), np.uint64)
-    for name in names:
-        kind = table.schema.field(name).type
-        text = pa.types.is_dictionary(kind) or pa.types.is_string(kind)
-        own = _keys_of(_cells(table, name), hash) if text else _keys_of_numbers(table[name])
-        key = _mixed(key, own)
-    return key
-
-
-def _keys_of(cells: pa.DictionaryArray, function: Callable[[str], int]) -> Keys:
-    """A key of each text, 0 where there is none; hashes are of this process only."""
-    texts = cells.dictionary.to_pylist()
-    own = np.array([*(function(text) % 2**64 for text in texts), 0], np.uint64)
-    return own[cell_codes(cells)]
-
-
-def _keys_of_numbers(column: pa.ChunkedArray) -> Keys:
-    numbers = _numbers(column)
-    numbers[np.isnan(numbers)] = np.nan
-    return (numbers + 0.0).view(np.uint64)
-
-
-def _keys_of_maps(column: pa.ChunkedArray) -> Keys:
-    """A key of the other columns of each row, whatever their order."""
-    parts = []
-    for chunk in column.chunks:
-        offsets = chunk.offsets.to_numpy()
-        first, last = int(offsets[0]), int(offsets[-1])
-        names, texts = (
-            (
-                _keys_of(side.slice(first, last - first).dictionary_encode(), hash)
-                for side in (chunk.keys, chunk.items)
-            )
-            if last > first
-            else (np.zeros(0, np.uint64),) * 2
-        )
-        sums = np.append(np.zeros(1, np.uint64), np.cumsum(_mixed(names, texts)))
-        parts.append(sums[offsets[1:] - first] - sums[offsets[:-1] - first])
-    return np.concatenate([np.zeros(0, np.uint64), *parts])
-
-
-def _hash_of_text(text: str) -> int:
-    return hash(" ".join(text.split()))
-
-
-def _mixed(key: Keys, other: Keys) -> Keys:
-    key = (key ^ (key >> np.uint64(31))) * _MIX + other * _SPREAD
-    return key ^ (key >> np.uint64(29))
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """A column of numbers, NaN where there is none."""
-    return np.array(column.to_numpy(), np.float64)
-
-
-def _runs(table: pa.Table) -> Rows:
-    return np.nan_to_num(_numbers(table["run"])).astype(np.int64)
 
 
 def _with_defaults(result: ImportResult) -> ImportResult:
@@ -744,9 +516,3 @@ def _renamed(names: pa.DictionaryArray, others: Mapping[int, str]) -> pa.Diction
     codes = cell_codes(names)
     codes[[*others]] = [code[name] for name in others.values()]
     return coded_cells(codes, texts)
-
-
-def _named_by_row(names: pa.DictionaryArray, stem: str, rows: Any) -> bool:
-    """Whether the items are named by file and row, as they are where nothing names them."""
-    ends = (0, len(names) // 2, len(names) - 1)
-    return all(names[place].as_py() == f"{stem} {rows[place].as_py()}" for place in ends)

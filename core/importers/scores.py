@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownName, UnreadableFile
-from ..labels import GRADES, UNGRADED, grade_word, shown
+from ..labels import GRADES, grade_word, shown
+from ..reading.words import CHANCES, UNGRADED
 from ..schema import SCORES, ImportResult
 from .checks import TypedRows, finish, reject_gold_conflicts
 from .columns import (
-    BadCell,
     Cells,
     Numbers,
     cell_codes,
@@ -23,23 +23,18 @@ from .columns import (
     encode_cells,
     fill_missing,
     has_number,
-    is_number,
     label_counts,
     map_cells,
     map_together,
-    parse_flag,
-    parse_float,
-    parse_int,
-    parse_number,
     text_hash,
-    within,
 )
-from .layouts import CHANCES, Shape, plain
+from .layouts import Shape, plain
 from .options import Plan, ReadOptions
 from .raters import lay_out_scores
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable, stack
+from .values import BadCell, is_number, parse_flag, parse_float, parse_int, parse_number, within
 
 CHANCE_OF_A_PASS = 0.5
 MOST_CLASSES = 24

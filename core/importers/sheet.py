@@ -9,35 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import AmbiguousLabels, UnreadableFile
-from ..labels import (
-    GRADES,
-    NAMES,
-    TIE_WORDS,
-    UNGRADED,
-    candidates,
-    decide,
-    grade_word,
-    normalise,
-    shown,
-)
+from ..labels import GRADES, NAMES, candidates, decide, grade_word, normalise, shown
 from ..labels import vocabulary as vocabulary_named
+from ..reading.words import LABELLED, LABELLED_BY, TIE_WORDS, UNGRADED
 from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
-from .columns import BadCell, Cells, is_number, label_counts, parse_float, text_hash
-from .layouts import SYNONYMS, plain
+from .arrow_tables import read_parquet
+from .columns import Cells, label_counts, text_hash
+from .json_tables import read_records, table_of_records
+from .layouts import plain
 from .options import ReadOptions
 from .raters import whose
 from .source import open_source
-from .tables import TextTable, read_delimited, read_parquet, read_records, table_of_records
+from .tables import TextTable, read_delimited
+from .values import BadCell, is_number, parse_float
 
 ANSWERS: dict[Kind, tuple[str, ...]] = {
     "scores": ("dataset", "item_id", "model"),
     "votes": ("dataset", "item_id", "model_a", "model_b"),
 }
 """Columns that tell one answer, or one comparison, from another."""
-_LABELS = ("label", "gold", *SYNONYMS["gold"], *SYNONYMS["vote"], "vote", "score", "passed")
-_WHO = ("labeled_by", "labelled_by", "person", "by", "who", *SYNONYMS["judge"], "judge")
-_NOBODY = {*_LABELS, "human_score", "human_passed", "rating", "grade"}
+_NOBODY = {*LABELLED, "human_score", "human_passed", "rating", "grade"}
 """Columns of labels whose name is nobody's."""
+NOBODY = "human"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +44,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """The sheet's rows that have labels. who : column of people. names : plain → own name."""
+    """The sheet's rows that have labels. who : column of people. names : plain → own name.
+    person : who labelled, where neither a column nor its name says so.
+    """
 
     name: str
     rows: list[Row]
     columns: tuple[str, ...]
     who: str | None
     names: dict[str, str]
+    person: str = NOBODY
 
     def column(self, wanted: Iterable[str]) -> str | None:
         """The first of these columns that the sheet has and that holds no labels."""
@@ -95,6 +91,7 @@ def read_sheet(
     options: ReadOptions,
     logs: Sequence[ImportResult],
     key: str | None,
+    person: str = NOBODY,
 ) -> Sheet:
     """The rows of a file that have labels. Raises UnreadableFile: there are none."""
     table = _table(name, data, options)
@@ -105,7 +102,7 @@ def read_sheet(
     told = ((column, whose(column)) for column in free)
     plainly = (column for column, said in told if said and said.plain and said.of == "people")
     of_people = [column for column in plainly if _says(table.columns[column])]
-    said = [c for c in free if plain(c) in _LABELS]
+    said = [c for c in free if plain(c) in LABELLED]
     labels = of_metrics or of_people or said[:1]
     if not labels:
         raise UnreadableFile(
@@ -124,8 +121,8 @@ def read_sheet(
             f"{name}: column {shown(labels[0])}: no row has a label yet. Fill some, and leave the "
             "others empty."
         )
-    who = next((names[w] for w in _WHO if names.get(w) not in (None, *labels, key)), None)
-    return Sheet(name=name, rows=rows, columns=tuple(labels), who=who, names=names)
+    who = next((names[w] for w in LABELLED_BY if names.get(w) not in (None, *labels, key)), None)
+    return Sheet(name=name, rows=rows, columns=tuple(labels), who=who, names=names, person=person)
 
 
 Found = Sequence[tuple[int, Row, list[tuple[int, int, bool]]]]
@@ -135,14 +132,22 @@ def _person(sheet: Sheet, row: Row, column: str, *, of_metric: bool) -> str:
     """Who labelled: the column of people, that of the label, or nobody in particular."""
     if sheet.who and row.cells[sheet.who]:
         return row.cells[sheet.who]
-    return "human" if of_metric or plain(column) in _NOBODY else column
+    return sheet.person if of_metric or plain(column) in _NOBODY else column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the labels of a sheet say: rows of people, in canonical form."""
+
+    kind: Kind
+    rows: list[dict[str, Any]]
+    notes: tuple[str, ...] = ()
 
 
 def scores_of(
     sheet: Sheet, found: Found, logs: Sequence[ImportResult], options: ReadOptions
-) -> list[ImportResult]:
+) -> Said:
     """People's scores of the answers that their labels found, of the metrics that those have."""
-    form = FORMS["scores"]
     kept = ("dataset", "item_id", "category", "model", "metric", "cluster", "length")
     scales = ("scale_low", "scale_high", "lower_is_better")
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -172,7 +177,7 @@ def scores_of(
         for _, row, _ in found
     ):
         notes.add(f"The sheet names no metric, so its labels are those of {len(several)} metrics.")
-    return [_reading(sheet, form.kind, list(rows.values()), sorted(notes))] if rows else []
+    return Said(kind="scores", rows=list(rows.values()), notes=tuple(sorted(notes)))
 
 
 def _metrics(logs: Sequence[ImportResult]) -> set[str]:
@@ -202,39 +207,66 @@ def _grade(sheet: Sheet, row: Row, column: str, label: str) -> tuple[float | Non
 
 def votes_of(
     sheet: Sheet, found: Found, logs: Sequence[ImportResult], options: ReadOptions
-) -> list[ImportResult]:
-    """Gold of the comparisons that labels found, and people's votes where there are several."""
+) -> Said:
+    """People's votes on the comparisons that labels found."""
     read = _verdicts(sheet, logs, options)
-    said: dict[tuple[Any, ...], dict[str, int]] = {}
+    said: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, row, where in found:
         for log, i, turned in where:
-            key = tuple(logs[log].votes[name][i].as_py() for name in ANSWERS["votes"])
+            about = {name: logs[log].votes[name][i].as_py() for name in ANSWERS["votes"]}
+            key = tuple(about.values())
             for column, label in row.labels.items():
                 vote = read(row, column, label, key[2:])
                 who = _person(sheet, row, column, of_metric=False)
-                said.setdefault(key, {})[who] = -vote if turned else vote
-    comparisons = [dict(zip(ANSWERS["votes"], key, strict=True)) for key in said]
-    gold = [
-        about | {"gold": _mode(votes.values()), "rater_type": None, "status": None, "run": None}
-        for about, votes in zip(comparisons, said.values(), strict=True)
+                said[*key, who] = about | {
+                    "judge": who,
+                    "run": 0,
+                    "vote": -vote if turned else vote,
+                    "status": "ok",
+                    "rater_type": "human",
+                }
+    return Said(kind="votes", rows=list(said.values()))
+
+
+def readings_of(sheets: Sequence[tuple[Sheet, Said]]) -> tuple[list[ImportResult], int]:
+    """What sheets say in canonical form, and how many comparisons are contested: people differ,
+    and no vote has most of them, so that they have no gold.
+
+    Of scores a reading for each sheet; of votes gold (the most frequent one), and a vote per person
+    where there are several.
+    """
+    made = [
+        _reading(sheet, "scores", said.rows, said.notes)
+        for sheet, said in sheets
+        if said.kind == "scores" and said.rows
     ]
-    made = [_reading(sheet, "votes", gold, [], gold_only=True)] if gold else []
-    people = {who for votes in said.values() for who in votes}
-    if len(people) > 1:
-        rows = [
-            about | {"judge": who, "run": 0, "vote": vote, "status": "ok", "rater_type": "human"}
-            for about, votes in zip(comparisons, said.values(), strict=True)
-            for who, vote in votes.items()
-        ]
-        made.insert(0, _reading(sheet, "votes", rows, []))
-    return made
+    rows = [row for _, said in sheets if said.kind == "votes" for row in said.rows]
+    if not rows:
+        return made, 0
+    sheet = sheets[0][0]
+    by_comparison: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        by_comparison.setdefault(tuple(row[name] for name in ANSWERS["votes"]), []).append(row)
+    gold, contested = [], 0
+    for key, votes in by_comparison.items():
+        vote = _mode(row["vote"] for row in votes)
+        if vote is None:
+            contested += 1
+            continue
+        about = dict(zip(ANSWERS["votes"], key, strict=True))
+        gold.append(about | {"gold": vote, "rater_type": None, "status": None, "run": None})
+    if len({row["judge"] for row in rows}) > 1:
+        made.append(_reading(sheet, "votes", rows, []))
+    if gold:
+        made.append(_reading(sheet, "votes", gold, [], gold_only=True))
+    return made, contested
 
 
-def _mode(votes: Iterable[int]) -> int:
-    """The most frequent vote; no unique one is a tie."""
+def _mode(votes: Iterable[int]) -> int | None:
+    """The most frequent vote; None where several are."""
     counts = Counter(votes)
     most = [vote for vote, n in counts.items() if n == max(counts.values())]
-    return most[0] if len(most) == 1 else 0
+    return most[0] if len(most) == 1 else None
 
 
 def _verdicts(

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..labels import TIE_WORDS, candidates, normalise
-from .columns import BadCell, Cells, is_number, order_word, parse_number
+from ..labels import candidates, normalise
+from ..reading.words import TIE_WORDS, meaning, tokens
+from .columns import Cells
 from .tables import TextTable
-from .words import meaning, words_of
+from .values import BadCell, is_number, order_word, parse_number
 
 _LEFT = "a 1 left first one old previous baseline"
 _RIGHT = "b 2 right second two new next candidate"
@@ -66,7 +67,7 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
         for canonical, wanted in WORDS.items()
         if canonical not in mapping
         for place, name in enumerate(free)
-        if canonical in kinds[name] and (hits := _hits(words_of(name), wanted))
+        if canonical in kinds[name] and (hits := _hits(set(tokens(name)), wanted))
     ]
     suggested: dict[str, str] = {}
     for _, _, canonical, name in sorted(scored, reverse=True):
@@ -87,7 +88,7 @@ def _judge_in_a_name(mapped: Mapping[str, str]) -> dict[str, str]:
     verdict, judges = WORDS["vote"][0], WORDS["judge"][0] | REFERENCE
     parts = [part for part in re.split(r"[\s_()\[\]:]+", column) if part]
     name = [part for part in parts if part.casefold() not in verdict]
-    if "judge" in mapped or not name or len(name) == len(parts) or words_of(column) & judges:
+    if "judge" in mapped or not name or len(name) == len(parts) or set(tokens(column)) & judges:
         return {}
     used = {word for groups in WORDS.values() for group in groups for word in group}
     return (
@@ -145,7 +146,7 @@ def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[st
     """The one column of labels beside those of judges whose name says that it holds what people
     say.
     """
-    said = [name for name in judges if words_of(name) & REFERENCE]
+    said = [name for name in judges if set(tokens(name)) & REFERENCE]
     return {"gold": said[0]} if len(said) == 1 < len(judges) and "gold" not in mapping else {}
 
 
@@ -165,7 +166,7 @@ def _two_models(table: TextTable, mapped: Mapping[str, str]) -> dict[str, str]:
     first = [
         name
         for name in alike
-        if name == mapped.get("position") or _hits(words_of(name), WORDS["position"])
+        if name == mapped.get("position") or _hits(set(tokens(name)), WORDS["position"])
     ]
     heads = (*free, *(mapped.get(side, "") for side in ("response_a", "response_b")))
     headed = all(any(side.casefold() in name.casefold() for name in heads) for side in two)
@@ -252,4 +253,4 @@ def sided(columns: Iterable[str]) -> bool:
     """Whether names of columns say left or right, so that a label `left` may name a
     column's model.
     """
-    return any(words_of(column) & SIDED for column in columns)
+    return any(set(tokens(column)) & SIDED for column in columns)

@@ -20,7 +20,7 @@ from .declared import (
     opened,
     said,
 )
-from .tables import Record
+from .json_tables import Record
 
 APP = "=app"
 """What the model is called where a log is of an application and names none."""

@@ -17,7 +17,6 @@ from ..labels import (
     CANONICAL,
     NAMES,
     NUMERIC,
-    TIE_WORDS,
     VOCABULARIES,
     Vocabulary,
     candidates,
@@ -26,21 +25,13 @@ from ..labels import (
     shown,
     vocabulary,
 )
+from ..reading.words import PROMPTS, TIE_WORDS
 from ..schema import COLUMN_NAMES, LEVEL_KIND
-from .columns import (
-    LEVELS,
-    SCALE_MEANINGS,
-    Cells,
-    ConfidenceScale,
-    confidence_scale,
-    constant_cells,
-    label_counts,
-    order_word,
-)
+from .clusters import with_cluster
+from .columns import Cells, constant_cells, label_counts
 from .layouts import (
     FEW,
     LONGEST,
-    PROMPTS,
     SIDES,
     find_layout,
     judges_alone,
@@ -57,6 +48,7 @@ from .repeats import plan_repeats
 from .source import stem_of
 from .suggest import sided, suggest
 from .tables import TextTable
+from .values import LEVELS, SCALE_MEANINGS, ConfidenceScale, confidence_scale, order_word
 
 ARENA = ("anony", "evaluation_session_id")
 """Columns that only the battles of LMArena have, whose voters are people."""
@@ -101,7 +93,9 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool 
         )
     if how.missing:
         return _ask_for_columns(how, table)
-    exported = tuple(table.columns)[: len(COLUMN_NAMES)] == COLUMN_NAMES
+    # Exports of before 2026-11-28 end with the cost.
+    first = COLUMN_NAMES[: COLUMN_NAMES.index("cost") + 1]
+    exported = tuple(table.columns)[: len(first)] == first
     models = frozenset[str]()
     if {*SIDES[:2]} <= {*how.mapping}:
         cells = (_cells(how, table, side) for side in SIDES[:2])
@@ -119,6 +113,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool 
 
 def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """Layout, columns and what is missing of them."""
+    options = with_cluster(options, tuple(table.columns), name)
     mapping, constants = map_columns(tuple(table.columns), name, options)
     if not {"model_a", "model_b"} & mapping.keys():
         mapping = map_sides(table, mapping)
@@ -158,12 +153,6 @@ def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
         how = how.noted(Message(several, option="map", columns=people))
     if layout == "wide":
         how = how.noted(f"One column per judge: {some_of(judges)}. Blank cells there are no votes.")
-    if options.cluster is not None:
-        unused = (
-            "{option} is of scores of single answers; figures of votes count items, so it was not "
-            "used."
-        )
-        how = how.noted(Message(unused, option="cluster"))
     return _plan_items(how)
 
 

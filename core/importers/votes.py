@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import Message
-from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
+from ..labels import NAMES, Vocabulary, normalise
+from ..reading.words import TIE_WORDS
 from ..schema import CHANGE, LEVEL_KIND, VOTES, ImportResult, perturbed_name
 from .checks import TypedRows, finish
 from .columns import (
-    LEVELS,
-    BadCell,
     Cells,
     Codes,
     Mask,
@@ -31,16 +30,13 @@ from .columns import (
     label_counts,
     map_cells,
     map_together,
-    order_word,
-    parse_confidence,
-    parse_float,
-    parse_int,
     text_hash,
 )
 from .options import FAILED, SCORE_COLUMNS, Plan, ReadOptions
 from .row_parser import RowParser
 from .source import Source
 from .tables import TextTable, stack
+from .values import LEVELS, BadCell, order_word, parse_confidence, parse_float, parse_int
 from .vote_plan import plan
 
 _JUDGED = ("vote", "gold", "confidence")

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..errors import UnknownName
 from ..labels import GRADES, shown
-from .columns import Cells, coded_cells, constant_cells, is_number, label_counts, map_cells
-from .layouts import DIRECT, PROMPTS, SYNONYMS, plain
+from ..reading.words import ANSWERS, IDS, PROMPTS, SYNONYMS, meaning, tokens
+from .columns import Cells, coded_cells, constant_cells, label_counts, map_cells
+from .layouts import DIRECT, plain
 from .options import ReadOptions
 from .raters import Raters, called
 from .source import stem_of
 from .tables import TextTable
-from .words import meaning, words_of
+from .values import is_number
 
 RAGAS = {
     "faithfulness",
@@ -49,8 +50,6 @@ _FAMILIES = (
 )
 """Endings of a column of scores → those of the column of its reasons."""
 _ASKED = (*PROMPTS, "query", "user_query")
-_ANSWERED = {"response", *DIRECT.synonyms["response"], "completion", "prediction", "actual_output"}
-_IDS = {"item_id", *DIRECT.synonyms["item_id"]}
 _NO_METRIC = meaning(
     "number", "size", "call", "run", more="row top k n size chunk page label gold target"
 )
@@ -103,7 +102,7 @@ def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
     if beside is not None:
         return beside
     names = {plain(column) for column in table.columns}
-    about = bool(names & {*_ASKED}) and bool(names & (_ANSWERED | _IDS))
+    about = bool(names & {*_ASKED}) and bool(names & {*ANSWERS, *IDS})
     family = _family(table)
     if family is not None and (len(family.columns) > 1 or about):
         return family
@@ -114,7 +113,7 @@ def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
     if not known and len(numbers) < 2:
         return None
     empty = [c for c in table.columns if plain(c) in RAGAS and c not in numbers]
-    left = tuple(c for c in numbers if words_of(c) & AGGREGATES)
+    left = tuple(c for c in numbers if set(tokens(c)) & AGGREGATES)
     chosen = tuple(c for c in table.columns if c in (*numbers, *empty) and c not in left)
     return Metrics(columns=chosen, names=chosen, reasons={}, left_out=left) if chosen else None
 
@@ -153,7 +152,7 @@ def _family(table: TextTable) -> Metrics | None:
             column
             for column in table.columns
             if column not in found
-            and (column.casefold().endswith(score) if score else words_of(column) & AGGREGATES)
+            and (column.casefold().endswith(score) if score else set(tokens(column)) & AGGREGATES)
             and _is_scored(table.columns[column])
         )
         if score == "/value":
@@ -171,7 +170,7 @@ def _family(table: TextTable) -> Metrics | None:
 
 
 def _is_metric(column: str) -> bool:
-    return not words_of(column) & _NO_METRIC and plain(column) not in {*_ASKED, *_ANSWERED, *_IDS}
+    return not set(tokens(column)) & _NO_METRIC and plain(column) not in {*_ASKED, *ANSWERS, *IDS}
 
 
 def _is_scored(cells: Cells) -> bool:
@@ -270,7 +269,7 @@ def judged_by(table: TextTable, metrics: Metrics, name: str, options: ReadOption
     asked = next((names[each] for each in _ASKED if each in names), None)
     if asked is not None:
         mapping += [("prompt", asked)] if "prompt" not in told else []
-        if "item_id" not in told and not names.keys() & _IDS:
+        if "item_id" not in told and not names.keys() & {*IDS}:
             mapping.append(("item_id", asked))
     return replace(options, mapping=tuple(mapping), format=DIRECT.format, metrics=())
 

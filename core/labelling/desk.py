@@ -64,7 +64,9 @@ class Desk:
 
     def _read(self) -> Session:
         log = label_log(self.store, self.plan.dataset)
-        return Session(self.size, self.plan.seed, log, sharing=self.sharing)
+        levels = self.plan.kind == "scores" and self.scale != PASS_OR_FAIL
+        near = float(levels)
+        return Session(self.size, self.plan.seed, log, sharing=self.sharing, near=near)
 
     def refresh(self) -> None:
         """Read the log anew: others may label too."""

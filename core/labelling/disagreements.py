@@ -324,21 +324,21 @@ def is_second_look(name: str, data: bytes | Path) -> bool:
 
 
 def with_second_looks(
-    audit: Audit, store: Database | Snapshot, name: str, data: bytes | Path
+    audit: Audit, store: Database | Snapshot, *files: tuple[str, bytes | Path]
 ) -> Audit:
     """The audit with `second_looks`."""
-    return replace(audit, second_looks=second_looks(audit, store, name, data))
+    return replace(audit, second_looks=second_looks(audit, store, *files))
 
 
 def second_looks(
-    audit: Judged, store: Database | Snapshot, name: str, data: bytes | Path
+    audit: Judged, store: Database | Snapshot, *files: tuple[str, bytes | Path]
 ) -> tuple[SecondLook, ...]:
-    """What became of the answers in a filled table of disagreements, by judge and metric.
+    """What became of the answers in filled tables of disagreements, by judge and metric.
 
     Raises UnreadableFile: no row is of an answer of the audit, or a word in `who_is_right` is none
     of judge, person, both, neither and unclear.
     """
-    rows = list(_filled(name, data))
+    rows = [row for file in files for row in _filled(*file)]
     looks = []
     for scores in audit.scores:
         own = {
@@ -349,7 +349,8 @@ def second_looks(
         if own:
             looks.append(_second_look(store, audit, scores, own))
     if not looks:
-        raise UnreadableFile(f"{name}: no row with {WHO} is of a judge of this audit.")
+        names = ", ".join(name for name, _ in files)
+        raise UnreadableFile(f"{names}: no row with {WHO} is of a judge of this audit.")
     return tuple(looks)
 
 

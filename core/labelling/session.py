@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -48,12 +49,15 @@ class Labelled:
 
 
 class Session:
-    """State of labelling one data set: units 0 … n − 1 in the order drawn, and the log so far."""
+    """State of labelling one data set: units 0 … n − 1 in the order drawn, and the log so far.
+
+    near : difference of two labels up to which people do not contradict each other: one level.
+    """
 
     def __init__(
-        self, n: int, seed: int, log: Iterable[Line], *, sharing: Sharing = "part"
+        self, n: int, seed: int, log: Iterable[Line], *, sharing: Sharing = "part", near: float = 0
     ) -> None:
-        self.n, self.seed, self.sharing = n, seed, sharing
+        self.n, self.seed, self.sharing, self.near = n, seed, sharing, near
         self._of: dict[str, dict[int, Line]] = {}
         self._skipped: dict[str, dict[int, int]] = {}
         self._again: dict[str, list[Line]] = {}
@@ -93,23 +97,45 @@ class Session:
         return self._of.get(person, {}).get(place)
 
     def upcoming(self, person: str, most: int = 1) -> list[int]:
-        """The next units of a person: in order, those of the others left out but for the part that
-        all share; then what the person skipped.
+        """The next units of a person: those on which others differ, for a third look; in order,
+        those of the others left out but for the part that all share; then what the person skipped.
         """
         own, skipped = self._of.get(person, {}), self._skipped.get(person, {})
+        found = [place for place in self.contested() if place not in own and place not in skipped][
+            :most
+        ]
+        if len(found) == most:
+            return found
         others: set[int] = set()
         if self.sharing == "part":
             for name, labels in self._of.items():
                 if name != person:
                     others |= {place for place in labels if not self.shared(place)}
-        found = []
+        third = set(found)
         for place in range(self.n):
-            if place not in own and place not in skipped and place not in others:
+            if not any(place in taken for taken in (own, skipped, others, third)):
                 found.append(place)
                 if len(found) == most:
                     return found
         waiting = sorted(skipped, key=skipped.__getitem__)
         return [*found, *waiting][:most]
+
+    def contested(self) -> list[int]:
+        """Units on which people differ and no answer has most of them, in order: whoever has not
+        labelled one comes to it first, and its labels make no gold until somebody settles it.
+        """
+        said: dict[int, Counter[float]] = {}
+        for own in self._of.values() if len(self._of) > 1 else ():
+            for place, line in own.items():
+                if line.label is not None:
+                    said.setdefault(place, Counter())[line.label] += 1
+        units = []
+        for place, labels in said.items():
+            most = max(labels.values())
+            modes = [label for label, n in labels.items() if n == most]
+            if max(modes) - min(modes) > self.near:
+                units.append(place)
+        return sorted(units)
 
     def shared(self, place: int) -> bool:
         """Whether everybody labels a unit, drawn with the order."""

@@ -18,14 +18,17 @@ from ..finding.wording import count, one_line
 from ..importers import ReadOptions, read
 from ..importers.declared import get
 from ..importers.join import join_labels
+from ..importers.json_tables import Record, read_records
+from ..importers.sheet import NOBODY, readings_of
 from ..importers.source import open_source
-from ..importers.tables import Record, read_delimited, read_records
+from ..importers.tables import read_delimited
 from ..schema import Kind
 from ..store import Store
 from ..store.export import without_labels
 from ..store.labelling import unit_names
 from .desk import Card, Desk, open_desk
 from .session import card_code, places_of
+from .words import contested_sentence
 
 CARD, DRAW, LABEL, NOTE, TAGS, PERSON = "card", "draw", "label", "note", "tags", "person"
 MARKS = frozenset({CARD, DRAW, LABEL})
@@ -61,12 +64,14 @@ class SheetReport:
 
     labels : filled rows.  joined : those that are labels now.  missed : (row of the file, why).
     first : of the labelled, how many are the first of the order by design, without a gap.
+    contested : items on which people differ now, and no answer has most of them.
     """
 
     labels: int
     joined: int
     missed: tuple[tuple[int, str], ...]
     first: int
+    contested: int = 0
 
     @property
     def sentence(self) -> str:
@@ -74,6 +79,8 @@ class SheetReport:
             f"{self.joined:,} of {count(self.labels, 'label')} joined, the order by design is "
             f"known (the first {self.first:,} of it without a gap)."
         )
+        if self.contested:
+            said += f" {contested_sentence(self.contested)}"
         if not self.missed:
             return said
         named = "; ".join(f"row {row}: {why}" for row, why in self.missed[:NAMED])
@@ -184,10 +191,17 @@ def _seed(name: str, cells: Sequence[str]) -> int:
 
 
 def join_sheet(
-    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
+    store: Store,
+    dataset: str,
+    name: str,
+    data: bytes | Path,
+    *,
+    kind: Kind = "votes",
+    person: str = SHEET_PERSON,
 ) -> SheetReport:
     """Write the labels of a sheet as if they had been given on the page; all of them, or none.
 
+    person : who labelled the rows that name nobody.
     A row whose card or label cannot be read is named and left out. A data set that is not labelled
     yet takes the order of the sheet.
 
@@ -217,11 +231,11 @@ def join_sheet(
             if key not in desk.keys:
                 missed.append((row, f"label {one_line(said)[:40]!r}; use {', '.join(desk.keys)}"))
                 continue
-            person = columns.get(PERSON, blank)[k] or SHEET_PERSON
+            who = columns.get(PERSON, blank)[k] or person
             tags = [tag.strip() for tag in columns.get(TAGS, blank)[k].split(",") if tag.strip()]
             swapped = desk.plan.kind == "votes" and desk.session.swapped(SHEET_PERSON, place)
             shown = Card(place=place, again=False, swapped=swapped, prompt=None, texts=())
-            desk.answer(person, shown, key, tags=tags, note=columns.get(NOTE, blank)[k])
+            desk.answer(who, shown, key, tags=tags, note=columns.get(NOTE, blank)[k])
             joined.append(place)
     if not joined:
         raise UnreadableFile(
@@ -229,32 +243,58 @@ def join_sheet(
             f"{missed[0][1]}"
         )
     return SheetReport(
-        labels=len(filled), joined=len(joined), missed=tuple(missed), first=_without_gap(joined)
+        labels=len(filled),
+        joined=len(joined),
+        missed=tuple(missed),
+        first=_without_gap(joined),
+        contested=len(desk.session.contested()),
     )
 
 
 def add_labels(
-    store: Store, dataset: str, name: str, data: bytes | Path, *, kind: Kind = "votes"
-) -> str:
-    """Add people's labels in a file to a data set that is stored; what became of them.
+    store: Store, dataset: str, files: Sequence[tuple[str, bytes | Path]], *, kind: Kind = "votes"
+) -> list[tuple[str, str]]:
+    """Add people's labels in files to a data set that is stored; what became of each.
 
-    The file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
-    names the answers by ids or texts (`core.importers.join.join_labels`).
+    A file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
+    names the answers by ids or texts (`core.importers.join.join_labels`). Where there are several,
+    who labelled one that names nobody is called as the file is. A sheet is added whole or not at
+    all, and so are all other files together.
 
     Raises UnreadableFile: no label finds its answer, and what those two refuse.
     """
-    if is_sheet(name, data):
-        return join_sheet(store, dataset, name, data, kind=kind).sentence
     import pyarrow.parquet as pq
 
-    log = io.BytesIO()
-    pq.write_table(without_labels(store, dataset, kind), log)
-    readings = read([("log.parquet", log.getvalue())])
-    joined = join_labels(readings, (name, data))
+    several = len(files) > 1
+    said, joined = [], []
+    for name, data in files:
+        stem = Path(name).stem
+        if is_sheet(name, data):
+            person = stem if several else SHEET_PERSON
+            report = join_sheet(store, dataset, name, data, kind=kind, person=person)
+            said.append((name, report.sentence))
+            continue
+        log = io.BytesIO()
+        pq.write_table(without_labels(store, dataset, kind), log)
+        readings = read([("log.parquet", log.getvalue())])
+        labels = join_labels(readings, (name, data), person=stem if several else NOBODY)
+        said.append((name, labels.sentence))
+        joined.append((labels.sheet, labels.said))
+    made, contested = readings_of(joined)
     with store.together():
-        for reading in joined.readings:
+        for reading in made:
             store.load(reading, dataset=dataset)
-    return joined.sentence
+    if contested:
+        said.append((files[0][0], contested_gold(contested)))
+    return said
+
+
+def contested_gold(n: int) -> str:
+    """Comparisons on which people's files differ and no label has most of them."""
+    return (
+        f"{count(n, 'comparison')} {'is' if n == 1 else 'are'} contested: people differ, no label "
+        "has most of them, and there is no gold until another settles it."
+    )
 
 
 def only_dataset(store: Store, named: str | None = None) -> tuple[str, Kind]:
@@ -272,14 +312,6 @@ def only_dataset(store: Store, named: str | None = None) -> tuple[str, Kind]:
     if chosen not in found:
         raise InvalidOption(f"--dataset: no data set named {chosen!r}")
     return chosen, "votes" if found[chosen].votes else "scores"
-
-
-def join_if_sheet(store: Store, name: str, data: bytes | Path) -> SheetReport | None:
-    """Join a file of labels to the only data set, if it is a sheet that this program wrote."""
-    if not is_sheet(name, data):
-        return None
-    dataset, kind = only_dataset(store)
-    return join_sheet(store, dataset, name, data, kind=kind)
 
 
 def _without_gap(places: Sequence[int]) -> int:

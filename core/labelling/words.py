@@ -210,6 +210,19 @@ def repeats_sentence(shown: Shown) -> str | None:
     return f"The person repeats {same} of {n} ({percent_span(shown.repeated)}).{doubt}"
 
 
+def contested_sentence(n: int) -> str | None:
+    """Units on which people differ, and who settles them."""
+    if not n:
+        return None
+    said = (
+        "item is contested: people differ on it" if n == 1 else "items are contested: people differ"
+    )
+    return (
+        f"{n:,} {said}, and no answer has most of them. Whoever labels next and has not seen "
+        f"{'it' if n == 1 else 'them'} gets {'it' if n == 1 else 'them'} first, for a third look."
+    )
+
+
 def second_person_sentence(shown: Shown) -> str | None:
     """Of pass and fail: how often two people agree, and that their errors are not taken out."""
     if not shown.passing or shown.agree is None:

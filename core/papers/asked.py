@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..schema import Selection
     from ..store.connection import Snapshot
 
+NOTHING = "No judge of the selection has what it needs."
 MOST_FITTED = 12
 """Judges for whom rules are fitted on many splits; of more, those with most votes on gold."""
 
@@ -179,7 +180,7 @@ class Asked:
 def together(frames: Mapping[str, DataFrame], name: str = "judge") -> DataFrame:
     """Tables one below the other, whose they are in a first column; NoUsableVotes without any."""
     if not frames:
-        raise NoUsableVotes("No judge of the selection has what it needs.")
+        raise NoUsableVotes(NOTHING)
     import pandas as pd
 
     parts = []
@@ -194,5 +195,5 @@ def rows(found: Iterable[Mapping[str, Any]], why: str = "") -> DataFrame:
     """A table of rows; NoUsableVotes, with why, without any."""
     listed = list(found)
     if not listed:
-        raise NoUsableVotes(why or "No judge of the selection has what it needs.")
+        raise NoUsableVotes(why or NOTHING)
     return data_frame(listed)

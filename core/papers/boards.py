@@ -16,7 +16,7 @@ from ..questions.agreement.reliability import Repeatability, icc
 from ..questions.boards.anchored import Board, board, met, subsample_errors
 from ..questions.boards.anchors import anchor_swap, kendall_tau, triangles
 from ..questions.boards.board_checks import STARTS
-from ..questions.boards.by_anchor import STRONG
+from ..questions.boards.by_anchor import STRONG, anchor_choices
 from ..questions.boards.judge_dispersion import Dispersion, dispersion, rating_spread
 from ..questions.boards.judges import CUTS, mean_of_judges, pooling, screening
 from ..questions.boards.robustness import abstention, between_tasks, changes
@@ -290,23 +290,14 @@ def priors(asked: Asked) -> DataFrame:
 def anchors(asked: Asked) -> DataFrame:
     """Which anchor serves: share of models in the mid-region, least τ with another."""
     used = asked.anchors
+    pooled = {anchor: _board(asked, asked.pairs[None], anchor) for anchor in used}
     swap = (
         anchor_swap(asked.pairs[None], used, prior=asked.settings.prior) if len(used) > 1 else None
     )
-    listed = []
-    for anchor in used:
-        shown = _board(asked, asked.pairs[None], anchor)
-        taus = [
-            row.kendall_tau
-            for row in (swap.rows if swap else ())
-            if anchor in (row.anchor_1, row.anchor_2) and row.kendall_tau is not None
-        ]
-        tau = min(taus, default=None)
-        listed.append(
-            {"anchor": anchor, "prompts": shown.n_items, "coverage": shown.mid_region_coverage}
-            | {"tau": tau, "serves": tau is not None and tau > 0.9}
-        )
-    return rows(sorted(listed, key=lambda row: (not row["serves"], -float(str(row["coverage"])))))
+    return rows(
+        flat(each) | {"serves": each.serves, "models": len(pooled[each.anchor].rows)}
+        for each in anchor_choices(pooled, swap)
+    )
 
 
 def ratings(asked: Asked) -> DataFrame:

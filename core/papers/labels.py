@@ -89,7 +89,7 @@ def forced(asked: Asked) -> DataFrame:
     )
     return rows(
         {"judge": row.judge, "where": row.where, "comparisons": row.n, "votes": row.n_votes}
-        | ({} if row.position is None else flat(row.position, names=("first", "second", "tie")))
+        | {name: getattr(row.position, name, None) for name in ("first", "second", "tie")}
         | flat(row, names=("ties", "right"))
         | {
             "bias_decided": getattr(getattr(row.position, "bias_decided", None), "value", None),

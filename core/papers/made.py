@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..auditing.options import AuditOptions
-from ..auditing.run import anchors_of
 from ..bounds import within_judges
 from ..errors import AppellateError, UnknownName
 from ..finding.evidence import Counted
 from ..finding.wording import one_line
+from ..places import NAMES
+from ..questions.boards.results import anchors_of
 from ..schema import Selection
 from ..stats.estimate import DataFrame
 from ..store import vote_queries as queries
 from ..store.browse import default_gold, summary
-from .asked import Asked, Settings
+from .asked import NOTHING, Asked, Settings
 from .items import BY_NAME, ITEMS
 from .record import PAPERS, Item
 
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 60
 """Rows of a table that a terminal gets; `--csv` has all."""
 NO_TABLE = "It is no table of votes: a model is asked, or a file read, by the command."
+
+
+def sentence(text: str) -> str:
+    """A reason as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,9 +57,10 @@ class Maker:
             return Made(item=item, table=None, lacks=item.lacks or NO_TABLE)
         if item.table not in self._made:
             try:
-                self._made[item.table] = item.table(self.asked), ""
+                found = item.table(self.asked)
+                self._made[item.table] = (found, "") if len(found) else (None, NOTHING)
             except AppellateError as error:
-                self._made[item.table] = None, str(error)
+                self._made[item.table] = None, sentence(str(error))
         table, lacks = self._made[item.table]
         return Made(item=item, table=table, lacks=lacks)
 
@@ -99,12 +106,62 @@ def items_named(names: Sequence[str]) -> tuple[Item, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def in_text(made: Made) -> str:
-    """An item with its table for a terminal."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How many items of a paper stand whole here, parts of one item counted once."""
+
+    paper: str
+    items: int
+    on_page: int
+    by_command: int
+
+
+def counts() -> tuple[Count, ...]:
+    """Whole items by paper, all of them last; one of several parts is whole if each part is."""
+    found = []
+    for paper in (*PAPERS, ""):
+        parts: dict[tuple[str, str], list[Item]] = {}
+        for item in ITEMS:
+            if paper in ("", item.paper):
+                parts.setdefault((item.paper, item.part_of or item.number), []).append(item)
+        found.append(
+            Count(
+                paper=paper or "all",
+                items=len(parts),
+                on_page=sum(all(each.on_page for each in of) for of in parts.values()),
+                by_command=sum(all(each.by_command for each in of) for of in parts.values()),
+            )
+        )
+    return tuple(found)
+
+
+def counted() -> str:
+    """The count for a terminal, with what is not whole and why."""
+    lines = [f"{'paper':6}{'items':>7}{'in the app':>12}{'by command':>12}"]
+    lines += [f"{c.paper:6}{c.items:7}{c.on_page:12}{c.by_command:12}" for c in counts()]
+    lines += ["", "Not whole:"]
+    lines += [
+        f"  {item.name}: " + (f"lacks {item.lacks}" if item.lacks else f"ours: {item.ours}")
+        for item in ITEMS
+        if not (item.on_page and item.by_command)
+    ]
+    return "\n".join(lines)
+
+
+def in_text(made: Made, *, planted: str = "", shown_at: str = "") -> str:
+    """An item with its table for a terminal.
+
+    planted : what the demo was drawn with.  shown_at : the item above that has the same table.
+    """
     item = made.item
     lines = ["", f"{item.name}: {item.shows}"]
     if item.ours:
         lines.append(f"  Ours: {item.ours}.")
+    if planted:
+        lines.append(f"  Planted in the demo: {planted}.")
+    if made.table is not None and shown_at:
+        lines.append(f"  The table of {shown_at}: {', '.join(item.columns)}.")
+        return "\n".join(lines)
     if made.table is None:
         lines.append(
             f"  {one_line(made.lacks)}" + (f" Command: {item.told}" if item.command else "")
@@ -133,7 +190,7 @@ def listed(items: Iterable[Item] = ITEMS) -> str:
 
 def place(item: Item) -> str:
     """Page and tab, as they are read."""
-    page = item.page.replace("_", " ").capitalize()
+    page = NAMES.get(item.page, item.page)
     return " · ".join(part for part in (page, item.tab) if part)
 
 
@@ -157,10 +214,11 @@ def document() -> str:
                 f"| {item.number} | {item.shows} | {place(item) or '–'} | {told} "
                 f"| {field} | {ours} |"
             )
-    on_page, told = (sum(getattr(i, k) for i in ITEMS) for k in ("on_page", "by_command"))
+    total = counts()[-1]
     lines += [
         "",
-        f"{len(ITEMS)} items; whole in the app {on_page}, by a command {told}. The others "
-        "say in the last column what is another definition on purpose, or what they lack.",
+        f"{total.items} items, where parts of one count once; whole in the app {total.on_page}, by "
+        f"a command {total.by_command}. The others say in the last column what is another "
+        "definition on purpose, or what they lack.",
     ]
     return "\n".join(lines).strip() + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ..stats.estimate import DataFrame
 from .asked import Asked
@@ -29,6 +30,7 @@ class Item:
     field : in the JSON of an audit.
     ours : where ours differs from the paper or fills in what it leaves open, and why.
     differs : the paper is definite, and ours is another.  lacks : what is missing here, and why.
+    part_of : number of the item with which it is counted as one.
     """
 
     paper: str
@@ -43,6 +45,7 @@ class Item:
     ours: str = ""
     differs: bool = False
     lacks: str = ""
+    part_of: str = ""
 
     @property
     def name(self) -> str:
@@ -65,3 +68,30 @@ class Item:
         if self.command:
             return self.command
         return f'papers VOTES --item "{self.name}"' if self.table else ""
+
+
+PROMPTS = "the words of prompts are ours: the papers' are theirs"
+
+
+def place(paper: str, page: str = "", tab: str = "") -> Callable[..., Item]:
+    """Maker of items of a paper that stand on one page and tab, by number and what is shown."""
+
+    def item(
+        number: str,
+        shows: str,
+        table: Callable[[Asked], DataFrame] | None = None,
+        columns: tuple[str, ...] = (),
+        **more: Any,
+    ) -> Item:
+        return Item(
+            paper=paper,
+            number=number,
+            shows=shows,
+            page=page,
+            tab=tab,
+            table=table,
+            columns=columns,
+            **more,
+        )
+
+    return item

@@ -23,6 +23,11 @@ class Items(Draft):
             for r in ("judge", "person", "metric", "run", "position", "model", "model_a", "model_b")
             if r in of
         ]
+        explained += [self.by[name] for name in ("perturbation",) if name in self.by]
+        if said.version in self.by:
+            out.version = self.by[said.version]
+            out.roles.why[out.version.name] = "a version of the judge, as you said"
+            explained.append(out.version)
         texts = [of[r] for r in ("response",) if r in of]
         if "item_id" in of:
             ids = [of["item_id"]]
@@ -50,6 +55,8 @@ class Items(Draft):
         keyed = self._explain_keys(ids, explained)
         explained += keyed
         whole = [c for c in ids if repeats([c, *explained]) == self.rows]
+        # Gold that differs within an item is of something smaller, such as one of its variants.
+        whole = [c for c in whole if out.gold is None or constant_in(out.gold, c)] or whole
         if said.unit == "rows":
             out.item_why = "each row is an item of its own, as you said"
             return
@@ -117,7 +124,7 @@ class Items(Draft):
         self, item: Column, explained: list[Column], texts: list[Column], judged: set[str]
     ) -> None:
         """Rows of one key: runs, if gold and text agree; else asked."""
-        out, said = self.out, self.said
+        out, said, of = self.out, self.said, self.out.roles.of
         key = [item, *explained]
         times = max(Counter(zip(*(c.cells for c in key), strict=True)).values())
         out.item_why = f"{item.distinct:,} items ('{item.name}', up to {times} rows each)"
@@ -127,7 +134,7 @@ class Items(Draft):
         others = [
             c
             for c in self.columns
-            if c.name not in out.roles.taken
+            if (c.name not in out.roles.taken or c is of.get("prompt"))
             and c.name not in judged
             and c is not item
             and 2 <= c.distinct <= 20
@@ -142,9 +149,7 @@ class Items(Draft):
             return
         gold = [out.gold] if out.gold else []
         people = [j.column for j in out.judgements if j.whose == "person" and j.rater]
-        answers = texts or [
-            out.roles.of[r] for r in ("response_a", "response_b") if r in out.roles.of
-        ]
+        answers = texts or [of[r] for r in ("response_a", "response_b") if r in of]
         same = all(constant_in(c, item) for c in (*gold, *people, *answers)) and bool(
             gold or people or answers
         )
@@ -152,10 +157,9 @@ class Items(Draft):
             out.runs = True
             named = gold or people or answers
             out.item_why += f": runs, as '{named[0].name}' is the same in each"
-        elif answers and not all(constant_in(c, item) for c in answers):
-            out.questions.append(ask.items(item.name, times))
         else:
-            out.questions.append(ask.items(item.name, times))
+            differ = not all(constant_in(c, item) for c in answers)
+            out.questions.append(ask.items(item.name, times, answers_differ=differ))
 
     def _structural(self, explained: list[Column], judged: set[str]) -> None:
         """A4 without a named id: a column that returns equally often may be the item."""

@@ -16,6 +16,7 @@ class Said:
     labels : word → A, B, tie, pass, fail, a number, or failed (no verdict).  position : word → ab
     or ba.  refers : labels name the models, or the first and second shown.  unit : rows of one item
     are `runs` of one answer, or `rows` on their own.  unused : columns to be left out.
+    version : column that tells versions of a judge apart.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Said:
     unused: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     table: str | None = None
+    version: str | None = None
 
     @property
     def columns(self) -> set[str]:
@@ -71,6 +73,7 @@ _FIELDS = {
     "--unused": "unused",
     "--metrics": "metrics",
     "--file-table": "table",
+    "--version": "version",
 }
 
 
@@ -78,7 +81,7 @@ def _read(flag: str, values: list[str], before: object) -> object:
     if flag in ("--map", "--label-map", "--position"):
         assert isinstance(before, Mapping)
         return {**before, **dict(value.split("=", 1) for value in values)}
-    if flag in ("--label-refers", "--unit", "--file-table"):
+    if flag in ("--label-refers", "--unit", "--file-table", "--version"):
         return values[0]
     assert isinstance(before, tuple)
     return (*before, *values)

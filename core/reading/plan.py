@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -61,6 +62,7 @@ class Plan:
     gold: Column | None = None
     item: Column | None = None
     item_why: str = ""
+    version: Column | None = None
     roles: Roles = field(default_factory=Roles)
     sides: dict[str, int | None] = field(default_factory=dict)
     grades: dict[str, float | None] = field(default_factory=dict)
@@ -83,6 +85,11 @@ class Plan:
     def admitted(self) -> bool:
         """Whether the table may be read without asking."""
         return self.form is not None and not self.questions and not self.refusal
+
+    def knows(self, names: Collection[str]) -> bool:
+        """Whether all of some names are columns or constants of its table."""
+        here = {*self.table.columns, *self.table.constants} if self.table is not None else set()
+        return here >= {*names}
 
     def vote(self, cell: str) -> int | None:
         """What a verdict says, where it does not name a model."""
@@ -130,6 +137,8 @@ class Draft:
         self.out = Plan(source=source, table=table, notes=list(table.notes))
         self.alike: frozenset[str] = frozenset()
         """Columns of 0 and 1 whose names say models."""
+        self.turned: set[str] = set()
+        """Verdicts that another column has turned."""
 
     def _refuse(self, why: str) -> Plan:
         self.out.refusal = why
@@ -149,7 +158,28 @@ class Draft:
         )
         return False
 
-    def _without_totals(self, people: list[Column], gold: list[Column]) -> list[Column]:
+    def _whose(
+        self, columns: Sequence[Column], told: Container[str | None]
+    ) -> tuple[list[Column], list[Column], list[Column]]:
+        """Which columns are gold, people's and a judge's, as said or by their names.
+
+        told : columns that were said to be a judge's.
+        """
+        said = self.said
+        gold = [
+            c
+            for c in columns
+            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
+        ]
+        left = [c for c in columns if c not in gold]
+        people = [
+            c for c in left if c.name in said.people or ("person" in c.who and c.name not in told)
+        ]
+        left = [c for c in left if c not in people]
+        judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
+        return gold, self._without_totals(people), judges
+
+    def _without_totals(self, people: list[Column]) -> list[Column]:
         """People's columns without those that sum up others of them."""
         totals = [c for c in people if "aggregate" in c.what and c.name not in self.said.people]
         if totals and len(people) > len(totals):

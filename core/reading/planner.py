@@ -11,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import questions as ask
-from .facts import Column
+from .facts import Column, number, side
 from .items import Items
 from .mapping import Said
-from .plan import Plan, PlannedColumn
+from .plan import CANONICAL, Plan, PlannedColumn
 from .questions import Asked, listed
 from .roles import find_roles, may_judge
 from .scores import Scores
-from .verdicts import Verdicts
+from .verdicts import CLEAR, Verdicts
 from .walk import Table
-from .words import clean
+from .words import clean, tokens
+from .words import who as who_says
 
 MOST_QUESTIONS = 2
+LEVELS_OF_A_SCALE = 11
+"""Most levels of a scale that people fill in; a statistic has nearly as many values as rows."""
 
 
 def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) -> Plan:
@@ -32,11 +35,13 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
     """
     said = said or Said()
     tables = [table for table in tables if table.rows and table.columns]
+    tables = [_stacked(table) if len(table.rows) > 1 else table for table in tables]
     if said.table is not None:
         tables = [table for table in tables if table.name == said.table]
     several = [table for table in tables if len(table.rows) > 1]
     plans = [_Planner(table, source, said).plan() for table in several or tables]
-    judging = [plan for plan in plans if plan.form]
+    # What a row inherits is read with its parent, and not again with each child.
+    judging = [p for p in plans if p.form and not all(j.column.inherited for j in p.judgements)]
     if not judging:
         refused = [plan for plan in plans if plan.refusal]
         return max(
@@ -44,12 +49,58 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
             key=lambda plan: len(plan.table.rows if plan.table else ()),
             default=Plan(source=source, refusal="There is no table of judgements in it."),
         )
+    if len(judging) > MOST_QUESTIONS and not any(plan.admitted for plan in judging):
+        unread = listed(plan.table.name for plan in judging if plan.table)
+        return Plan(
+            source=source,
+            table=judging[0].table,
+            refusal=f"It holds several tables with what may be judgements ({unread}), and none "
+            "can be read as it is. Give the one that is meant as a file, or name it with "
+            "--file-table.",
+        )
     if len(judging) > 1:
         chosen = max(judging, key=lambda plan: len(plan.table.rows) if plan.table else 0)
         names = [plan.table.name or "(top)" for plan in judging if plan.table]
         chosen.questions = [ask.tables(names), *chosen.questions][:MOST_QUESTIONS]
         return chosen
     return judging[0]
+
+
+def _stacked(table: Table) -> Table:
+    """A table of objects that hold numbers under the same names (`A.clarity`, `A.tone`,
+    `B.clarity`, `B.tone`) with a row for each of them; another one as it is.
+
+    Who is judged or judges then stands in a column of its own.
+    """
+    split = [name.rpartition(".") for name in table.columns]
+    under: dict[str, list[str]] = {}
+    for head, dot, tail in split:
+        if dot:
+            under.setdefault(head, []).append(tail)
+    alike = [head for head, tails in under.items() if len(tails) > 1]
+    if len(alike) < 2 or len({tuple(sorted(under[head])) for head in alike}) > 1:
+        return table
+    at = {name: i for i, name in enumerate(table.columns)}
+    tails = under[alike[0]]
+    cells = [row[at[f"{head}.{tail}"]] for row in table.rows for head in alike for tail in tails]
+    whose = {who_says(head) & {"person", "gold"} for head in alike}
+    if len(whose) > 1 or any(c is not None and number(c) is None for c in cells):
+        return table
+    others = [i for i, (head, _, _) in enumerate(split) if head not in alike]
+    key = next(iter(next(iter(whose))), f"{table.name.rsplit('.', 1)[-1]} part".strip())
+    return Table(
+        table.name,
+        [*(table.columns[i] for i in others), key, *tails],
+        [
+            [*(row[i] for i in others), head, *(row[at[f"{head}.{tail}"]] for tail in tails)]
+            for row in table.rows
+            for head in alike
+        ],
+        table.constants,
+        {*table.keys, key},
+        [*table.notes, f"{listed(alike)} hold the same numbers: a row each."],
+        table.inherited,
+    )
 
 
 class _Planner(Verdicts, Scores, Items):
@@ -63,7 +114,8 @@ class _Planner(Verdicts, Scores, Items):
             )
         open_ = [each for each in self.columns if each.name not in said.unused]
         asked = said.columns
-        out.roles = find_roles([c for c in open_ if c.name not in asked], self.constants, self.rows)
+        named = {*asked, said.version}
+        out.roles = find_roles([c for c in open_ if c.name not in named], self.constants, self.rows)
         for role, name in said.mapping.items():
             if name in self.by and role not in ("vote", "score", "gold"):
                 out.roles.of[role] = self.by[name]
@@ -72,7 +124,13 @@ class _Planner(Verdicts, Scores, Items):
             each
             for each in open_
             if (each.name in asked and each.name not in out.roles.taken)
-            or (each.name not in out.roles.taken and may_judge(each) and each.kind != "empty")
+            or (
+                each.name not in out.roles.taken
+                and each.name != said.version
+                and not each.is_key
+                and may_judge(each)
+                and each.kind != "empty"
+            )
         ]
         self._results(open_)
         if out.refusal:
@@ -86,12 +144,14 @@ class _Planner(Verdicts, Scores, Items):
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
+            self._constant()
             self._items()
             self._status()
             if out.form == "votes":
                 self._orders()
             else:
                 self._scales()
+                self._systems()
         elif not out.refusal:
             self._say_what_it_is()
         out.questions = _most_harmful(out.questions)
@@ -99,12 +159,22 @@ class _Planner(Verdicts, Scores, Items):
 
     def _results(self, columns: Sequence[Column]) -> None:
         """A table whose numbers are statistics, or whose columns are its keys, holds results."""
-        numbers = [c for c in columns if c.kind == "number" and "item" not in c.what]
+        numbers = [
+            c for c in columns if c.kind == "number" and "item" not in c.what and not c.inherited
+        ]
         statistics = [c for c in numbers if "aggregate" in c.what]
-        if len(numbers) >= 3 and 2 * len(statistics) >= len(numbers):
+        observed = [c for c in numbers if c not in statistics and c.who & {"judge", "person"}]
+        observed = [c for c in observed if self.rows >= CLEAR and c.distinct <= LEVELS_OF_A_SCALE]
+        if not observed and len(numbers) >= 3 and 2 * len(statistics) >= len(numbers):
             self._refuse(
                 f"It is a table of results ({listed(c.name for c in statistics[:4])}): each row "
                 "sums up many judgements. The judgements themselves are needed, a row each."
+            )
+        counts = [c for c in numbers if _is_verdict(c.name.split(".")[-1])]
+        if len(counts) >= 2 and len({_is_verdict(c.name.split(".")[-1]) for c in counts}) >= 2:
+            self._refuse(
+                f"Its columns {listed(c.name for c in counts[:4])} count verdicts: results, and "
+                "not the verdicts themselves."
             )
         names = {clean(column.name) for column in columns}
         for column in columns:
@@ -115,6 +185,33 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _systems(self) -> None:
+        """A7: numbers of which nothing says who judged, or what was judged, are results."""
+        out = self.out
+        told = {"judge", "person", "rater_type", "prompt", "response", "response_a"}
+        of_people = any(each.whose == "person" for each in out.judgements)
+        if out.item is None and out.gold is None and not of_people and len(out.judgements) == 1:
+            (each,) = out.judgements
+            named = each.column.name in self.said.columns or "judge" in each.column.who
+            if not named and not out.roles.has(*told) and not out.questions:
+                self._refuse(
+                    f"{listed([each.column.name])} holds numbers, and nothing says who judged or "
+                    "what: it may be a table of results, a row per system. If not, name what was "
+                    "judged with --map item_id=COLUMN, and who judged with --map judge=COLUMN."
+                )
+
+    def _constant(self) -> None:
+        """A1: what always says the same shows no kind, unless somebody else says otherwise."""
+        out = self.out
+        said = [each.column for each in out.judgements] + ([out.gold] if out.gold else [])
+        alone = [c for c in said if c.distinct <= 1 and c.name not in self.said.columns]
+        if self.rows >= 3 and len(alone) == len(said) and not CANONICAL & {c.name for c in said}:
+            words = listed(word for c in alone for word in c.counts)
+            self._refuse(
+                f"{listed(c.name for c in alone)} says {words} in every row, and nobody says "
+                "anything else: nothing shows that it is a judgement. If it is, name it with --map."
+            )
 
     def _status(self) -> None:
         of = self.out.roles.of
@@ -176,3 +273,9 @@ _HARMFUL = (
 
 def _most_harmful(questions: list[Asked]) -> list[Asked]:
     return sorted(questions, key=lambda q: _HARMFUL.index(q.about))[:MOST_QUESTIONS]
+
+
+def _is_verdict(word: str) -> str:
+    """Which verdict a name is, if it is a word of one alone: a side, or a tie."""
+    told = side(word)
+    return "" if told is None or len(tokens(word)) != 1 else f"side {told}"

@@ -39,11 +39,11 @@ def refers(shown: str, plain: str) -> Asked:
     )
 
 
-def two_columns(names: Sequence[str]) -> Asked:
+def two_columns(names: Sequence[str], *, gold: bool = False) -> Asked:
     return Asked(
         about="two columns",
         text=f"{listed(names)} hold whole verdicts in one vocabulary: both orders of one judge, "
-        "two runs, or several judges?",
+        f"two runs, {'a judge and gold, ' if gold else ''}or several judges?",
         choices=(
             *(
                 ((typed("--orders", *names), "both orders of one judge"),)
@@ -52,6 +52,14 @@ def two_columns(names: Sequence[str]) -> Asked:
             ),
             (typed("--runs", *names), "runs of one judge"),
             (typed("--judges", *names), "a judge each"),
+            *(
+                (
+                    typed("--map", f"vote={vote}", f"gold={right}"),
+                    f"'{vote}' is the judge's, '{right}' is gold",
+                )
+                for vote, right in ((names[0], names[1]), (names[1], names[0]))
+                if gold
+            ),
             *(
                 (
                     typed("--map", f"vote={name}")
@@ -98,52 +106,34 @@ def two_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
     )
 
 
-def who(names: Sequence[str], like: str, *, metrics: bool) -> Asked:
+def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool = False) -> Asked:
+    several = len(names) > 1
+    people = (typed("--people", *names), "a person's each" if several else "a person's")
+    judges = (typed("--judges", *names), "a judge's each" if several else "a judge's")
+    each = (typed("--metrics", *like, *names), "the judge's, a metric each")
+    by_metric = (each,) if metrics else ()
+    nothing = (typed("--unused", *names), "nothing that counts")
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"
-        f"{f' as {listed([like])} does' if like else ''}: people's, a judge's, or nothing that "
+        f"{f' as {listed(like[:1])} does' if like else ''}: people's, a judge's, or nothing that "
         "counts?",
         choices=(
-            (typed("--people", *names), "a person's each"),
-            (typed("--judges", *names), "a judge's each" if len(names) > 1 else "a judge's"),
-            *(((typed("--metrics", *names), "the judge's, a metric each"),) if metrics else ()),
-            (typed("--unused", *names), "nothing that counts"),
+            (*by_metric, judges, people, nothing)
+            if judge
+            else (people, judges, *by_metric, nothing)
         ),
     )
 
 
-def which_gold(names: Sequence[str]) -> Asked:
-    return Asked(
-        about="claim",
-        text=f"{listed(names)} hold labels of one kind: which is the judge's, and which is gold?",
-        choices=tuple(
-            (
-                typed("--map", f"vote={vote}", f"gold={gold}"),
-                f"'{vote}' is the judge's, '{gold}' is gold",
-            )
-            for vote in names[:3]
-            for gold in names[:3]
-            if vote != gold
-        )
-        + tuple(
-            (
-                typed("--map", f"vote={vote}")
-                + " "
-                + typed("--unused", *(n for n in names if n != vote)),
-                f"'{vote}' is the judge's, the others are not used",
-            )
-            for vote in names[:3]
-        ),
-    )
-
-
-def items(name: str, times: int) -> Asked:
+def items(name: str, times: int, *, answers_differ: bool = False) -> Asked:
+    runs = ("--unit runs", "runs of one answer")
+    rows = ("--unit rows", "each row on its own")
     return Asked(
         about="items",
         text=f"{listed([name])} returns up to {times} times and no column tells its rows apart: "
         "runs of one answer, or different answers?",
-        choices=(("--unit runs", "runs of one answer"), ("--unit rows", "each row on its own")),
+        choices=(rows, runs) if answers_differ else (runs, rows),
     )
 
 
@@ -151,15 +141,19 @@ def completes(name: str, values: Sequence[str], item: str) -> Asked:
     return Asked(
         about="items",
         text=f"{listed([name])} ({listed(values)}) returns for each {listed([item])}: who judged, "
-        "whose answer, or a run?",
-        choices=tuple(
-            (typed("--map", f"{role}={name}"), meaning)
-            for role, meaning in (
-                ("judge", "who judged"),
-                ("model", "whose answer"),
-                ("run", "a run"),
-                ("metric", "what was judged"),
-            )
+        "whose answer, a run, a version of the judge, or a part of the item?",
+        choices=(
+            *(
+                (typed("--map", f"{role}={name}"), meaning)
+                for role, meaning in (
+                    ("judge", "who judged"),
+                    ("model", "whose answer"),
+                    ("run", "a run"),
+                    ("metric", "what was judged"),
+                )
+            ),
+            (typed("--version", name), "a version of the judge, such as another prompt"),
+            ("--unit rows", "a part of the item: each row is judged on its own"),
         ),
     )
 
@@ -177,7 +171,7 @@ def positions(name: str, words: Sequence[str]) -> Asked:
     )
 
 
-def unread(name: str, words: Sequence[tuple[str, int]]) -> Asked:
+def unread(name: str, words: Sequence[tuple[str, int]], *, grades: bool = False) -> Asked:
     shown = ", ".join(f"'{word[:40]}' in {n:,} rows" for word, n in words[:SHOWN])
     each = [word for word, _ in words[:SHOWN]]
     return Asked(
@@ -185,7 +179,16 @@ def unread(name: str, words: Sequence[tuple[str, int]]) -> Asked:
         text=f"{listed([name])}: {shown} {'are' if len(words) > 1 else 'is'} "
         "no verdict that is known; what is meant?",
         choices=(
-            (typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),
+            *(
+                (
+                    (typed("--label-map", *(f"{word}=fail" for word in each)), "as bad as a fail"),
+                    (typed("--label-map", *(f"{word}=0.5" for word in each)), "in between"),
+                )
+                if grades
+                else (
+                    (typed("--label-map", *(f"{word}=tie" for word in each)), "neither is better"),
+                )
+            ),
             (typed("--label-map", *(f"{word}=failed" for word in each)), "no verdict was given"),
         ),
     )

@@ -120,7 +120,7 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("response", column, "texts, and its name says the answer")
         elif "model" in what and column.kind == "short" and is_few(column, rows):
             roles.give("model", column, f"{column.distinct} names, and its name says a model")
-        elif "run" in what and "item" not in what and is_few(column, rows):
+        elif "run" in what and _is_run(column) and is_few(column, rows):
             roles.give("run", column, f"{column.distinct} values, and its name says a run")
         elif "category" in what and column.kind == "short" and is_few(column, rows):
             roles.give("category", column, f"{column.distinct} groups, by its name")
@@ -129,6 +129,12 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
         elif column.kind == "number" and column.tokens == ("temperature",):
             roles.give("temperature", column, "numbers, and its name says a temperature")
     return roles
+
+
+def _is_run(column: Column) -> bool:
+    """Whether a name says a run and no item: `run`, `run_index`, and not `sample_id`."""
+    words = set(column.tokens)
+    return "item" not in column.what or bool(words & {"run", "repeat", "trial", "attempt"})
 
 
 def _pairs(columns: Sequence[Column], rows: int, roles: Roles) -> None:
@@ -203,6 +209,7 @@ def _raters(
                 and column.distinct <= FEW
             )
             or column.name in ("judge", "judge_id", "annotator", "annotator_id")
+            or (column.at < 0 and column.kind == "text" and max(map(len, column.counts)) <= 80)
         )
         if named and 0 < column.distinct <= max(2, min(500, rows // 2)) and not _is_code(column):
             if by_header(column, roles.sides) or _says_as_another(column, columns):

@@ -62,6 +62,7 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     run = _codes(of["run"]) if "run" in of else None
     made: list[dict[str, str | None]] = []
     seen: dict[tuple[object, ...], int] = {}
+    versions: dict[tuple[str | None, str | None], int] = {}
     judgements, gold_column = plan.judgements, plan.gold
     theirs = [each for each in judgements if each.whose == "person" and each.rater]
     lone = gold_column is None and len(theirs) == 1 < len(judgements)
@@ -157,6 +158,10 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                 )
                 row["run"] = str(seen.get(key, 0))
                 seen[key] = seen.get(key, 0) + 1
+            if plan.version is not None:
+                # Versions of one judge get names of their own once the rows are read.
+                settings = (plan.version.cells[i], row.get("run"))
+                row["run"] = str(versions.setdefault(settings, len(versions)))
             row |= {name: column.cells[i] for name, column in optional.items()}
             if not is_person:
                 row |= {name: cells[i] for name, cells in numbers.items()}

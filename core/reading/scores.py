@@ -10,7 +10,8 @@ from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import two_sides
-from .words import HARM, clean, tokens
+from .words import ANYBODYS, HARM, clean, tokens
+from .words import who as who_says
 
 
 class Scores(Draft):
@@ -39,23 +40,7 @@ class Scores(Draft):
             *said.runs,
             *said.metrics,
         } - {None}
-        gold = [
-            c
-            for c in scored
-            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
-        ]
-        people = [
-            c
-            for c in scored
-            if c not in gold
-            and (c.name in said.people or ("person" in c.who and c.name not in told))
-        ]
-        people = self._without_totals(people, gold)
-        judges = [
-            c
-            for c in scored
-            if c not in gold and c not in people and (c.name in told or "judge" in c.who)
-        ]
+        gold, people, judges = self._whose(scored, told)
         taken = {c.name for c in (*gold, *people, *judges)} | out.roles.taken
         named = [c for c in scored if c.name not in taken and c.what & {"score", "pass", "verdict"}]
         if exact := [c for c in named if c.name in CANONICAL]:
@@ -71,6 +56,7 @@ class Scores(Draft):
         rest = [c for c in rest if c not in mates]
         # `0` and `1` with another name are one judgement said twice, if each says the other.
         main = self._once([*judges, *mates, *(named if not judges or mates else [])])
+        main = self._without_sums(main)
         if judges and not mates and named:
             rest = [*rest, *(c for c in named if "verdict" in c.what or "score" in c.what)]
         beside = out.roles.has("response", "prompt") or "judge" in of
@@ -78,9 +64,13 @@ class Scores(Draft):
             main += [c for c in rest if c.kind == "number" and _is_rating(c)]
             rest = [c for c in rest if c not in main]
         if not main and not people:
+            if any(c.kind == "number" for c in rest):
+                rest = [c for c in rest if c.kind == "number"]
             if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
                 out.form = "scores"
-                out.questions.append(ask.who([c.name for c in rest], "", metrics=True))
+                named_judge = "judge" in of and "person" not in of
+                names = [c.name for c in rest]
+                out.questions.append(ask.who(names, (), metrics=True, judge=named_judge))
                 main, rest = rest, []
             else:
                 if gold:
@@ -95,8 +85,13 @@ class Scores(Draft):
             and not told
         ):
             lone = [c for c in main if c.kind == "number" and not _on_a_scale(c)]
-            if lone or (not beside and all(not c.what for c in main)):
-                out.questions.append(ask.who([c.name for c in main], "", metrics=True))
+            unnamed = not beside and all(not c.what for c in main)
+            # A file's name is a judge's only where one column is called a score, or beside a log.
+            logged = out.roles.has("prompt") and out.roles.has("response")
+            logged = logged and any(c.what for c in main)
+            several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
+            if lone or unnamed or several or all(_is_label(c) for c in main):
+                out.questions.append(ask.who([c.name for c in main], (), metrics=True))
         out.form = "scores"
         self._settle_gold(gold)
         metrics = {c.stem for c in main} if len(main) > 1 else set()
@@ -134,13 +129,16 @@ class Scores(Draft):
             )
             out.roles.take(column, _why_score(column, by_metric))
         judged = {each.metric for each in out.judgements}
+        by_metrics = not main and len({c.stem for c in people}) == len(people)
+        in_column = (len(people) == 1 or by_metrics) and all(map(self._named_people, people))
         for column in people:
             metric = " ".join(column.stem)
             if metric not in judged:
                 if len(judged) > 1 and column.name not in said.people:
-                    out.questions.append(ask.who([column.name], "", metrics=False))
-                metric = next(iter(judged)) if len(judged) == 1 else metric if main else ""
-            rater = "" if len(people) == 1 and self._named_people(column) else column.name
+                    out.questions.append(ask.who([column.name], (), metrics=False))
+                alone = not main and len(people) == 1
+                metric = next(iter(judged)) if len(judged) == 1 else "" if alone else metric
+            rater = "" if in_column else column.name
             out.judgements.append(Judgement(column, "person", rater, metric=metric))
             out.roles.take(column, _why_person(column, metric, column.name in said.people))
         scales = frozenset().union(
@@ -162,7 +160,7 @@ class Scores(Draft):
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
                 ask.who(
-                    [c.name for c in alike], main[0].name if main else people[0].name, metrics=True
+                    [c.name for c in alike], [c.name for c in main or people], metrics=bool(main)
                 )
             )
         self._grades([*main, *people, *gold], main)
@@ -194,6 +192,17 @@ class Scores(Draft):
                 kept.append(column)
         return sorted(kept, key=lambda c: c.at)
 
+    def _without_sums(self, main: list[Column]) -> list[Column]:
+        """Columns without one that is, in each row, the sum or the mean of the others."""
+        if len(main) < 3 or any(column.kind != "number" for column in main):
+            return main
+        for column in main:
+            others = [c for c in main if c is not column]
+            if _sums(column, others):
+                self.out.roles.take(column, "the sum or mean of the other scores: not used")
+                return others
+        return main
+
     def _grades(self, columns: list[Column], main: list[Column]) -> None:
         """What words of grades mean, and which are unknown."""
         out, said = self.out, self.said
@@ -215,7 +224,7 @@ class Scores(Draft):
                 share = unread.total() / column.filled
                 whose = "no score of the judge" if column in main else "no label"
                 if share > UNREAD and column in main:
-                    out.questions.append(ask.unread(column.name, unread.most_common()))
+                    out.questions.append(ask.unread(column.name, unread.most_common(), grades=True))
                 else:
                     out.notes.append(f"'{column.name}': {words}: not read, {whose}.")
 
@@ -262,7 +271,8 @@ def _on_a_scale(column: Column) -> bool:
     if column.kind != "number":
         return column.kind in ("pass", "level")
     low, high = min(column.numbers), max(column.numbers)
-    return _is_rating(column) or (low >= 0 and 5 < high <= 100)
+    whole = all(value.is_integer() for value in column.numbers)
+    return _is_rating(column) or (low >= 0 and (5 < high <= 100 or (whole and high <= 5)))
 
 
 def _within(column: Column, other: Column) -> bool:
@@ -311,3 +321,22 @@ def _why_score(column: Column, by_metric: bool) -> str:
 def _why_person(column: Column, metric: str, said: bool) -> str:
     of = f" of {metric}" if metric else ""
     return f"a person's{of}, as you said" if said else f"a person's{of}, by its name"
+
+
+def _is_label(column: Column) -> bool:
+    """Whether a name says no more than that it is a label, which is anybody's."""
+    return bool(column.tokens) and set(column.tokens) <= ANYBODYS
+
+
+def _sums(column: Column, others: list[Column]) -> bool:
+    """Whether each value is the sum or the mean of those of other columns, to a hundredth."""
+    rows = [
+        [number(cell) for cell in cells if cell is not None]
+        for cells in zip(column.cells, *(c.cells for c in others), strict=True)
+        if all(cell is not None for cell in cells)
+    ]
+    whole = [[v for v in row if v is not None] for row in rows]
+    return bool(whole) and all(
+        min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
+        for total, *parts in whole
+    )

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one
+from .facts import Column, differ_in_one, side
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import by_header, clear_order, order_of, two_sides
@@ -89,25 +89,8 @@ class Verdicts(Draft):
             )
             return False
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
-        gold = [
-            c
-            for c in votes
-            if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
-        ]
-        people = [
-            c
-            for c in votes
-            if c not in gold
-            and (c.name in said.people or ("person" in c.who and c.name not in told))
-        ]
-        people = self._without_totals(people, gold)
-        judges = [
-            c
-            for c in votes
-            if c not in gold
-            and c not in people
-            and (c.name in told or "judge" in c.who or c.name in self.alike)
-        ]
+        votes = self._without_turned(votes)
+        gold, people, judges = self._whose(votes, told)
         named = [
             c
             for c in votes
@@ -139,7 +122,7 @@ class Verdicts(Draft):
         self._settle_gold(gold)
         main = [*judges, *named]
         if not main and not people:
-            out.questions.append(ask.who([c.name for c in rest], "", metrics=False))
+            out.questions.append(ask.who([c.name for c in rest], (), metrics=False))
             main, rest = rest, []
         self._place(main, judged_by_name=bool(judges))
         for column in people:
@@ -156,10 +139,22 @@ class Verdicts(Draft):
         alike = [c for c in alike if not c.what - {"verdict"} and c.distinct > 1]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
-                ask.who([c.name for c in alike], main[0].name if main else "", metrics=False)
+                ask.who([c.name for c in alike], [c.name for c in main], metrics=False)
             )
         self._labels([*main, *people, *gold])
         return True
+
+    def _without_turned(self, votes: list[Column]) -> list[Column]:
+        """Verdicts without those that turn what another says: B in each row in which it says A."""
+        kept: list[Column] = []
+        for column in votes:
+            twin = next((each for each in kept if _turns(column, each)), None)
+            if twin is None or column.name in self.said.columns:
+                kept.append(column)
+            else:
+                self.out.roles.take(column, f"says what '{twin.name}' says, turned: not used")
+                self.turned.add(twin.name)
+        return kept
 
     def _place(self, main: list[Column], *, judged_by_name: bool) -> None:
         """Whether columns of verdicts are one judge's in two orders, runs, or several judges'."""
@@ -187,7 +182,7 @@ class Verdicts(Draft):
             if not judged_by_name and apart and two_sides(*main):
                 out.questions.append(ask.two_columns([c.name for c in main]))
             elif not judged_by_name:
-                out.questions.append(ask.which_gold([c.name for c in main]))
+                out.questions.append(ask.two_columns([c.name for c in main], gold=True))
         elif len(main) > 2 and not judged_by_name and not said.judges:
             out.questions.append(ask.two_columns([c.name for c in main]))
         for column in main:
@@ -298,6 +293,11 @@ class Verdicts(Draft):
             return
         if out.by_name or any(self._by_header(j.column) for j in out.judgements):
             return
+        if by_place := [j.column.name for j in turned if j.column.name in self.turned]:
+            # Whoever turned them beside knew that they name a place.
+            out.slots = True
+            out.notes.append(f"{listed(by_place)} names answers by their place: a column turns it.")
+            return
         pairs = []
         if out.gold is not None:
             shown = position.cells if position is not None and not turned else ["ba"] * self.rows
@@ -321,3 +321,18 @@ class Verdicts(Draft):
         plain = next((j.column.name for j in out.judgements if j.order == "ab"), "")
         name = turned[0].column.name if turned else out.judgements[0].column.name
         out.questions.append(ask.refers(name, plain))
+
+
+def _turns(column: Column, other: Column) -> bool:
+    """Whether two columns never agree: A where the other says B, and ties alone in common."""
+    pairs = [
+        (side(one), side(two))
+        for one, two in zip(column.cells, other.cells, strict=True)
+        if one is not None and two is not None
+    ]
+    sides = [one for one, two in pairs if one and two]
+    return (
+        len(sides) >= CLEAR // 2
+        and len(set(sides)) == 2
+        and all(one is not None and two is not None and one == -two for one, two in pairs)
+    )

@@ -300,6 +300,11 @@ def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any 
     rest = flat_scalars({k: v for k, v in x.items() if k not in dvals})
     if len(dvals) >= 2 and len(dvals) >= 0.6 * len(vals):
         ds = list(dvals.values())
+        often = Counter_(k for d in ds for k in d)
+        apart = [k for k, d in dvals.items() if all(often[kk] == 1 for kk in d)]
+        if len(ds) >= 5 and len(apart) == 1:  # of no key that another has: says what holds for all
+            rest |= flat_scalars({apart[0]: dvals.pop(apart[0])})
+            ds = list(dvals.values())
         if similar(ds) < 0.5:  # most are of one shape: the others are something else
             shape = max(
                 (frozenset(d) for d in ds),
@@ -311,6 +316,8 @@ def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any 
                 if len(shape & frozenset(d)) >= 0.6 * len(shape | frozenset(d))
             }
             if len(same) >= max(3, 0.6 * len(vals)):
+                for k in dvals.keys() - same.keys():  # says what holds for all
+                    rest |= flat_scalars({k: dvals[k]})
                 dvals, ds = same, list(same.values())
         longest = max(
             (

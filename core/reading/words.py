@@ -1,6 +1,7 @@
 """Words of headers and cells as data, in seven languages: the one list that reading shares.
 
-What a word decides is in `roles`; a word alone decides nothing (see `plan`).
+What a word decides is in `roles`; a word alone decides nothing (see `planner`). What the canonical
+columns, labels and grades are called elsewhere is here too.
 """
 
 from __future__ import annotations
@@ -110,6 +111,9 @@ WHAT = {
 }
 """What a column holds."""
 
+ANYBODYS = _set("label labels annotation annotations")
+"""Names of what anybody may have given."""
+
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
 """Names of models, which in the name of a column name a judge."""
 JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
@@ -125,8 +129,9 @@ ORDERS = {
     word: place
     for place, words in enumerate(
         (
-            "ab original normal forward first 1 orig unswapped direct order1 noswap false 0 left",
-            "ba swapped reversed reverse flipped backward second 2 swap inverted inverse true "
+            "ab original normal forward fwd first 1 orig unswapped direct order1 noswap false 0 "
+            "left",
+            "ba swapped reversed reverse rev flipped backward second 2 swap inverted inverse true "
             "right",
         )
     )
@@ -134,8 +139,8 @@ ORDERS = {
 }
 """Words of the two orders in which two answers are shown: 0 as they stand, 1 turned."""
 CLEAR_ORDERS = _set(
-    "ab ba original swapped normal reversed forward backward orig swap unswapped flipped reverse "
-    "noswap"
+    "ab ba original swapped normal reversed forward fwd rev backward orig swap unswapped flipped "
+    "reverse noswap"
 )
 """Those that mean nothing else in the name of a column."""
 SUCCESS = _set(
@@ -259,10 +264,188 @@ def clean(cell: str) -> str:
     return fold(cell).strip().strip("[](){}*\"'`.:!_ ").casefold()
 
 
-_TIES = _set(
-    "tie ties tied same draw equal both neither bothbad both_bad both_good bothgood unentschieden "
-    "gleich gleichstand egal egalite empate pareggio nul gelijkspel beide c a=b b=a even remis"
+TIE_WORDS = frozenset(
+    {"tie", "ties", "tied", "same", "draw", "equal", "both", "neither"}
+    | {"tie (bothbad)", "bothbad", "both bad", "both_bad"}
+    | {"tie (bothgood)", "bothgood", "both good", "both_good"}
+    | {"unentschieden", "gleich", "gleich gut", "gleich schlecht", "gleichstand", "beide", "keine"}
 )
-_TIES_OF_TWO = {"tie (bothbad)", "tie(bothbad)", "both bad", "both good", "gleich gut"}
-TIES = frozenset(map(clean, _TIES | _TIES_OF_TWO | {"no preference"}))
+"""Words that mean a tie in every vocabulary, of English and of German spreadsheets."""
+TIES = frozenset(
+    clean(word)
+    for word in TIE_WORDS
+    | _set("egal egalite empate pareggio nul gelijkspel c a=b b=a even remis")
+    | {"tie(bothbad)", "no preference"}
+) - {"keine"}
 """Words of a tie, as `clean` leaves them."""
+
+SAID_OF_ONE = {
+    **dict.fromkeys(("pass", "passed", "yes", "correct", "true", "1"), 1),
+    **dict.fromkeys(("fail", "failed", "no", "incorrect", "false", "0"), 0),
+}
+"""Labels of single answers → 1 for a good one. Votes have some of them too."""
+UNGRADED = {
+    **dict.fromkeys(("n/a", "na", "not_applicable", "none", "null", "-"), "unparsed"),
+    **dict.fromkeys(("unsure", "unknown", "undecided", "not_graded", "skipped"), "unparsed"),
+    **dict.fromkeys(("refused", "refusal", "refuses"), "refused"),
+    "error": "error",
+}
+"""Words that stand where a score would → the status of such a row: it is not graded, and no fail.
+"""
+LETTER_GRADES = {"c": 1.0, "p": 0.5, "i": 0.0, "partial_pass": 0.5}
+"""C, P and I are Inspect's: correct, partial, incorrect. Its N is no answer, none that is right."""
+YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+"""Cells of a flag."""
+SHOWN_FIRST = {
+    **dict.fromkeys(("a", "a first", "model_a", "left first"), "ab"),
+    **dict.fromkeys(("b", "b first", "model_b", "right first"), "ba"),
+}
+"""Cells that name the one shown first → the order."""
+LABELS: dict[str, dict[str, int]] = {
+    "1/0/-1": {"1": 1, "0": 0, "-1": -1},
+    "1/2/0": {"1": 1, "2": -1, "0": 0},
+    "0/1/2": {"0": 1, "1": -1, "2": 0},
+    "1/0": {"1": 1, "0": -1, "true": 1, "false": -1},
+    "0/1": {"0": 1, "1": -1, "false": 1, "true": -1},
+    "A/B": {"c": 0}
+    | {
+        f"{noun} {letter} {better}".strip(): vote
+        for noun in ("", "assistant", "response", "answer", "option", "output", "antwort")
+        for letter, vote in (("a", 1), ("b", -1))
+        for better in ("", "better", "is better", "wins", "besser", "ist besser", "gewinnt")
+    },
+    "A>B": {"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1}
+    | {"a++": 1, "a+": 1, "b+": -1, "b++": -1},
+    "model_a/model_b": {
+        f"{noun}_{side}": vote
+        for noun in ("model", "response", "text", "chosen")
+        for side, vote in {"a": 1, "b": -1, "1": 1, "2": -1}.items()
+    }
+    | {"model a": 1, "model b": -1},
+    "win/lose": {"win": 1, "wins": 1, "won": 1, "lose": -1, "loss": -1, "loses": -1, "lost": -1},
+    "first/second": {"first": 1, "second": -1, "erste": 1, "zweite": -1},
+    "left/right": {"left": 1, "right": -1, "links": 1, "rechts": -1},
+}
+"""Labels of a vote by the name of their vocabulary, see `core.labels`."""
+
+SYNONYMS = {
+    canonical: tuple(others.split())
+    for canonical, others in {
+        "item_id": "item question_id prompt_id pair_id example_id instance_id sample_id id",
+        "category": "subset topic task",
+        "model_a": "model_1 model1 generator_1 system_a",
+        "model_b": "model_2 model2 generator_2 system_b",
+        "judge": "judge_model rater annotator evaluator judge_name",
+        "run": "repetition",
+        "position": "first_shown shown_first",
+        "vote": "winner verdict decision preference preferred choice",
+        "confidence": "judge_confidence confidence_score score_confidence conf certainty",
+        "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
+        "human_winner human_choice human_preference true_label correct_answer",
+        "prompt": "instruction question",
+        "response_a": "output_1 response1 response_1 answer_a",
+        "response_b": "output_2 response2 response_2 answer_b",
+        "rationale": "reasoning explanation",
+        "score_a": "score_1 score1 rating_a",
+        "score_b": "score_2 score2 rating_b",
+    }.items()
+}
+"""Other names of canonical columns, tried in this order where the canonical name itself is absent.
+"""
+_SHARED = {
+    name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")
+}
+NUMBERED = ("rating", "grade", "judge_score", "judge_rating", "judge_grade", "llm_score")
+PASSED = ("passed", "pass", "pass_fail", "is_passed", "judge_passed", "judge_pass", "llm_passed")
+"""Columns of scores, and of pass and fail."""
+CHANCES = (
+    *("p_yes", "p(yes)", "p_pass", "p_true", "p_correct", "prob_yes", "prob_pass", "yes_prob"),
+    *("judge_p_yes", "llm_p_yes", "probability", "prob"),
+)
+"""Columns of the probability that an answer passes."""
+NAMES_OF_SCORES = _SHARED | {
+    "item_id": (*SYNONYMS["item_id"], "case_id", "case", "test_case_id", "test_id", "trace_id"),
+    "model": ("model_name", "model_id", "system", "generator", "response_model"),
+    "metric": ("metric_name", "criterion", "criteria", "dimension", "aspect", "rubric"),
+    "score": (*NUMBERED, *PASSED, *CHANCES),
+    "response": ("output", "answer"),
+    "length": ("response_length", "output_length", "answer_length"),
+    "confidence": ("judge_confidence", "confidence_score", "score_confidence"),
+}
+_ORDERINGS = {"run": ("repetition", "perm_id", "permutation_id", "ordering")}
+NAMES_OF_RANKINGS = (
+    _SHARED
+    | _ORDERINGS
+    | {
+        "candidate": ("candidate_id",),
+        "slot": ("shown_slot", "slot_shown"),
+        "calibrated_uncertainty": ("calibrated_uncertainty_flag", "calibrated"),
+        "uncertain": ("uncertainty", "uncertain_flag", "uncertainty_flag"),
+        "major_error": ("major_error_flag", "has_major_error"),
+        "unsupported": (
+            "unsupported_specificity",
+            "unsupported_flag",
+            "unsupported_specificity_flag",
+        ),
+        "chosen": ("picked", "is_chosen"),
+        "is_best": ("best",),
+    }
+)
+NAMES_OF_CHOICES = _SHARED | _ORDERINGS | {"dataset": ("benchmark",)}
+"""The same of tables of scores, of rankings and of choices."""
+PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
+"""Columns of prompts: as items they do not tell two comparisons on one prompt apart."""
+ANSWERS = {"response", *NAMES_OF_SCORES["response"], "completion", "prediction", "actual_output"}
+IDS = ("item_id", *NAMES_OF_SCORES["item_id"])
+ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
+"""Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
+PEOPLE = re.compile(
+    r"(?:crowd_?worker|worker|user|annotator|session|participant|labell?er|turker)"
+    r"(?:_?(?:id|name|no|number))?_?[0-9]*"
+)
+"""Names of columns that name people."""
+LABELLED = ("label", "gold", *SYNONYMS["gold"], *SYNONYMS["vote"], "vote", "score", "passed")
+LABELLED_BY = ("labeled_by", "labelled_by", "person", "by", "who", *SYNONYMS["judge"], "judge")
+"""Columns of a sheet of people's labels, and of who labelled."""
+
+MEANT = {
+    "judge": "judge grader evaluator",
+    "llm": "llm ai auto",
+    "model": (
+        "automatic automated gpt chatgpt claude gemini llama mistral mixtral qwen deepseek grok "
+        "prometheus"
+    ),
+    "critic": "critic marker referee richter gutachter bewerter",
+    "rater": ("annotator reviewer labeler labeller rater assessor worker participant crowd prufer"),
+    "raters": "annotators reviewers labelers labellers raters assessors workers participants",
+    "human": "human humans people mensch menschen",
+    "expert": "expert experts experte experten",
+    "truth": "gold golden reference ground truth true",
+    "score": "score scores rating ratings grade bewertung note",
+    "verdict": (
+        "verdict says said decision judgment judgement result outcome urteil entscheidung ergebnis"
+    ),
+    "choice": (
+        "choice chosen winner wins won preferred preference prefers vote votes pick picked better "
+        "best side selected gewinner"
+    ),
+    "number": "id ids no num nr number nummer idx index uid",
+    "confidence": (
+        "confidence conf certainty certain sure sureness probability prob sicherheit konfidenz"
+    ),
+    "reason": "rationale reason reasons reasoning explanation justification why comment begrundung",
+    "order": "order position ordering reihenfolge",
+    "run": "version run seed step epoch turn temperature",
+    "size": "rank count length len",
+    "call": (
+        "time date timestamp year month day seconds sec ms latency duration token tokens cost "
+        "price usd"
+    ),
+    "answer": "response output answer text completion reply antwort",
+}
+"""Words in the names of columns by what they mean, to tables that are read by names."""
+
+
+def meaning(*meanings: str, more: str = "") -> frozenset[str]:
+    """All words of some meanings, and more."""
+    return _set(" ".join((*(MEANT[name] for name in meanings), more)))

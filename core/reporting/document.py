@@ -1,4 +1,4 @@
-"""An audit as the JSON document `appellate.audit/3`, which other programs read.
+"""An audit as the JSON document `appellate.audit/4`, which other programs read.
 
 Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason
 in `notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,15 @@ import numpy as np
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult, Unknown
-from ..finding.fields import estimate, estimated, fields
-from ..questions.boards.anchored import BoardRow
-from ..questions.boards.by_anchor import AnchorSummary
-from ..questions.boards.panels import JudgedBoard
+from ..finding.fields import ends, estimate, estimated, fields
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
+from ..questions.confidence.alone import DecidedAlone
 from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
 from ..questions.lists import output as listwise
-from ..questions.planning.grid import Grid
+from ..questions.reference.fields import labels_fields, reference_fields
+from ..questions.reference.results import WHICH, WHO
 from ..questions.reference.second_look import SecondLook
 from ..questions.scores.alone import Alone
 from ..questions.scores.cut import Cut
@@ -35,24 +35,20 @@ from ..questions.scores.drift import Drift
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.recalibration import ScoreRecalibration
 from ..questions.versions.results import document_of as comparison_document
-from . import asked
+from ..stats.estimate import Estimate
+from ..stats.intervals import n_distinct
 
-SCHEMA = "appellate.audit/3"
+SCHEMA = "appellate.audit/4"
 JUDGE_KEYS = (
     *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
     *("direction", "confidences", "effective_votes", "discrimination", "length", "own_family"),
-    *("robustness", "alternative"),
+    *("robustness", "alternative", "reference", "labels"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
-ANCHOR_FIELDS = ("se_elo", "judges", "sd_elo", "cv", "strong_judges", "elo_strong")
-GRID_FIELDS = (
-    *("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"),
-    *("regret", "top_cluster"),
-)
-BOARD_FIELDS = (
-    *("model", "n", "wins", "ties", "losses"),
-    *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
-)
+DOCUMENT_KEYS = ("agreement", "leaderboards", "anchor_swap")
+"""Keys of what is found of all raters, in the order of the contract."""
+ASKED_KEYS = ("anchors", "grid", "forced_choice", "jury", "board_checks", "outside")
+"""Those of what is not always there; those of other questions follow by name."""
 
 
 def to_json(audit: Audit) -> str:
@@ -62,29 +58,24 @@ def to_json(audit: Audit) -> str:
 
 def to_document(audit: Audit) -> dict[str, Any]:
     """The document as nested dicts and lists."""
+    found = audit.summary
+    made = {
+        key: value
+        for finding in audit.findings
+        for key, write in finding.question.of_all.document.items()
+        if (value := write(finding)) is not None
+    }
     document = {
         "schema": SCHEMA,
         "input": _input(audit),
         "options": options_of(audit),
-        "judges": {judge.judge: _judge(judge) for judge in audit.judges},
+        "judges": {
+            judge.judge: _judge(judge, "cluster" if found.units < found.items else "item")
+            for judge in audit.judges
+        },
         "scores": _scores(audit),
         "listwise": {each.judge: listwise.document(each, estimated) for each in audit.rankings},
-        "agreement": [
-            fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa"))
-            for pair in audit.agreement.pairs
-        ],
-        "leaderboards": {
-            anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
-        },
-        "anchor_swap": [
-            {
-                "anchor_1": row.anchor_1,
-                "anchor_2": row.anchor_2,
-                "models": len(row.models),
-                **fields(row, ("kendall_tau", "mean_abs_centred_shift")),
-            }
-            for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
-        ],
+        **{key: made[key] for key in DOCUMENT_KEYS if key in made},
         "verdicts": [
             *(_check(result) for result in audit.checks),
             *(_check(result) for scores in audit.scores for result in scores.checks),
@@ -94,11 +85,11 @@ def to_document(audit: Audit) -> dict[str, Any]:
     }
     if (together := listwise.over_judges(audit.rankings)) is not None:
         document["listwise_pooled"] = asdict(together)
-    if audit.anchors is not None:
-        document["anchors"] = _anchors(audit.anchors)
-    if audit.grid is not None:
-        document["grid"] = _grid(audit.grid)
-    document |= asked.documents(audit, estimate)
+    document |= {
+        key: made[key]
+        for key in (*ASKED_KEYS, *sorted(made))
+        if key in made and key not in document
+    }
     if audit.against is not None:
         document["against"] = document_of(audit.against)
     if audit.series is not None:
@@ -137,6 +128,7 @@ def _input(audit: Audit) -> dict[str, Any]:
         ],
         "votes": found.votes,
         "items": found.items,
+        "units": found.units or found.score_units,
         "comparisons": found.comparisons,
         "judges": len(found.judges),
         "people": len(
@@ -197,14 +189,34 @@ def _overall(audit: Audit) -> dict[str, Any]:
     """Of each judge, not of people, the verdict on its votes; with scores that of each metric, and
     the worst.
     """
-    overall: dict[str, Any] = {judge.judge: asdict(judge.overall) for judge in audit.without_people}
+    error = audit.options.error
+    overall: dict[str, Any] = {
+        judge.judge: _with_alone(asdict(judge.overall), _alone_of(judge), error)
+        for judge in audit.without_people
+    }
     order = list(OVERALL_WORDS)
     for scores in audit.scores:
-        own = asdict(scores.overall)
+        own = _with_alone(asdict(scores.overall), scores.alone.shares, error)
         of_judge = overall.setdefault(scores.judge, dict(own))
         of_judge.setdefault("metrics", {})[scores.metric] = own
         if order.index(own["verdict"]) > order.index(of_judge["verdict"]):
             of_judge |= own
+    return overall
+
+
+def _alone_of(judge: JudgeAudit) -> Sequence[DecidedAlone]:
+    """What a judge of pairs may decide alone; nothing where it may not measure."""
+    return judge[ALONE] if judge.overall.may("measure") else ()
+
+
+def _with_alone(
+    overall: dict[str, Any], shares: Sequence[DecidedAlone], error: float
+) -> dict[str, Any]:
+    """The verdict with what may be decided alone at the error that is said first; null if nothing
+    is known of it.
+    """
+    if decide := overall["use"].get("decide"):
+        decide["alone"] = next((asdict(one) for one in shares if one.error == error), None)
     return overall
 
 
@@ -214,11 +226,40 @@ def _scores(found: Audit) -> dict[str, dict[str, Any]]:
     looks = {(look.judge, look.metric): look for look in found.second_looks}
     for audit in found.scores:
         of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
+            "reference": reference_fields(audit.evidence[WHO]),
+            "labels": labels_fields(audit.evidence[WHICH], unit=_unit(audit.evidence)),
+            "follows": _follows(audit.evidence),
             "confidence": stated_confidence(audit.evidence),
             "alone": _alone(audit.alone),
             "second_look": _second_look(looks.get((audit.judge, audit.metric))),
         }
     return of_judge
+
+
+def _unit(evidence: ScoreEvidence) -> str:
+    """What intervals count."""
+    table, item = evidence.table, evidence.scores.item
+    items = len(table) if item is None else n_distinct(item)
+    return "cluster" if n_distinct(table.unit) < items else "item"
+
+
+def _follows(evidence: ScoreEvidence) -> dict[str, Any]:
+    of = evidence.follows
+    return {"measure": of.measure, "constant": of.constant, "enough": of.enough} | ends(
+        of.estimate, "value"
+    )
+
+
+def _design(evidence: ScoreEvidence) -> str | None:
+    of = evidence[WHICH]
+    return None if of is None else of.design
+
+
+def _rate(found: Estimate | None, evidence: ScoreEvidence) -> dict[str, Any] | None:
+    """A rate of pass or fail, and by what it is weighed: null where it is of the labels."""
+    if found is None:
+        return None
+    return estimated(found) | {"weighed": _design(evidence) if evidence.weighed else None}
 
 
 def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
@@ -237,9 +278,9 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             {"score": level.score, **estimated(level.bias)} for level in evidence.leniency.by_level
         ],
         "sd_ratio": estimate(evidence.spread.ratio),
-        "tpr": estimate(passing.tpr),
-        "tnr": estimate(passing.tnr),
-        "right": estimate(passing.right),
+        "tpr": _rate(passing.tpr, evidence),
+        "tnr": _rate(passing.tnr, evidence),
+        "right": _rate(passing.right, evidence),
         "always_pass": passing.always_pass,
         "people": estimate(evidence.people.difference),
         "ceiling": {
@@ -253,7 +294,7 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         "pass_rate": {
             "judge": estimate(rates.judge),
             "labels": estimate(rates.labels),
-            "corrected": estimate(rates.corrected),
+            "corrected": _rate(rates.corrected, evidence),
         },
         "cut": _cut(evidence.cut),
         "omega": evidence.alternative.omega,
@@ -321,100 +362,19 @@ def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None
     return {name: getattr(found, name) for name in names} | {"change": estimate(found.change)}
 
 
-def _judge(judge: JudgeAudit) -> dict[str, Any]:
+def _judge(judge: JudgeAudit, unit: str) -> dict[str, Any]:
     made = {
         "votes": fields(judge.votes, ("plus", "tie", "minus", "n")),
-        "btd": judge.btd and _btd(judge),
-        "alone": [asdict(one) for one in judge[ALONE]] if judge.overall.may("measure") else [],
+        "alone": [asdict(one) for one in _alone_of(judge)],
         **{
             key: write(finding)
             for finding in judge.findings
             for key, write in finding.question.document.items()
         },
     }
+    if made["labels"] is not None:
+        made["labels"]["unit"] = unit
     return {key: made[key] for key in (*JUDGE_KEYS, *sorted(made.keys() - set(JUDGE_KEYS)))}
-
-
-def _anchors(found: AnchorSummary) -> dict[str, Any]:
-    """Which anchor to take, and a row per anchor and model."""
-    return {
-        "recommended": found.recommended,
-        "strong_judges": list(found.strong),
-        "choices": [
-            {
-                "anchor": each.anchor,
-                "coverage": each.coverage,
-                "least_tau": each.tau,
-                "prompts": each.prompts,
-                "serves": each.serves,
-            }
-            for each in found.anchors
-        ],
-        "rows": [
-            {
-                **{name: getattr(row, name) for name in ("anchor", "model", "n")},
-                "p": estimated(row.p),
-                "se_p": row.se_p,
-                "elo": estimated(row.elo),
-                **{name: getattr(row, name) for name in ANCHOR_FIELDS},
-            }
-            for row in found.rows
-        ],
-    }
-
-
-def _grid(grid: Grid) -> list[dict[str, Any]]:
-    """A row per task, judge, number of votes and rule."""
-    return [
-        {
-            "task": cell.task,
-            "judge": cell.judge,
-            "votes": cell.votes,
-            "n": cell.n,
-            "rule": score.key,
-            **{name: getattr(score, name) for name in GRID_FIELDS},
-            "mae_all_labels": cell.mae_all_labels,
-        }
-        for cell in grid.cells
-        for score in cell.scores
-    ]
-
-
-def _btd(judge: JudgeAudit) -> dict[str, Any]:
-    fitted, splits = judge.btd, judge.splits
-    assert fitted is not None
-    document = fields(fitted, ("beta", "nu", "gamma", "drps", "n_items", "at_bounds"))
-    document |= {"fit_on": "all", "splits": None}
-    if splits is not None:
-        btd, majority = splits.scores["btd"], splits.scores["majority"]
-        document["splits"] = {
-            "n": splits.n_splits,
-            "calibration": splits.calibration,
-            "mae_btd": btd.mae,
-            "mae_majority": majority.mae,
-            "pa_btd": btd.pa,
-            "pa_majority": majority.pa,
-            "mae_btd_low": btd.mae_low,
-            "mae_btd_high": btd.mae_high,
-        }
-    return document
-
-
-def _board(judged: JudgedBoard) -> dict[str, Any]:
-    found = judged.board
-    return {
-        "judge": judged.judge,
-        "pooled_judges": judged.pooled_judges,
-        "left_out_judges": judged.left_out_judges,
-        "n_items": found.n_items,
-        "mid_region_coverage": found.mid_region_coverage,
-        "rows": [_board_row(row) for row in found.rows],
-    }
-
-
-def _board_row(row: BoardRow) -> dict[str, Any]:
-    columns = row.columns()
-    return {name: columns[name] for name in BOARD_FIELDS}
 
 
 def _plain(value: Any) -> Any:

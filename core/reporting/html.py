@@ -29,28 +29,22 @@ from ..auditing.figure import MOST_ROWS, evidence_strip
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line, missing
 from ..auditing.questions import findings_of
 from ..auditing.results import Audit
-from ..bounds import MOST_BOARDS, MOST_DRAWN, MOST_LISTED
+from ..bounds import MOST_DRAWN
 from ..finding.answer import Answer
 from ..finding.check import Grade
 from ..finding.figure import COLOURS, Theme, rater_styles, to_json
-from ..finding.question import Folded, Heading, Picture
+from ..finding.question import Folded, Heading, Paragraph, Picture
+from ..finding.question import Part as NeutralPart
 from ..finding.svg import svg, two_themes
 from ..finding.tables import TEXT, Column
 from ..finding.wording import number as written
-from ..finding.wording import one_line, percent
+from ..finding.wording import one_line
 from ..questions.agreement.figure import control_figure
-from ..questions.agreement.results import REPEATABILITY
-from ..questions.boards.figure import board_figure
-from ..questions.boards.words import ANCHOR_CHOICES, MODEL_AT_ANCHOR, pooled_by, which_anchor
 from ..questions.change.results import WORDS
-from ..questions.labels.figure import errors_figure
-from ..questions.labels.rules import RULES
-from ..questions.labels.words import grid_answer, grid_columns
 from ..questions.lists import output as listwise
 from ..questions.scores.figure import levels_picture
 from ..questions.versions.results import FIGURES
 from ..stats.estimate import Estimate
-from . import asked
 from .document import options_of
 from .text import beside_checks
 
@@ -58,15 +52,12 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from ..finding.figure import Figure
-    from ..finding.question import Finding, Question
 
 Part = tuple[Any, ...]
 """A macro of the template and its arguments."""
 
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
-TOGETHER = 5
-"""Judges in one figure of a board; more could not be distinguished."""
 
 
 def report(audit: Audit) -> str:
@@ -84,28 +75,26 @@ def report(audit: Audit) -> str:
         (40, "series", "Over the files", _series),
         (50, "verdicts", "Verdicts", _verdicts),
         (60, "judges", "Judges", _judges),
-        (90, "votes_to_labels", "Votes to labels", _aggregation),
-        (100, "grid", "Rules by task and judge", _grid),
-        (110, "agreement", "Repeatability and agreement", _agreement),
-        (120, "leaderboards", "Leaderboards", _leaderboards),
-        (130, "anchors", "Which anchor", _anchors),
-        (140, "checked", "Prompts, juries, and leaderboards checked", asked.section),
         (150, "notes", "Notes", _notes),
         (160, "options", "Options and input", _provenance),
     ]
-    placed += [
-        (
-            question.section_place,
-            question.page or question.name,
-            question.title,
-            partial(_of_question, question, found),
-        )
-        for question, found in findings_of(audit.judges)
-    ]
+    answered = {}
+    for question, found in findings_of(audit.judges):
+        key = question.page or question.name
+        shown = partial(_parts, question.section, found)
+        placed.append((question.section_place, key, question.title, shown))
+    for finding in audit.findings:
+        for section in finding.question.of_all.sections:
+            shown = partial(_parts, section.parts, finding)
+            placed.append((section.place, section.key, section.title, shown))
+            answered[section.key] = section.page or section.key
+    parts_of: dict[tuple[str, str], list[Part]] = {}
+    for _, key, title, make in sorted(placed, key=itemgetter(0)):
+        parts_of.setdefault((key, title), []).extend(make(audit))
     sections = [
-        (key, title, [*_said(said.get(ANSWERED.get(key, key))), *parts])
-        for _, key, title, make in sorted(placed, key=itemgetter(0))
-        if (parts := list(make(audit)))
+        (key, title, [*_said(said.get(answered.get(key, key))), *parts])
+        for (key, title), parts in parts_of.items()
+        if parts
     ]
     return made_file(f"Audit of {names}", _top(audit), sections)
 
@@ -133,22 +122,22 @@ def made_file(
     )
 
 
-def _of_question(question: Question, findings: Sequence[Finding], audit: Audit) -> Iterator[Part]:
+def _parts(
+    made: Callable[[Any], Iterator[NeutralPart]], found: Any, audit: Audit
+) -> Iterator[Part]:
     """What a question shows of what it found."""
-    for part in question.section(findings):
+    for part in made(found):
         if isinstance(part, Picture):
             yield one_figure(part.draw, part.caption, audit if part.styled else None)
         elif isinstance(part, Heading):
             yield "words", "h3", part.words
+        elif isinstance(part, Paragraph):
+            yield "words", "p", part.words
         elif isinstance(part, Folded):
             tables = [(name, part.columns, rows) for name, rows in part.tables]
             yield "folded", part.caption, tables
         else:
             yield "table", part.caption, part.columns, part.rows
-
-
-ANSWERED = {"leaderboards": "leaderboard"}
-"""Section of the report whose page has another name."""
 
 
 def _said(answer: Answer | None) -> Iterator[Part]:
@@ -375,159 +364,6 @@ RATERS = (
 
 def _judges(audit: Audit) -> Iterator[Part]:
     yield "table", "Raters", RATERS, audit.judges
-
-
-def _anchors(audit: Audit) -> Iterator[Part]:
-    if audit.anchors is None or len(audit.anchors.anchors) < 2:
-        return
-    yield "words", "p", which_anchor(audit.anchors)
-    yield "table", "Anchors", ANCHOR_CHOICES, audit.anchors.anchors[:MOST_LISTED]
-    rows = audit.anchors.rows[:MOST_LISTED]
-    yield "table", "Model × anchor; the JSON has all rows", MODEL_AT_ANCHOR, rows
-
-
-def _grid(audit: Audit) -> Iterator[Part]:
-    if audit.grid is None:
-        return
-    said = grid_answer(audit.grid)
-    yield "words", "h3", said.headline
-    yield "words", "p", said.figures
-    yield "table", "Mean absolute error of each rule", grid_columns(audit.grid), audit.grid.cells
-
-
-FITS = (
-    JUDGE,
-    *(
-        Column(name, f"btd.{field}", ".4g")
-        for name, field in (("β", "beta"), ("ν", "nu"), ("γ", "gamma"))
-    ),
-    Column("DRPS", "btd.drps", ".4f"),
-    Column("n", "btd.n_items", ",d"),
-    Column("at bounds", lambda judge: ", ".join(judge.btd.at_bounds) or "none", TEXT),
-)
-SCORES = (
-    Column("rule", "name", TEXT),
-    Column("MAE", lambda score: Estimate(score.mae, score.mae_item_low, score.mae_item_high)),
-    Column("MAE, over splits", lambda score: Estimate(score.mae, score.mae_low, score.mae_high)),
-    Column(
-        "pairwise accuracy", lambda score: Estimate(score.pa, score.pa_item_low, score.pa_item_high)
-    ),
-    Column("regret", "regret", "+.3f"),
-    Column("top cluster", lambda score: {True: "yes", False: "no", None: None}[score.top_cluster]),
-)
-
-
-def _aggregation(audit: Audit) -> Iterator[Part]:
-    fitted = [judge for judge in audit.judges if judge.btd]
-    if not fitted:
-        return
-    yield "table", "BTD fitted on all labels", FITS, fitted
-    evaluated = {judge.judge: judge.splits for judge in fitted if judge.splits}
-    for place, (name, value) in enumerate(evaluated.items()):
-        yield "words", "h3", name
-        caption = (
-            f"Rules on held-out comparisons: mean over {value.n_splits} splits by item, "
-            f"{100 * value.share:g} % of the items for calibration (n {value.n:,})"
-        )
-        yield "table", caption, SCORES, value.scores.values()
-        if place < MOST_DRAWN:
-            yield one_figure(partial(errors_figure, value), f"Errors of rules, {name}")
-        reasons: dict[str, list[str]] = {}
-        for key, reason in value.not_applicable.items():
-            reasons.setdefault(reason, []).append(RULES[key].name)
-        for reason, names in reasons.items():
-            yield "words", "p", f"Not compared here: {', '.join(names)} ({reason})."
-
-
-REPEATS = (
-    JUDGE,
-    Column("runs", "repeatability.k", ",d"),
-    Column("comparisons", "repeatability.n_comparisons", ",d"),
-    Column("ICC(3,1)", "repeatability.icc_3_1"),
-    Column("ICC(3,k)", "repeatability.icc_3_k"),
-    Column("all runs alike", "repeatability.unanimous_share"),
-)
-PAIRS = (
-    Column("judge", "judge_1", TEXT),
-    Column("and", "judge_2", TEXT),
-    Column("n", "n", ",d"),
-    Column("same label", "raw"),
-    Column("Cohen κ", "kappa"),
-)
-
-
-def _agreement(audit: Audit) -> Iterator[Part]:
-    if repeated := [judge for judge in audit.judges if judge[REPEATABILITY]]:
-        yield "table", "Repeatability", REPEATS, repeated
-    if pairs := [pair for pair in audit.agreement.pairs if pair.n]:
-        listed = sorted(pairs, key=lambda pair: -pair.n)[:MOST_LISTED]
-        if len(listed) == len(pairs):
-            listed = pairs
-        yield "table", "Agreement of majority labels", PAIRS, listed
-        if len(listed) < len(pairs):
-            left_out = (
-                f"The {MOST_LISTED:,} of {len(pairs):,} pairs that share most comparisons; the "
-                "JSON of the audit has all."
-            )
-            yield "words", "p", left_out
-
-
-BOARD = (
-    Column("model", "model", TEXT),
-    Column("tier", "tier", ",d"),
-    Column("prompts", "n", ",d"),
-    *(
-        Column(name, field, ".1f")
-        for name, field in (("won", "wins"), ("tied", "ties"), ("lost", "losses"))
-    ),
-    Column("win probability", "p"),
-    Column("Elo", "elo", "+.0f"),
-)
-SWAPS = (
-    Column("anchor", "anchor_1", TEXT),
-    Column("other anchor", "anchor_2", TEXT),
-    Column("models", lambda row: len(row.models), ",d"),
-    Column("Kendall τ", "kendall_tau"),
-    Column("mean shift, Elo", "mean_abs_centred_shift", ".1f"),
-)
-
-
-def _leaderboards(audit: Audit) -> Iterator[Part]:
-    """Each anchor's board of all judges pooled, each judge's own, and what changes with
-    the anchor.
-    """
-    for anchor, boards in list(audit.boards.items())[:MOST_BOARDS]:
-        first, *others = (judged for judged in boards if judged.judge is None)
-        pooled, whose = first.board, pooled_by(first.pooled_judges, first.left_out_judges)
-        own = {judged.judge: judged.board for judged in boards if judged.judge is not None}
-        yield "words", "h3", f"Against {anchor}"
-        coverage = f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region"
-        caption = f"{whose[0].upper() if not first.left_out_judges else whose[0]}{whose[1:]}"
-        yield "table", f"{caption}, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
-        drawn = partial(
-            board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
-        )
-        alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
-        yield one_figure(drawn, alt, audit)
-        if others:
-            tables = [
-                (pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows)
-                for one in others
-            ]
-            yield "folded", "Pooled boards of other judges, not comparable with this one", tables
-        if len(own) > 1:
-            tables = [(name, BOARD, board.rows) for name, board in own.items()]
-            yield "folded", "The board of each judge", tables
-    left = len(audit.boards) - MOST_BOARDS
-    if left > 0:
-        yield (
-            "words",
-            "p",
-            f"Leaderboards against {left} more anchors are in the JSON of the audit.",
-        )
-    if audit.anchor_swap:
-        caption = "What changes with the anchor, over the models on both boards"
-        yield "table", caption, SWAPS, audit.anchor_swap.rows
 
 
 COMPARED = (

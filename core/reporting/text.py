@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from ..auditing.answers import overview_answer, page_answers
 from ..auditing.card import card_of
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line
+from ..auditing.questions import findings_of
 from ..auditing.results import Audit, JudgeAudit, ScoreAudit
 from ..finding.check import Grade
+from ..finding.question import Table
 from ..finding.tables import TEXT, Column
 from ..finding.wording import count, one_line, target
-from ..questions.boards.words import pooled_by
+from ..places import NAMES
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
-from ..questions.labels.words import grid_columns
 from ..questions.lists import output as listwise
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from ..stats.estimate import Estimate
-from . import asked
 
-MAX_BOARD_ROWS = 20
 MOST_PASSED = 10
 """Gates that passed and are named one by one; `--strict` alone has more."""
 MARKS_OF = {verdict: SIGNS[grade] for verdict, grade in GRADE_OF.items()}
@@ -59,23 +59,6 @@ JUDGES = (
     Column("pairs", "position.pairs", ",d"),
     Column("ICC(3,k)", METRICS["icc_3_k"]),
 )
-SPLITS = (
-    Column("judge", "judge", TEXT),
-    Column("MAE BTD", lambda judge: judge.splits.scores["btd"].mae),
-    Column("MAE majority", lambda judge: judge.splits.scores["majority"].mae),
-    Column("PA BTD", lambda judge: judge.splits.scores["btd"].pa),
-    Column("PA majority", lambda judge: judge.splits.scores["majority"].pa),
-    *(Column(name, f"btd.{name}", ".3g") for name in ("beta", "nu", "gamma")),
-)
-BOARD = (
-    Column("tier", "tier", "d"),
-    Column("model", "model", TEXT),
-    Column("n", "n", ",d"),
-    Column("p", "p.value"),
-    *(Column(end, f"p.{end}") for end in ("low", "high")),
-    Column("Elo", "elo.value", "+.0f"),
-    *(Column(end, f"elo.{end}", "+.0f") for end in ("low", "high")),
-)
 
 
 def to_text(audit: Audit) -> str:
@@ -100,7 +83,7 @@ def to_text(audit: Audit) -> str:
     if lists := listwise.lines(audit.rankings):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
-        lines += [*asked.lines(audit), *_asked_tables(audit)]
+        lines += [*_of_all(audit), *_asked_tables(audit)]
         if audit.notes:
             lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
         return "\n".join(one_line(line) for line in lines)
@@ -114,44 +97,50 @@ def to_text(audit: Audit) -> str:
         if judge.overall.may("measure"):
             lines += [f"  {said}" for said in alone_of_votes(judge[ALONE], audit.options.error)]
     for page, said in page_answers(audit).items():
-        lines += ["", f"{page.replace('_', ' ').capitalize()}: {said.headline}"]
+        lines += ["", f"{NAMES.get(page, page.capitalize())}: {said.headline}"]
         lines += [f"  {said.figures}"] if said.figures else []
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
-    if any(judge.splits for judge in audit.judges):
-        share, splits = audit.options.calibration_share, audit.options.splits
-        lines += [
-            "",
-            f"Aggregation: mean over {splits} splits, {share:.0%} of the items for calibration",
-        ]
-        lines += _table(SPLITS, [judge for judge in audit.judges if judge.splits])
-    for anchor, boards in audit.boards.items():
-        first, pooled = boards[0], boards[0].board
-        whose = pooled_by(first.pooled_judges, first.left_out_judges)
-        lines += ["", f"Leaderboard against {anchor}, {whose}, {pooled.n_items:,} prompts"]
-        lines += _table(BOARD, pooled.rows[:MAX_BOARD_ROWS])
-        more = len(pooled.rows) - MAX_BOARD_ROWS
-        if more > 0:
-            lines.append(f"  … and {more} more; all of them are in the JSON.")
-        others = sum(judged.judge is None for judged in boards) - 1
-        if others:
-            boards_of = f"pooled board{'s' if others > 1 else ''} of other judges"
-            lines.append(f"  … and {others} {boards_of}, not comparable, in the JSON; see Notes.")
-    lines += [*asked.lines(audit), *_asked_tables(audit)]
+    for question, findings in findings_of(audit.judges):
+        lines += _parts(question.lines(findings))
+    lines += [*_of_all(audit), *_asked_tables(audit)]
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)
 
 
+def _of_all(audit: Audit) -> list[str]:
+    """What was found of all raters together."""
+    placed = [
+        (place, made, finding)
+        for finding in audit.findings
+        for place, made in finding.question.of_all.lines.items()
+    ]
+    return [
+        line
+        for _, made, finding in sorted(placed, key=itemgetter(0))
+        for line in _parts(made(finding))
+    ]
+
+
 def _asked_tables(audit: Audit) -> list[str]:
     """The tables that were asked for: the grid of rules, the jury, checks of leaderboards."""
     lines = []
-    if audit.grid is not None:
-        lines += ["", "Rules by task and judge, MAE"]
-        lines += _table(grid_columns(audit.grid), audit.grid.cells)
-    for kind, title, *table in asked.section(audit):
-        if kind == "table":
-            columns, rows = table
-            lines += ["", title, *_table(columns, rows[:MOST_LINES])]
+    for finding in audit.findings:
+        for table in finding.question.of_all.tables(finding):
+            lines += ["", table.caption, *_table(table.columns, table.rows[:MOST_LINES])]
+            if (more := len(table.rows) - MOST_LINES) > 0:
+                lines.append(f"  … and {more:,} more; all of them are in the JSON.")
+    return lines
+
+
+def _parts(made: Iterable[str | Table]) -> list[str]:
+    """Lines, and tables with their captions, as lines."""
+    lines = []
+    for part in made:
+        if isinstance(part, str):
+            lines.append(part)
+        else:
+            lines += ["", part.caption, *_table(part.columns, part.rows)]
     return lines
 
 
@@ -170,7 +159,7 @@ def _counted(audit: Audit) -> str:
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"{_not_whole(audit)}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
-        f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}"
+        f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}{_clusters(audit)}"
     )
 
 
@@ -180,6 +169,11 @@ def _not_whole(audit: Audit) -> str:
     return f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}" + (
         f"; confidences that could not be read: {unread:,}" if unread else ""
     )
+
+
+def _clusters(audit: Audit) -> str:
+    said = audit.summary.clusters
+    return "" if said is None else f" {said}"
 
 
 def _gold(gold: str | None) -> str:
@@ -217,7 +211,7 @@ def _scores_read(audit: Audit) -> str:
         f"Judges of single answers: {judges}; metrics: "
         f"{', '.join(sorted({scores.metric for scores in audit.scores}))}; scores: "
         f"{sum(rater.n for rater in audit.summary.scores):,}{said}; {_not_whole(audit)}. "
-        f"Intervals: {target(audit.options.level)}."
+        f"Intervals: {target(audit.options.level)}.{_clusters(audit)}"
     )
 
 

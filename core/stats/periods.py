@@ -1,37 +1,89 @@
-"""Days, months or years of dates, few enough to stand beside each other."""
+"""Days, weeks, months, quarters or years of dates, few enough to stand beside each other."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_PERIODS = 12
-DIGITS_OF_PERIODS = (10, 7, 4)
-"""Of days, months and years."""
-_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_ISO = re.compile(r"(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
+_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
+_NAMED = re.compile(
+    r"(?:[a-z]{3,9},?\s+)?(?:(\d{1,2})(?:st|nd|rd|th)?[\s-]+([a-z]{3,9})\.?"
+    r"|([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?),?[\s-]+(\d{4})",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(\d{10})(?:\d{3}|\d{6}|\d{9})?(?:\.\d*)?")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+CENTURY = 2000
+
+
+def _week(day: date) -> str:
+    return f"week of {day - timedelta(days=day.weekday())}"
+
+
+FORMS: tuple[Callable[[date], str], ...] = (
+    date.isoformat,
+    _week,
+    lambda day: f"{day:%Y-%m}",
+    lambda day: f"{day.year}-Q{(day.month + 2) // 3}",
+    lambda day: f"{day.year}",
+)
+"""Names of days, weeks, months, quarters and years."""
 
 
 def periods(dates: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
-    """Days, months or years of texts that begin with a date as ISO 8601 writes it, the finest of
-    which there are at most twelve: the code of each, −1 for none, and their names in order.
+    """Days, weeks (from Monday), months, quarters or years of texts that begin with a date, the
+    finest of which there are two to twelve: the code of each text, −1 for none, and their names in
+    order.
 
-    None where fewer than half of the texts are such dates, or all are of one year and month and
-    day.
+    Dates are those of ISO 8601, of parts with points, slashes or hyphens, with the name of a month
+    in English, or seconds since 1970 and parts of them. In `3/4/2026` the day stands where a number
+    of the column is above 12; where none is, first with points and hyphens, second with slashes.
+
+    None where fewer than half of the texts are dates, or all are of one day.
 
     >>> periods(["2026-01-31 12:00", "2026-02-01T09:30Z", None])
     (array([ 0,  1, -1]), ('2026-01-31', '2026-02-01'))
+    >>> periods(["31.12.2025", "1.1.2026"])[1]
+    ('2025-12-31', '2026-01-01')
     """
-    matched = [_DATE.match(text or "") for text in dates]
-    if 2 * sum(match is not None for match in matched) < len(matched):
+    texts = [(text or "").strip() for text in dates]
+    first = [int(found[1]) for text in texts if (found := _PARTS.match(text))]
+    second = [int(found[3]) for text in texts if (found := _PARTS.match(text))]
+    slashes = any(found[2] == "/" for text in texts if (found := _PARTS.match(text)))
+    day_first = max(first, default=0) > 12 or (not slashes and max(second, default=0) <= 12)
+    days = [_day(text, day_first) for text in texts]
+    known = [day for day in days if day is not None]
+    if not known or 2 * len(known) < len(days):
         return None
-    for digits in DIGITS_OF_PERIODS:
-        texts = [match.group()[:digits] if match else None for match in matched]
-        names = tuple(sorted({text for text in texts if text is not None}))
+    for name in FORMS:
+        names = tuple(sorted({name(day) for day in known}))
         if 2 <= len(names) <= MOST_PERIODS:
-            place = {name: code for code, name in enumerate(names)}
-            codes = [-1 if text is None else place[text] for text in texts]
+            place = {each: code for code, each in enumerate(names)}
+            codes = [-1 if day is None else place[name(day)] for day in days]
             return np.array(codes, dtype=np.int64), names
+    return None
+
+
+def _day(text: str, day_first: bool) -> date | None:
+    """The day that a text begins with; None where it is no date."""
+    try:
+        if found := _EPOCH.fullmatch(text):
+            return datetime.fromtimestamp(int(found[1]), UTC).date()
+        if found := _ISO.match(text):
+            return date(*map(int, found.groups()))
+        if found := _PARTS.match(text):
+            one, other, year = int(found[1]), int(found[3]), int(found[4])
+            day, month = (one, other) if day_first else (other, one)
+            return date(year if year > 99 else year + CENTURY, month, day)
+        if found := _NAMED.match(text):
+            month = _MONTHS.index((found[2] or found[3])[:3].lower()) + 1
+            return date(int(found[5]), month, int(found[1] or found[4]))
+    except (ValueError, OverflowError, OSError):
+        return None
     return None

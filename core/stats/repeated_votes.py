@@ -6,11 +6,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..records import NO_GOLD, OutcomeCounts, VoteCounts, distinct, value_codes
+from ..records import NO_GOLD, FloatArray, OutcomeCounts, VoteCounts, distinct, value_codes
 
 SHARE_KIND = "multi"
 """What [TH] calls confidence from several outputs of one prompt."""
 LEAST_VOTES = 2
+
+
+def share_behind(counts: VoteCounts) -> FloatArray:
+    """Share of the votes of each comparison that agree: of those that say what most say.
+
+    Of votes that split evenly it is that of either side, 4 of 8: .5, though the label is a tie that
+    perhaps none of them gave: [TH] §3 asks how many outputs agree.
+    """
+    most = np.maximum(np.maximum(counts.plus, counts.tie), counts.minus)
+    return np.asarray(most / counts.n)
 
 
 def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
@@ -38,8 +48,7 @@ def outcomes_by_share(counts: VoteCounts) -> OutcomeCounts | None:
         return None
     right = known.label == known.gold
     tied = ~right & (known.label == 0)
-    most = np.maximum(np.maximum(known.plus, known.tie), known.minus)
-    (code,), shares = value_codes([most / known.n])
+    (code,), shares = value_codes([share_behind(known)])
     about, row, n = distinct(known.item * len(shares) + code)
     return OutcomeCounts(
         item=about // len(shares),

@@ -60,19 +60,48 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
         template = """select c.id as comparison, c.item from comparisons c
                       where c.id in (select v.comparison from {tallies} v where v.n > 0)"""
 
+    votes = selected.kind == "votes"
+
     def codes() -> Codes:
         rows = store.query(selected.sql(template), selected.params)
         if rows.num_rows == 0:
             raise nothing(store, selection, selected.kind)
-        item = _lookup(ints(rows, "item"))
-        votes = selected.kind == "votes"
+        items = ints(rows, "item")
+        item = _lookup(items)
+        if votes and (unit := units(store)) is not None:
+            item = _lookup(unit[items], len(unit))[unit]
         return Codes(item=item, comparison=_lookup(ints(rows, "comparison")) if votes else item)
 
     return store.once("codes", selected.key, codes)
 
 
-def _lookup(ids: IntArray) -> IntArray:
-    present = np.zeros(ids.max() + 1, dtype=np.int64)
+def units(store: Snapshot) -> IntArray | None:
+    """By item of votes the first item of its cluster, itself where it has none; None where no item
+    has.
+    """
+
+    def made() -> IntArray | None:
+        if not store.rows("select 1 from details where cluster is not null limit 1"):
+            return None
+        rows = store.query(
+            """with c as (select co.item, min(d.cluster) as cluster
+                          from details d join votes v on v.id = d.vote
+                          join comparisons co on co.id = v.comparison
+                          where d.cluster is not null group by co.item)
+               select i.id::bigint as item,
+                      min(i.id) over (partition by i.dataset, c.cluster)::bigint as unit
+               from c join items i on i.id = c.item order by i.id"""
+        )
+        ((most,),) = store.rows("select max(id) from items")
+        unit = np.arange(int(most) + 1)
+        unit[ints(rows, "item")] = ints(rows, "unit")
+        return unit
+
+    return store.once("units", (), made)
+
+
+def _lookup(ids: IntArray, size: int = 0) -> IntArray:
+    present = np.zeros(max(int(ids.max()) + 1, size), dtype=np.int64)
     present[ids] = 1
     return np.cumsum(present) - 1
 
@@ -103,6 +132,8 @@ class Counts:
                       coalesce(g.gold, {NO_GOLD})::integer as gold_ from {gold} g"""
         )
         compared = store.once("compared", selected.gold, lambda: columns_of(store.batches(sql)))
+        if (unit := units(store)) is not None:
+            compared = {**compared, "item": unit[compared["item"]]}
         return cls(
             store=store,
             selected=selected,

@@ -14,6 +14,7 @@ from ..errors import UnknownName
 from ..extras import require
 from ..finding.wording import percent
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
+from .arrays import units
 from .cells import LABELS, MISSING, ORDERS
 from .selection import (
     PAGES,
@@ -156,6 +157,8 @@ class Summary:
         categories are
     in `categories` too, with 0 votes if they have none; `judges` and `models` are those of votes
     only.
+    units : what intervals count, clusters of items where there are any.  score_items, score_units :
+        the same of direct scores.
     """
 
     votes: int
@@ -170,6 +173,29 @@ class Summary:
     simulated: bool
     scores: tuple[RaterCount, ...] = ()
     rankings: tuple[RaterCount, ...] = ()
+    units: int = 0
+    score_items: int = 0
+    score_units: int = 0
+
+    @property
+    def clusters(self) -> str | None:
+        """That intervals count clusters of items, and how many there are; None where they count
+        items.
+        """
+        said = [
+            f"{units:,} clusters ({items:,} {what})"
+            for units, items, what in (
+                (self.units, self.items, "items"),
+                (self.score_units, self.score_items, "scored items"),
+            )
+            if 0 < units < items
+        ]
+        if not said:
+            return None
+        return (
+            f"Items of one cluster are not independent: intervals count {' and '.join(said)}, and "
+            "what is called an item beside one is a cluster."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per judge."""
@@ -207,6 +233,19 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
     ((comparisons, items),) = rows(
         f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
     )
+    n_units = items
+    if (unit := units(store)) is not None:
+        own = rows(f"select distinct u.item from ({used.format(column='item')}) u")
+        n_units = len({int(unit[item]) for (item,) in own})
+    score_items = score_units = 0
+    if scores:
+        ((score_items, score_units),) = store.rows(
+            (of_scores := scope(store, selection, "scores")).sql(
+                """select count(distinct v.item), count(distinct coalesce(-v.cluster, v.item))
+                   from {usable} v"""
+            ),
+            of_scores.params,
+        )
     sums = ", ".join(f"coalesce(sum(v.{name}), 0)::bigint" for name in ("n", *STATUSES[1:]))
     (counts,) = rows(f"select {sums} from {{tallies}} v")
     models = rows(
@@ -226,6 +265,9 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
         simulated=any(sets.values()),
         scores=scores,
         rankings=rankings,
+        units=n_units,
+        score_items=score_items,
+        score_units=score_units,
     )
 
 
@@ -433,7 +475,7 @@ class Stored:
 def stored(summary: Summary) -> Stored:
     """Say how much a selection holds, and what cannot be answered with it.
 
-    Shares are of usable votes, as the Overview has them; 100 % means all of them.
+    Shares are of usable votes, as the verdict has them; 100 % means all of them.
     """
     kinds: tuple[tuple[Kind, tuple[RaterCount, ...]], ...] = (
         ("scores", summary.scores),

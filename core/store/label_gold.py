@@ -25,20 +25,24 @@ LAST_WORDS = """
     where l.act = 'label' and l.label is not null and not l.of_file"""
 """Labels that make gold: the last word of each person on each unit `t`, if not taken back."""
 MODES = f"""
-    select comparison, case when count(*) > 1 then 0 else min(label) end::tinyint as gold
+    select comparison, min(label)::tinyint as gold
     from (select comparison, label from ({LAST_WORDS}) group by comparison, label
           qualify rank() over (partition by comparison order by count(*) desc) = 1)
-    group by comparison"""
-"""The most frequent label of a comparison; where several are, a tie."""
+    group by comparison having count(*) = 1"""
+"""The most frequent label of a comparison. Where several are, people differ: it has no gold until
+another settles it, and no tie that nobody said.
+"""
 MEANS = f"""
-    select dataset, item, model, metric, avg(label) as gold from ({LAST_WORDS}) group by all"""
+    select dataset, item, model, metric, avg(label) as gold from ({LAST_WORDS}) group by all
+    having not (avg(label) = 0.5 and bool_and(label in (0, 1)))"""
+"""The mean of the labels of an answer; none where as many people pass it as fail it."""
 SAME_ANSWER = """m.dataset = v.dataset and m.item = v.item and m.model is not distinct from v.model
                  and m.metric = v.metric"""
 
 
 def give_gold(change: Change, kind: Kind, units: str) -> None:
     """Make the gold of labels anew: the mode of the labels of a comparison, the mean of those of an
-    answer, and none where a file has gold.
+    answer, and none where people differ evenly or a file has gold.
 
     units : SQL condition on the order `t`.
     """

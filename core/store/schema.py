@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "11"
+VERSION = "12"
 """The layout of a store: its tables, and the form of what stands in them, keys of requests too.
 
 Whoever changes either raises it, and adds a step to `upgrades` and a store to its tests.
@@ -37,7 +37,7 @@ create table votes (id bigint, dataset integer, comparison integer, judge intege
 create table texts (id integer, text varchar);
 create table details (vote bigint, prompt integer, response_a integer, response_b integer, rationale integer,
                       prompt_hash integer, length_a bigint, length_b bigint, temperature double, cost double,
-                      extra map(varchar, varchar));
+                      cluster integer, extra map(varchar, varchar));
 """
 
 # A score or a ranking holds its texts itself: columns without a value take no room. The rows of one
@@ -113,7 +113,7 @@ REFERENCES: dict[str, dict[str, str]] = {
         "model_b": "models",
     },
     "votes": _JUDGED | {"comparison": "comparisons"},
-    "details": _TEXTS | {"response_a": "texts", "response_b": "texts"},
+    "details": _TEXTS | {"response_a": "texts", "response_b": "texts", "cluster": "texts"},
     "scores": _JUDGED
     | _TEXTS
     | {"item": "items", "model": "models", "metric": "metrics"}
@@ -184,7 +184,7 @@ LAYOUTS: dict[Kind, Layout] = {
         kind="votes",
         key=("comparison", "judge", "run", "position"),
         judged=("model_a", "model_b"),
-        texts=("prompt", "response_a", "response_b", "rationale", "prompt_hash"),
+        texts=("prompt", "response_a", "response_b", "rationale", "prompt_hash", "cluster"),
     ),
     "scores": Layout(
         kind="scores",

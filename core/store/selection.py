@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Scores", "rankings": "Listwise"}
+PAGES: dict[Kind, str] = {"votes": "Verdict", "scores": "Scores", "rankings": "Listwise consensus"}
 """Where each kind of judgement is shown."""
 
 SIDES = """(

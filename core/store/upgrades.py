@@ -63,6 +63,18 @@ def _names(name: str) -> tuple[str, str]:
     return name, f"{name} (in the file)"
 
 
+def _number_clusters(change: Statements, table: str) -> None:
+    """Enter the texts of clusters, which lie where all texts do."""
+    cluster = _was_extra("cluster")
+    change.execute(
+        f"""insert into texts
+            select (select coalesce(max(id), 0) from texts) + row_number() over (order by text),
+                   text
+            from (select distinct {cluster} as text from {table})
+            where text is not null and text not in (select text from texts)"""
+    )
+
+
 def _from_5(change: Statements) -> list[str]:
     """The longest reply is no part of the key of a request any more."""
     if not change.count("select count(*) from replies"):
@@ -101,14 +113,7 @@ def _from_7(change: Statements) -> list[str]:
         f"""insert into metrics select row_number() over (order by name), name from
             (select distinct {metric} as name from scores)"""
     )
-    # The text of a cluster lies where all texts do.
-    change.execute(
-        f"""insert into texts
-            select (select coalesce(max(id), 0) from texts) + row_number() over (order by text),
-                   text
-            from (select distinct {cluster} as text from scores)
-            where text is not null and text not in (select text from texts)"""
-    )
+    _number_clusters(change, "scores")
     numbers = {
         **dict.fromkeys(("gold", "scale_low", "scale_high"), "double"),
         "lower_is_better": "tinyint",
@@ -154,6 +159,20 @@ def _from_9(change: Statements) -> list[str]:
     return []
 
 
+def _from_11(change: Statements) -> list[str]:
+    """Votes: a cluster, the unit that intervals count."""
+    _number_clusters(change, "details")
+    _rebuild(
+        change,
+        "details",
+        """vote bigint, prompt integer, response_a integer, response_b integer, rationale integer,
+           prompt_hash integer, length_a bigint, length_b bigint, temperature double, cost double,
+           cluster integer, extra map(varchar, varchar)""",
+        {"cluster": f"(select t.id from texts t where t.text = {_was_extra('cluster')})"},
+    )
+    return []
+
+
 STEPS: Mapping[int, Step] = {
     5: _from_5,
     6: _from_6,
@@ -161,6 +180,7 @@ STEPS: Mapping[int, Step] = {
     8: _from_8,
     9: _from_9,
     10: separate_labels,
+    11: _from_11,
 }
 """Layout → what brings a store from it to the next."""
 OLDEST = min(STEPS)

@@ -173,7 +173,7 @@ def vote_counts_by(
     comparisons are those of `vote_counts` of the selection, whatever the value, so that values can
     be matched. Votes without a value are left out; numbers are in the order of their size.
 
-    days : by the first ten letters of a text alone, which of a date are its day.
+    days : by the first twelve letters of a text alone, which tell the day of a date.
 
     Raises as `vote_counts`, and UnknownName for a column that does not exist.
     """
@@ -181,7 +181,7 @@ def vote_counts_by(
     codes = dense_codes(store, selected, selection)
     check_column(store, column)
     value, joins = column_sql(column, extra="$column")
-    value = f"substr({value}, 1, 10)" if days else value
+    value = f"substr({value}, 1, 12)" if days else value
     table = store.query(
         selected.sql(
             """

@@ -26,6 +26,7 @@ from ..schema import FORMS, Selection
 if TYPE_CHECKING:
     from ..auditing.results import Audit
     from ..importers import ReadOptions
+    from ..labelling.label_files import LabelFiles
     from ..schema import ImportResult
     from ..store import Store
     from ..store.export import StoredDataset
@@ -161,6 +162,7 @@ def _audited(
         where=tuple(pair(text, "--where") for text in options.where or ()),
         gold=options.gold,
     )
+    labels = _label_files(options)
     paths = [Path(name) for name in options.files]
     if len(paths) == 1 and is_database(paths[0]) and options.labels_from is None:
         check_columns_known(options.files[0], _read_options(options))
@@ -170,9 +172,12 @@ def _audited(
             return _beside(result, held, options, then)
     with shown_progress() as progress:
         if options.warehouse is not None:
-            readings = _with_labels(_fetched(options, selection.where), options)
+            readings = labels.beside(
+                _fetched(options, selection.where), _read_options(options), options.key
+            )
         else:
-            readings = _with_labels(_readings(options, part_of(progress, 0, 0.4)), options)
+            found = _readings(options, part_of(progress, 0, 0.4))
+            readings = labels.beside(found, _read_options(options), options.key)
             if options.most_rows is not None:
                 from ..warehouse.sample import sample_of
 
@@ -187,18 +192,11 @@ def _audited(
         with shown_progress() as progress:
             store = stack.enter_context(Store.holding(readings, part_of(progress, 0.4, 1)))
         how = _read_options(options)
-        if options.labels_from is not None:
-            from ..labelling.sheet import join_if_sheet
-
-            (sheet,) = _files([options.labels_from])
-            if (joined := join_if_sheet(store, *sheet)) is not None:
-                complain(f"{sheet[0]}: {joined.sentence}")
+        labels.into(store)
+        for line in labels.lines:
+            complain(line)
         result = audit(store, selection, settings, readings=readings, reading_options=how)
-        if options.labels_from is not None:
-            from ..labelling.disagreements import is_second_look, with_second_looks
-
-            if is_second_look(*sheet):
-                result = with_second_looks(result, store, *sheet)
+        result = labels.after(result, store)
         return _beside(result, store, options, then)
 
 
@@ -276,7 +274,10 @@ def run_import(options: argparse.Namespace) -> int:
     with shown_progress() as progress:
         half = part_of(progress, 0, 0.5)
         readings = _readings(options, half) if options.files or not stores else []
-        readings = _with_labels(readings, options)
+        labels = _label_files(options)
+        readings = labels.beside(readings, _read_options(options), options.key)
+        for line in labels.lines:
+            complain(line)
         _refuse_mostly_rejected(readings)
     told: list[str] = []
     with _open(target) as store:
@@ -433,11 +434,13 @@ def _store(options: argparse.Namespace) -> Path:
 
 def run_simulate(options: argparse.Namespace) -> int:
     from ..simulate.answers import write_demo_answers
+    from ..simulate.fuser import write_demo_fuser
     from ..simulate.tables import write_demo_rankings, write_demo_scores
     from ..simulate.votes import write_demo
 
     write = {
         "votes": write_demo,
+        "fuser": write_demo_fuser,
         "answers": write_demo_answers,
         "scores": write_demo_scores,
         "rankings": write_demo_rankings,
@@ -462,24 +465,13 @@ def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportRes
     return read_sources(_files(options.files), _read_options(options), progress=progress)
 
 
-def _with_labels(readings: list[ImportResult], options: argparse.Namespace) -> list[ImportResult]:
-    """The readings, with people's labels out of another file beside."""
-    if options.labels_from is None:
-        if options.key is not None:
-            raise InvalidOption("--key: names a column of the sheet; name it with --labels-from.")
-        return readings
-    from ..importers.join import join_labels
+def _label_files(options: argparse.Namespace) -> LabelFiles:
+    """The files of people's labels that the options name."""
+    from ..labelling.label_files import LabelFiles
 
-    (sheet,) = _files([options.labels_from])
-    from ..labelling.disagreements import is_second_look
-    from ..labelling.sheet import is_sheet
-
-    if is_sheet(*sheet) or is_second_look(*sheet):
-        # It is joined when its items are in a store (`join_if_sheet`).
-        return readings
-    joined = join_labels(readings, sheet, _read_options(options), key=options.key)
-    complain(f"{sheet[0]}: {joined.sentence}")
-    return [*readings, *joined.readings]
+    if options.labels_from is None and options.key is not None:
+        raise InvalidOption("--key: names a column of the sheet; name it with --labels-from.")
+    return LabelFiles(_files(options.labels_from or ()))
 
 
 def run_label(options: argparse.Namespace) -> int:
@@ -506,8 +498,8 @@ def run_label(options: argparse.Namespace) -> int:
                 raise InvalidOption(
                     "--labels-from: labels are kept in a store; name it with --store"
                 )
-            (sheet,) = _files([options.labels_from])
-            print(f"{one_line(sheet[0])}: {add_labels(store, dataset, *sheet, kind=kind)}")
+            said = add_labels(store, dataset, _files(options.labels_from), kind=kind)
+            print("\n".join(f"{one_line(name)}: {sentence}" for name, sentence in said))
             return DONE
         desk = open_desk(store, dataset, kind=kind, seed=options.seed)
         write = write_tasks if options.sheet.casefold().endswith(".json") else write_sheet

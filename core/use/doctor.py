@@ -61,7 +61,7 @@ def doctor(options: argparse.Namespace) -> int:
             _section(f"To be said: {question.text} {'; '.join(meanings)}")
         _next("doctor", options.file, reading, *answers)
         return 2
-    return _read(options.file, reading)
+    return _read(options.file, reading, looks)
 
 
 def _columns(looks: Inspection) -> list[str]:
@@ -101,12 +101,14 @@ def _section(text: str) -> None:
     print(f"\n{one_line(text)}")
 
 
-def _read(name: str, reading: ReadOptions) -> int:
+def _read(name: str, reading: ReadOptions, looks: Inspection | None = None) -> int:
     """Read the file and say what is in it, what checks would lack, and what comes next."""
+    from ..auditing.run import people_alone
     from ..auditing.sources import read_sources
     from ..importers import mostly_rejected
+    from ..importers.by_plan import of_people
 
-    results = read_sources([file_to_read(name)], reading)
+    results = read_sources([file_to_read(name)], reading, looks=looks)
     for result in results:
         _section(f"Read: {_counts(result)}")
         for sentence in (*_who(result), *map(str, result.notes)):
@@ -118,6 +120,10 @@ def _read(name: str, reading: ReadOptions) -> int:
             return 2
     if not any(result.votes.num_rows for result in results):
         _section("There is no judgement of a judge in it.")
+        return 2
+    if all(result.kind == "scores" and of_people(result) for result in results):
+        people = sorted({who for result in results for who in result.votes["judge"].to_pylist()})
+        _section(people_alone(people))
         return 2
     for result in results:
         if result.kind == "votes" and result.votes.num_rows and not result.gold_only:

@@ -24,13 +24,11 @@ from ..extras import require
 from ..files import written_whole
 from ..finding.wording import count, one_line
 from ..importers import ReadOptions, mostly_rejected, read_arrow, with_votes
-from ..importers.join import join_labels
 from ..importers.objects import are_records, as_arrow, as_file, as_files, sources_in
 from ..importers.same_items import as_one
 from ..importers.versions import BETWEEN, name_versions
 from ..labelling import disagreements as tables
-from ..labelling.disagreements import is_second_look
-from ..labelling.sheet import is_sheet, join_if_sheet
+from ..labelling.label_files import LabelFiles
 from ..questions.change.files import with_files
 from ..questions.change.series import with_series
 from ..questions.versions.audit import with_comparisons
@@ -213,8 +211,8 @@ def audit(
         one.
     compare : two judges, versions or files, or judges with versions; none in the list for every
         version against the first. `comparisons` of the audit say which is better.
-    labels_from, key : a sheet of people's labels of the same answers, and its column that names
-        them: see `core.importers.join.join_labels`.
+    labels_from, key : sheets of people's labels of the same answers, one or a list of them, and
+        their column that names the answers: see `core.importers.join.join_labels`.
     then : what is still to be asked of the store, with the audit.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
         names that they have there or on the command line: `map={"judge": "grader"}`,
@@ -261,19 +259,15 @@ def audit(
         how = replace(how, version=BETWEEN)
     try:
         results = _read(sources_in(source), how, name)
-        sheet = None if labels_from is None else as_file(labels_from, "labels")
-        again = sheet is not None and is_second_look(*sheet)
-        if sheet is not None and not again and not is_sheet(*sheet):
-            results += join_labels(results, sheet, how, key=key).readings
+        labels = LabelFiles(() if labels_from is None else as_files(labels_from, "labels"))
+        results = labels.beside(results, how, key)
         refuse_unusable(results)
     except AppellateError as error:
         raise type(error)(render(error, KEYWORDS)) from None
     with Store.holding(results) as store:
-        if sheet is not None and not again:
-            join_if_sheet(store, *sheet)
+        labels.into(store)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)
-        if sheet is not None and again:
-            found = tables.with_second_looks(found, store, *sheet)
+        found = labels.after(found, store)
         ask(store, found)
         return ShownAudit.of(_beside(found, store, how, name, against, series, compare))
 

@@ -14,7 +14,9 @@ from ..installation import PROGRAM, ROOT
 from ..options import add_flags, from_flags, pair
 from ..schema import Selection
 
-DEMO = tuple(ROOT / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
+DEMO = tuple(
+    ROOT / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "fuser", "scores", "rankings")
+)
 DONE = 0
 
 
@@ -31,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--item", action="append", metavar="NAME", help='such as "RAEE Table 2", or a paper: BTD'
     )
     parser.add_argument("--all", action="store_true", help="the table of every item")
+    parser.add_argument("--count", action="store_true", help="how many items stand whole here")
     parser.add_argument("--csv", metavar="OUT", help="write the tables as one CSV file")
     parser.add_argument(
         "--by", default="category", metavar="COLUMN", help="column of tasks (category)"
@@ -55,9 +58,13 @@ def papers(options: argparse.Namespace) -> int:
     from ..auditing.sources import read_sources
     from ..importers import ReadOptions, read
     from ..papers.asked import Settings
-    from ..papers.made import in_text, items_named, listed, maker
+    from ..papers.made import counted, in_text, items_named, listed, maker
+    from ..papers.planted import PLANTED
     from ..store import Store
 
+    if options.count:
+        print(counted())
+        return DONE
     items = items_named(options.item or ())
     if not options.item and not options.all:
         print(
@@ -84,9 +91,15 @@ def papers(options: argparse.Namespace) -> int:
         Store.holding(readings) as store,
         maker(store, selection, from_flags(AuditOptions, options), settings) as made,
     ):
+        shown: dict[int, str] = {}
         for item in items:
             found = made(item)
-            print(in_text(found), flush=True)
+            planted = "" if options.files else PLANTED.get(item.name, "")
+            above = shown.setdefault(id(item.table), item.name)
+            print(
+                in_text(found, planted=planted, shown_at="" if above == item.name else above),
+                flush=True,
+            )
             if found.table is not None:
                 frames.append(found.table.assign(item=item.name))
     if options.csv:

@@ -38,7 +38,8 @@ Record = TypeVar("Record")
 Given = ParamSpec("Given")
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "answers", "scores", "rankings"))
+DEMO_KINDS = ("votes", "fuser", "answers", "scores", "rankings")
+DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in DEMO_KINDS)
 EXAMPLES = {
     "A judge that prefers what it sees first": DATA / "example_first_shown.csv",
     "A judge that is too sure, in columns of other names": DATA / "example_overconfident.csv",

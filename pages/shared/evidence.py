@@ -7,9 +7,9 @@ from typing import Any
 
 from core.auditing.checks import BY_NAME
 from core.auditing.options import AuditOptions
-from core.auditing.run import anchors_of
 from core.finding.check import CheckResult
 from core.finding.evidence import Counted
+from core.questions.boards.results import anchors_of
 from core.schema import Selection
 from pages.shared import cached
 

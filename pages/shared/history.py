@@ -1,5 +1,5 @@
-"""The script by which Back leads to the page before, as it was left (`history.js`), put into the
-page that Streamlit serves.
+"""Scripts in the page that Streamlit serves: by `history.js` Back leads to the page before, as it
+was left; by `label_keys.js` a press on the page Label is for the card that is read.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-NAME = "appellate-history.js"
-SCRIPT = (Path(__file__).parent / "history.js").read_bytes()
+NAME = "appellate.js"
+SCRIPT = b"\n".join(
+    (Path(__file__).parent / name).read_bytes() for name in ("history.js", "label_keys.js")
+)
 TAG = f'<script src="./{NAME}"></script></head>'.encode()
 END = b"</head>"
 

@@ -1,5 +1,5 @@
-"""By which limits the pages grade, and which models are a family: set on the Overview for the whole
-visit.
+"""By which limits the pages grade, and which models are a family: set below the verdict, for the
+whole visit.
 """
 
 from __future__ import annotations

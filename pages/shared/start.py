@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import cached, people, widgets
 
-FILLS = ("data", "collect")
+FILLS = ("start", "collect")
 """Addresses of the pages that put votes in, and work without any."""
 STEPS = (
     (
@@ -43,14 +43,14 @@ def first_steps() -> None:
         st.text("You may read here; somebody who may change what is stored has to put votes in.")
         return
     with st.container(horizontal=True):
-        widgets.goto("Load a file", "data.py", key="start-data")
+        widgets.goto("Load a file", "start.py", key="start-data")
         widgets.goto("Collect votes", "collect.py", key="start-collect")
     st.subheader("No votes at hand?", anchor=False)
     examples()
 
 
 def examples() -> None:
-    """The demo to load, and example files to keep and drop on the page *Data*."""
+    """The demo to load, and example files to keep and drop on the page *Start*."""
     with st.container(horizontal=True):
         st.button("Load the demo again", key="load-demo", type="primary", on_click=_load_demo)
         for place, (name, path) in enumerate(cached.EXAMPLES.items()):
@@ -61,7 +61,7 @@ def examples() -> None:
     st.caption(
         "All of them are simulated: these judges and models do not exist. The two files have one "
         "honest "
-        "judge and one with a fault; drop one on the page Data and see whether the Overview finds "
+        "judge and one with a fault; drop one on the page Start and see whether the verdict finds "
         "it."
     )
 

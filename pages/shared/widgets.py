@@ -28,6 +28,7 @@ from core.finding.answer import Answer
 from core.finding.figure import COLOURS, Style, Theme
 from core.installation import API
 from core.options import default_of
+from core.places import NAMES
 from core.questions.accuracy.confusion_matrix import Confusion
 from core.questions.agreement.figure import confusion_matrix
 from core.questions.agreement.words import cell_key
@@ -71,7 +72,7 @@ PLOTLY_CONFIG = {
 }
 NO_LABELS = re.compile(r"\b(gold|labels?|labelled)\b")
 """In why a page has nothing to show: labels would help."""
-ELSEWHERE = {"scores": ("Scores", "scores.py"), "rankings": ("Listwise", "listwise.py")}
+ELSEWHERE = {"scores": ("Scores", "scores.py"), "rankings": ("Listwise consensus", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
 
 
@@ -154,10 +155,10 @@ def seeded() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def title(name: str, question: str) -> None:
+def title(address: str, question: str) -> None:
     """Name of the page and the question that it answers; says so when the data set is simulated."""
     with st.container(gap="xxsmall"):
-        st.title(name, anchor=False)
+        st.title(NAMES[address], anchor=False)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(question)
             if simulated():
@@ -418,7 +419,7 @@ def doors(key: str = "door") -> None:
         return
     with st.container(horizontal=True, key=f"{key}s"):
         goto("Label 20 now", "label.py", key=f"{key}-label", icon=":material/draw:")
-        goto("Add a file of labels", "data.py", key=f"{key}-file", icon=":material/upload_file:")
+        goto("Add a file of labels", "start.py", key=f"{key}-file", icon=":material/upload_file:")
 
 
 def _lead_elsewhere() -> None:

@@ -88,7 +88,7 @@ def bare_url(tmp_path_factory):
 
 def arrived(visitor, name: str) -> None:
     """The page of this name, come to by its link."""
-    visitor.open(f"/{name}" if name != "overview" else "/")
+    visitor.open(f"/{name}" if name != "verdict" else "/")
     assert visitor.title() == TITLES[name]
     assert visitor.page.locator("[data-testid=stException]").count() == 0
 

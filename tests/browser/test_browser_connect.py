@@ -28,7 +28,7 @@ def test_browser_connects_a_table_in_postgresql(
         try:
             with visiting(chromium, address) as visitor:
                 page = visitor.page
-                visitor.open("/data")
+                visitor.open("/start")
                 page.get_by_role("tab", name="Connect").click()
                 page.get_by_label("Engine", exact=True).fill(
                     f"postgresql://{engine.url.rpartition('@')[2]}"

@@ -2,7 +2,6 @@
 names.
 """
 
-import ast
 import re
 import urllib.request
 from pathlib import Path
@@ -11,37 +10,17 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from visits import start_app, stop_app, visiting
 
+from core.places import NAMES
 from core.store import Store
 from pages.shared import first_picture
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-TITLES = {
-    **{
-        name: name.capitalize()
-        for name in ("overview", "data", "collect", "calibration", "agreement")
-    },
-    **{
-        name: name.capitalize() for name in ("listwise", "papers", "leaderboard", "scores", "label")
-    },
-    "errors": "Errors",
-    "position_bias": "Position bias",
-    "votes_to_labels": "Votes to labels",
-    "juries": "Juries",
-    "planning": "Planning",
-}
-"""Title of the page at each address: addresses stay when a page gets another name."""
+TITLES = NAMES
 
 
 def pages_in_navigation() -> list[str]:
-    """Names listed in pages/main.py that exist, in order."""
-    tree = ast.parse((PAGES / "main.py").read_text(encoding="utf-8"))
-    listed = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "SECTIONS"
-    )
-    names = [name for section in ast.literal_eval(listed).values() for name in section]
-    return [name.removesuffix(".py") for name in names if (PAGES / name).exists()]
+    """Addresses of all places and methods, in order."""
+    return list(NAMES)
 
 
 def query(visitor) -> dict[str, list[str]]:
@@ -50,9 +29,9 @@ def query(visitor) -> dict[str, list[str]]:
 
 # `test_browser_access.py` opens every page by its link; what the link says of the sidebar is the same
 # code for all.
-@pytest.mark.parametrize("name", ["calibration", "overview", "leaderboard"])
+@pytest.mark.parametrize("name", ["calibration", "verdict", "leaderboard"])
 def test_browser_deep_link(visitor, name):
-    visitor.open(f"/{name}?category=Math" if name != "overview" else "/?category=Math")
+    visitor.open(f"/{name}?category=Math" if name != "verdict" else "/?category=Math")
     assert visitor.title() == TITLES[name]
     assert visitor.page.locator("[data-testid=stSidebarNav] a").count() == len(
         pages_in_navigation()
@@ -185,7 +164,7 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
     try:
         with visiting(chromium, address) as visitor:
             for name in pages_in_navigation():
-                visitor.open(f"/{name}" if name != "overview" else "/")
+                visitor.open(f"/{name}" if name != "verdict" else "/")
                 # A link within the app may carry the name of the data set in its query.
                 leads = """[...document.querySelectorAll('img[src], a[href]')].filter(
                     each => new URL(each.src || each.href).host.includes('invalid')).length"""

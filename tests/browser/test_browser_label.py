@@ -143,7 +143,7 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         said = visitor.page.locator(".st-key-label-live").get_by_text(f"{JUDGES[0]}: ")
         said.first.wait_for()
         assert visitor.page.locator(".st-key-label-live").get_by_text("against").count()
-        visitor.page.get_by_role("button", name="To the Overview").click()
+        visitor.page.get_by_role("button", name="To the verdict").click()
         visitor.arrive("Overview")
     stop_app(server)
     with Store.open(store_path) as store:
@@ -212,7 +212,7 @@ def test_browser_refuses_a_press_on_a_card_that_is_no_more_in_words(chromium, st
         with visiting(chromium, url, **DESK) as visitor, visiting(chromium, url, **DESK) as other:
             visitor.open("/label?person=ann")
             label_until(visitor, 2, visitor.page.keyboard.press)
-            other.open("/data")
+            other.open("/start")
             other.page.locator(".st-key-rename-box button").first.click()
             name = other.page.locator(".st-key-new-name input")
             name.fill("renamed")
@@ -227,3 +227,88 @@ def test_browser_refuses_a_press_on_a_card_that_is_no_more_in_words(chromium, st
             assert "Not kept" not in visitor.text()
     finally:
         stop_app(server)
+
+
+# A person who reads the next card and presses at once, before it has its buttons. `seen` counts.
+AT_ONCE = """() => {
+  window.seen = 0;
+  let last = null;
+  const shown = () => [...document.querySelectorAll('[class*="st-key-label-shown-"]')].pop()
+    ?.className.match(/st-key-label-shown-(\\S+)/)[1];
+  window.press = () => document.body.dispatchEvent(
+    new KeyboardEvent('keydown', {key: '1', code: 'Digit1', bubbles: true}));
+  last = shown();
+  new MutationObserver(() => {
+    const now = shown();
+    if (!now || now === last || window.seen >= 12) return;
+    last = now;
+    const drawn = document.querySelector(`.st-key-label-1-${now} button`);
+    if (drawn) { setTimeout(window.press, 300); return; }
+    window.seen += 1;
+    window.press();
+  }).observe(document, {childList: true, subtree: true, attributeFilter: ['class']});
+}"""
+
+
+def test_browser_a_press_on_a_card_that_has_no_buttons_yet_waits_for_them(store_path, chromium):
+    server, url = start_app(store_path)
+    with visiting(chromium, url, **DESK) as visitor:
+        visitor.open("/label?person=ann")
+        visitor.page.locator(f"{button('s')} button:enabled").wait_for()
+        visitor.page.evaluate(AT_ONCE)
+        visitor.page.evaluate("window.press()")
+        visitor.page.wait_for_function("() => window.seen >= 12", timeout=LONG_MILLISECONDS)
+        visitor.settle()
+        visitor.page.wait_for_timeout(500)
+        visitor.settle()
+        labels = count(visitor)
+    stop_app(server)
+    with Store.open(store_path) as store:
+        log = label_log(store, "unlabelled")
+        # Each card once, in order: none lost, none answered unseen.
+        assert [(line.act, line.place) for line in log] == [("label", k) for k in range(labels)]
+        assert labels >= 12
+
+
+def test_browser_markdown_is_shown_as_such_and_two_who_differ_meet_in_a_third_look(
+    tmp_path, chromium
+):
+    code = "Use **this**:\n\n```python\nprint('<b>')\n```\n\n![x](http://other.host/x.png)"
+    path = tmp_path / "votes.duckdb"
+    lines = ["item_id,model_a,model_b,judge,vote,prompt,response_a,response_b"]
+    for k in range(6):
+        told = f'"{code}\n\nIt prints {k}."', f'"{code}\n\nIt shows {k}."'
+        lines.append(f"q{k},one,two,j,1,Question {k}?,{','.join(told)}")
+    with Store.open(path) as store:
+        for reading in read([("code.csv", "\n".join(lines).encode())]):
+            store.load(reading)
+        desk = open_desk(store, "code", seed=0, sharing="all")
+        for person, key in (("ann", "1"), ("ben", "2")):
+            card = desk.card(person, 0)
+            # The same response for neither: each says that its own left or right is better.
+            desk.answer(person, card, key if not card.swapped else "12"["21".index(key)])
+        assert desk.session.contested() == [0]
+        asked = desk.card("cat", 0).prompt
+    server, url = start_app(path)
+    requests: list[str] = []
+    with visiting(chromium, url, **DESK) as visitor:
+        visitor.page.on("request", lambda request: requests.append(request.url))
+        visitor.open("/label?person=cat")
+        assert question(visitor) == asked
+        visitor.page.get_by_text("1 item is contested").wait_for()
+        texts = visitor.page.locator(".st-key-wide-label-texts")
+        assert texts.locator("pre code").first.inner_text().strip() == "print('<b>')"
+        assert texts.locator("strong").first.inner_text() == "this"
+        assert sorted(texts.locator("mark").all_inner_texts()) == ["prints", "shows"]
+        assert not texts.locator("img, a, b").count()
+        visitor.page.get_by_text("Source", exact=True).click()
+        visitor.settle()
+        texts.get_by_text("Use **this**:").first.wait_for()
+        assert not texts.locator("pre").count()
+        answer(visitor, visitor.page.keyboard.press)
+        visitor.page.get_by_text("1 item is contested").wait_for(state="detached")
+    stop_app(server)
+    assert not any("other.host" in address for address in requests)
+    with Store.open(path) as store:
+        golden = {row["item_id"] for row in store.export().to_pylist() if row["gold"] is not None}
+        assert len(golden) == 1

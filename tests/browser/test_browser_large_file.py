@@ -42,7 +42,7 @@ def votes_file(path: Path, votes: int) -> Path:
 
 
 def drop(visitor, file: Path) -> None:
-    visitor.open("/data")
+    visitor.open("/start")
     visitor.page.evaluate(TEXTS)
     visitor.page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", [str(file)])
     visitor.page.locator(".st-key-load button").wait_for()
@@ -50,7 +50,7 @@ def drop(visitor, file: Path) -> None:
 
 def load(visitor) -> None:
     visitor.page.locator(".st-key-load button").click()
-    visitor.page.get_by_role("button", name="To the Overview").wait_for()
+    visitor.page.get_by_role("button", name="To the verdict").wait_for()
     visitor.settle()
 
 

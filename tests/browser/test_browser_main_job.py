@@ -61,9 +61,9 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         visitor.settle()
         assert "judgebench" in visitor.text()
         page.locator(".st-key-load button").click()
-        page.get_by_role("button", name="To the Overview").wait_for()
+        page.get_by_role("button", name="To the verdict").wait_for()
         visitor.settle()
-        page.get_by_role("button", name="To the Overview").click()
+        page.get_by_role("button", name="To the verdict").click()
         visitor.arrive("Overview")
         assert "Simulated demo data" not in visitor.text()
 
@@ -74,8 +74,8 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         assert visitor.votes_shown() > 0
 
         # A slider on Votes to labels changes the MAE.
-        page.get_by_role("link", name="Votes to labels").click()
-        visitor.arrive("Votes to labels")
+        page.get_by_role("link", name="Calibrated aggregation").click()
+        visitor.arrive("Calibrated aggregation")
         before = maes(visitor)
         page.get_by_text("Copy as Python").click()
         lines = page.locator("code")

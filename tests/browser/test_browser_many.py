@@ -47,9 +47,9 @@ def readable(visitor, longest=LONGEST):
 @pytest.mark.parametrize("name", pages_in_navigation())
 def test_browser_every_page_reads_with_65_judges(chromium, at_home, many_url, name):
     with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:
-        visitor.open(f"/{name}" if name != "overview" else "/")
+        visitor.open(f"/{name}" if name != "verdict" else "/")
         readable(visitor)
-        if name == "overview":
+        if name == "verdict":
             # Nobody chose a judge: the empty box says whom the card is about.
             box = visitor.page.locator(".st-key-card input").first
             assert box.get_attribute("placeholder") == "best: judge-00"
@@ -79,7 +79,7 @@ def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(
 ):
     with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:
         rows = ".st-key-wrong-figure .ytick text"
-        visitor.open("/errors")
+        visitor.open("/confusion")
         visitor.page.locator(rows).first.wait_for()
         # They are drawn better and better; which of the last few is the worst is chance.
         assert visitor.page.locator(rows).first.text_content() in {

@@ -128,7 +128,7 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
     assert not {name for name, beyond in widths.items() if max(beyond, default=0) > 1}, widths
 
 
-NOTHING_DRAWN = {("collect", ""), ("data", ""), ("leaderboard", "Outside board")}
+NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
 """Places that ask a model or a file first."""
 ON_PAPERS = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
 WITH_FIGURE = ("PCF", "RAEE")

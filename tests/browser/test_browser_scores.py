@@ -52,7 +52,7 @@ def test_browser_a_file_of_scores_is_loaded_with_two_choices_at_most(
     path = tmp_path / f"{shape}.csv"
     files(np.random.default_rng(3))[shape].to_csv(path, index=False)
     with visiting(chromium, own_app, within=at_home()) as visitor:
-        visitor.open("/data")
+        visitor.open("/start")
         drop(visitor, path)
         right = visitor.page.get_by_text("These columns are right")
         choices = 0

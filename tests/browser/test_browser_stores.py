@@ -31,7 +31,7 @@ def test_browser_says_on_every_page_why_a_store_cannot_be_used(kind, chromium, a
             with visiting(chromium, address, within=at_home()) as visitor:
                 links = visitor.page.locator("[data-testid=stSidebarNav]")
                 for page in pages_in_navigation():
-                    if page == "overview":
+                    if page == "verdict":
                         visitor.open("/")
                     else:
                         links.get_by_role("link", name=TITLES[page], exact=True).click()
@@ -60,7 +60,7 @@ def test_browser_opens_stores_of_earlier_layouts(name, chromium, at_home, tmp_pa
     server, address = start_app(unpacked(name, tmp_path))
     try:
         with visiting(chromium, address, within=at_home()) as visitor:
-            visitor.open("/data?dataset=labelled")
+            visitor.open("/start?dataset=labelled")
             said = visitor.text()
             assert f"was upgraded from layout {name.split('-')[1]} to {VERSION}" in said
             assert f"{votes} votes of {raters} raters on 24 comparisons of 24 items are in" in said

@@ -26,7 +26,7 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def visitor(chromium, at_home, own_app):
     with visiting(chromium, own_app, within=at_home()) as found:
-        found.open("/data")
+        found.open("/start")
         yield found
 
 
@@ -53,7 +53,7 @@ def selected(visitor) -> str:
 
 def load(visitor) -> None:
     visitor.page.locator(".st-key-load button").click()
-    visitor.page.get_by_role("button", name="To the Overview").wait_for()
+    visitor.page.get_by_role("button", name="To the verdict").wait_for()
     visitor.settle()
 
 
@@ -126,7 +126,7 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     says(visitor, "1 of 2 not ready to load")
     load(visitor)
     assert selected(visitor) == "JudgeBench"
-    visitor.page.get_by_role("button", name="To the Overview").click()
+    visitor.page.get_by_role("button", name="To the verdict").click()
     visitor.arrive("Overview")
     assert selected(visitor) == "JudgeBench"
 

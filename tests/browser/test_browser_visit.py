@@ -9,13 +9,13 @@ import pytest
 WALKS = int(os.environ.get("APPELLATE_WALKS", "2"))
 JUDGES = ("sim-judge-careful", "sim-judge-decisive", "sim-judge-boaster", "sim-judge-first-slot")
 PAGES = {
-    "Overview": "/",
-    "Errors": "/errors",
-    "Calibration": "/calibration",
+    "Verdict": "/",
+    "Confusion matrices": "/confusion",
+    "Reliability diagrams": "/calibration",
     "Position bias": "/position_bias",
 }
 TABS = {
-    "Calibration": ("Reliability", "Near-certain votes", "Threshold", "Recalibration"),
+    "Reliability diagrams": ("Reliability", "Threshold", "Recalibration"),
     "Position bias": ("What order does", "Correcting for order"),
 }
 KEPT = ("judge", "category", "dataset", "tab")
@@ -104,7 +104,7 @@ def test_browser_back_goes_through_tabs_also_from_a_deep_link(visitor):
 
 
 def test_browser_worst_here_is_a_click_and_changes_the_judge_of_the_visit(visitor):
-    visitor.open("/errors?judge=sim-judge-careful")
+    visitor.open("/confusion?judge=sim-judge-careful")
     visitor.page.get_by_role("button", name="Worst here:").click()
     wanted(visitor, judge="sim-judge-decisive")
     visitor.settle()

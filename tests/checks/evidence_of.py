@@ -74,6 +74,8 @@ def evidence_of(
         queries.perturbed_votes: tuple(perturbed),
         queries.weighed_votes: {},
         queries.rows_read: rows,
+        queries.dated_columns: (),
+        queries.confidence_counts: {},
         by_file: {},
     }
     for query, counts in (

@@ -101,7 +101,7 @@ made = {
     "markdown": to_markdown(audit, made=date(2026, 1, 1)),
     "gate": "\\n".join(failures(with_gates(audit, [parse_gate("sides=warn")]))),
     "html": report(audit),
-    "brief": brief(audit, errors={}, made=date(2026, 1, 1)),
+    "brief": brief(audit, made=date(2026, 1, 1)),
     "frame": audit.to_frame().to_csv(),
     "notebook": audit._repr_html_(),
     "attribute": str(audit.judges["failed"].sides.value),
@@ -170,7 +170,7 @@ def test_report_brief_notebook_and_overview_have_it(written: dict[str, str]) -> 
     assert "Share of A beside gold" in written["html"]
     assert "says A 47.5 points more often" in written["brief"]
     assert "sides" in written["notebook"]
-    assert written["overview"] == "errors.py True"
+    assert written["overview"] == "confusion.py True"
 
 
 def test_the_headline_of_a_judge_that_it_warns_of_has_its_fault(written: dict[str, str]) -> None:
@@ -186,6 +186,6 @@ def test_its_row_of_the_document_is_written(tree: Path) -> None:
     own = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/checks/test_documented_checks.py")
     assert run(tree, sys.executable, *own).returncode == 1
     assert run(tree, sys.executable, *own, APPELLATE_WRITE_CHECKS="1").returncode == 0
-    row = "| sides | Does it say A as often as gold? | ±10 points | ±30 points | 10 | errors |\n"
+    row = "| sides | Does it say A as often as gold? | ±10 points | ±30 points | 10 | confusion |\n"
     assert row in document.read_text(encoding="utf-8")
     assert run(tree, sys.executable, *own).returncode == 0

@@ -66,7 +66,7 @@ def test_the_card_says_what_was_found_and_what_to_do():
     )
     assert said.said.figures == "right 87 % (84–90) · order changes 8 % · 90 items"
     assert said.advice == ("Ask in both orders and take the majority.",)
-    assert said.made == "3 of 16 checks made"
+    assert said.made == "3 of 19 checks made"
     with_ties = first.card("j", overall, checks, (), exact=Estimate(0.5, 0.4, 0.6, n=90))
     assert with_ties.said.figures == "right label 50 % · where gold decides 87 % (84–90) · 90 items"
 

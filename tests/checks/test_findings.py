@@ -72,7 +72,7 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
     )
     assert said == (
         "4 raters: a may decide; 2 may be used with limits; "
-        "c is not for decisions. 2 warnings in 64 checks; up to 3 expected if no judge had any "
+        "c is not for decisions. 2 warnings in 76 checks; up to 3 expected if no judge had any "
         "fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
@@ -82,13 +82,13 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = answer(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c: not to be used (15 of 16 checks made): position bias fails. Not checked: "
+        "c: not to be used (18 of 19 checks made): position bias fails. Not checked: "
         "preference for length. "
         "position of c."
     )
     said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(
-        "c: cannot say yet (14 of 16 checks made): accuracy is unknown. Not checked: accuracy"
+        "c: cannot say yet (17 of 19 checks made): accuracy is unknown. Not checked: accuracy"
     )
 
 
@@ -172,12 +172,12 @@ def test_a_judge_that_passes_is_said_to_pass_what_could_be_checked() -> None:
     found = checks("c", length="unknown", agreement="unknown")
     verdict = overall_verdict(BESIDE, found)
     assert because("c", verdict, found) == (
-        "c passes the 14 checks that could be made; 2 could not. Not checked: agreement, "
+        "c passes the 17 checks that could be made; 2 could not. Not checked: agreement, "
         "preference for length."
     )
     every = checks("c")
     assert because("c", overall_verdict(BESIDE, every), every) == (
-        "c passes the 16 checks that could be made."
+        "c passes the 19 checks that could be made."
     )
 
 

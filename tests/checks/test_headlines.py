@@ -180,7 +180,7 @@ def test_the_worst_judge_of_each_question_is_named_with_its_own_figures(demo):
 
     wrong = min(of.values(), key=lambda judge: judge.confusion.accuracy.value)
     table = wrong.confusion.counts
-    assert said["errors"].headline == (
+    assert said["confusion"].headline == (
         f"{wrong.judge} names a winner in {100 * (1 - table[1, 1] / table[1].sum()):.0f} % of the "
         "cases that gold calls a tie."
     )

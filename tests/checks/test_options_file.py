@@ -25,6 +25,8 @@ NEVER |= {
     "disagreements",
     "with_agreements",
     "most_rows",
+    "compare",
+    "without_texts",
     "key",
     "brief",
     "all",

@@ -91,8 +91,10 @@ def test_there_are_many_situations_and_all_differ():
         "first vote",
     }
     assert all((one.fault == "none") == (one.effect == 0) for one in found)
-    # Robustness has situations of its own in benchmarks/perturbed, files in benchmarks/weekly.
-    assert {*CHECKS, "robustness", "one_judge"} == {check.name for check in ALL_CHECKS}
+    # Robustness has situations of its own in benchmarks/perturbed, files in benchmarks/weekly, and
+    # who and which in benchmarks/planted_reference.
+    elsewhere = {"robustness", "one_judge", "who", "labels", "right_over_time"}
+    assert {*CHECKS, *elsewhere} == {check.name for check in ALL_CHECKS}
 
 
 def test_a_judge_without_a_fault_has_none():

@@ -131,6 +131,16 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         if path[0] == "judges" and path[2] == "alone":
             assert document["judges"][path[1]]["alone"][path[3]]["note"], path
             continue
+        # Who the people are has its reason beside it, and no column in which labels differ is none.
+        if path[0] == "judges" and path[2] in ("reference", "labels"):
+            of = document["judges"][path[1]]
+            explained = path[-1] in ("differs", "reason") or of["reference"]["reason"]
+            assert explained or of["labels"] is None, path
+            continue
+        # What may not be decided alone is explained by what it rests on.
+        if path[0] == "overall":
+            assert path[-1] == "alone", path
+            continue
         kind = tuple(
             "*" if isinstance(key, int) or (place == 1 and path[0] == "judges") else str(key)
             for place, key in enumerate(path)

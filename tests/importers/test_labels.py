@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import AmbiguousLabels, UnknownName
-from core.importers.columns import (
+from core.importers.values import (
     BadCell,
     confidence_scale,
     parse_confidence,

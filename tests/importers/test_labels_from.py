@@ -10,6 +10,7 @@ from core.__main__ import main
 from core.errors import AmbiguousLabels, UnknownName, UnreadableFile
 from core.importers import ReadOptions, read
 from core.importers.join import answer_key, join_labels
+from core.store import Store
 
 N = 60
 
@@ -144,10 +145,35 @@ def test_two_people_on_comparisons_and_labels_that_are_open():
     sheet = "item_id,human_1,human_2\nq1,A,A\nq2,A,B\nq3,B,\n"
     votes, gold = joined(pairs(), sheet).readings
     assert votes.votes.num_rows == 5
-    assert gold.votes["gold"].to_pylist() == [1, 0, -1]
+    # On the second they differ, and neither said that it is a tie.
+    assert gold.votes["item_id"].to_pylist() == ["q1", "q3"]
+    assert gold.votes["gold"].to_pylist() == [1, -1]
     with pytest.raises(AmbiguousLabels, match="--gold-labels"):
         joined(pairs(), "item_id,label\nq1,1\nq2,0\n")
     assert joined(pairs(), "item_id,label\nq1,1\nq2,0\n", gold_labels="1/0").found == 2
+
+
+def test_a_file_for_each_person_is_a_vote_of_each_and_their_common_gold(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text(pairs())
+    (tmp_path / "ann.csv").write_text("item_id,label\nq1,A\nq2,A\nq3,B\n")
+    (tmp_path / "ben.csv").write_text("item_id,label\nq1,A\nq2,B\nq3,B\n")
+    files = [str(tmp_path / f"{name}.csv") for name in ("log", "ann", "ben")]
+    assert main(["audit", files[0], "--labels-from", *files[1:]]) == 0
+    said = capsys.readouterr()
+    assert "ann.csv: 3 of 3 labels found" in said.err
+    assert "1 comparison is contested" in said.err
+    found = audit(files[0], labels_from=files[1:])
+    assert found.judges["gpt"].accuracy.n == 2
+    assert {"ann", "ben"} <= {judge.judge for judge in found.judges}
+    store = tmp_path / "s.duckdb"
+    assert main(["import", files[0], "--store", str(store)]) == 0
+    assert main(["label", "--store", str(store), "--labels-from", *files[1:]]) == 0
+    assert "1 comparison is contested" in capsys.readouterr().out
+    with Store.open(store, read_only=True) as stored:
+        rows = stored.export().to_pylist()
+    assert {row["judge"] for row in rows} == {"gpt", "ann", "ben"}
+    gold = {row["item_id"]: row["gold"] for row in rows}
+    assert [gold[item] for item in ("q1", "q2", "q3")] == [1, None, -1]
 
 
 def test_the_command_line_says_what_was_joined(tmp_path, capsys):

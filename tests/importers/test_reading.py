@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from benchmarks.reading import outcome
+from benchmarks.reading import exits, outcome
+from core import importers
+from core.__main__ import main
 from core.errors import AmbiguousLabels
 from core.importers import ReadOptions, inspect, read
 from core.importers.by_plan import PLAN, answered
@@ -95,6 +97,78 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {
         ).encode(),
         {**VOTES, "gold": 0, "judge names": ["gpt"]},
     ),
+    "runs by their index": (
+        sheet(
+            case=[f"c{k // 4}" for k in range(N)],
+            judge="gpt",
+            run_index=[k % 4 for k in range(N)],
+            verdict=SIDES,
+        ),
+        {**VOTES, "items": 10, "gold": 0},
+    ),
+    "statistics of texts beside a judge and a person": (
+        sheet(
+            **{name: [k / 41 for k in range(N)] for name in ("BLEU_score", "ROUGE_recall", "F1")},
+            Judge="gpt-4",
+            LLM_Correctness=[x / 4 for x in LEVELS],
+            Human_QE=[x / 4 for x in LEVELS[::-1]],
+        ),
+        {**SCORES, "number of metrics": [0, 1]},
+    ),
+    "gold of the variants of an item": (
+        sheet(
+            item_id=[f"q{k // 2}" for k in range(N)],
+            variant_id=IDS,
+            judge_model="gpt",
+            perturbation=["identity", "order_swap"] * 20,
+            parsed_label=SIDES,
+            gold_label=["A", "B"] * 20,
+        ),
+        {"form": "votes", "items": N, "by judges": N, "gold": N},
+    ),
+    "the sum of other scores is none": (
+        sheet(
+            question=IDS,
+            judge_clear=LEVELS,
+            judge_polite=LEVELS[::-1],
+            judge_final=[(x + y) / 2 for x, y in zip(LEVELS, LEVELS[::-1], strict=True)],
+        ),
+        {**SCORES, "people": 0, "number of metrics": 2, "by judges": 2 * N},
+    ),
+    "both orders with the turned verdict beside": (
+        sheet(
+            user_id=IDS,
+            fwd_verdict=SIDES,
+            rev_verdict=OTHER,
+            rev_mapped=["BA"["AB".index(side)] for side in OTHER],
+        ),
+        {**VOTES, "gold": 0, "orders": 2, "by judges": 2 * N},
+    ),
+    "counts of verdicts beside the verdicts": (
+        json.dumps(
+            {
+                "judge": {"name": "gpt"},
+                "by_kind": {kind: {"A": 9, "B": 7, "TIE": 4} for kind in ("math", "code", "text")},
+                "results": [{"id": k, "winner": side} for k, side in enumerate(SIDES)],
+            }
+        ).encode(),
+        {**VOTES, "gold": 0, "judge names": ["gpt"]},
+    ),
+    "scores below statistics of their query": (
+        json.dumps(
+            {
+                "queries": [
+                    {
+                        "id": f"q{k}",
+                        "metrics": {"ndcg": k / 7, "precision": k / 9, "mrr": k / 11},
+                        "found": [{"rank_run": n, "judge_score": (k + n) % 4} for n in range(4)],
+                    }
+                    for k in range(10)
+                ]
+            }
+        ).encode(),
+        {"form": "scores", "judges": 1, "items": 10, "by judges": N},
+    ),
     "a list of people": (
         json.dumps(
             [{"id": k, "judge_score": x, "human": [x, 6 - x, x]} for k, x in enumerate(LEVELS)]
@@ -108,6 +182,49 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {
 def test_a_file_is_read_as_what_it_holds(kind: str) -> None:
     data, truth = READ[kind]
     assert outcome("file.json" if data[:1] in b"[{" else "file.csv", data, truth) == ("right", "")
+
+
+@pytest.mark.parametrize("kind", ["a price in dollars", "None is no gold", "success is a status"])
+def test_what_a_reading_by_names_rejects_is_not_rejected_by_a_plan(kind: str) -> None:
+    (reading,) = read([("file.csv", READ[kind][0])])
+    assert (reading.votes.num_rows, reading.n_rejected) == (N, 0)
+
+
+ENDS = {
+    "read": (sheet(**CANONICAL), 0),
+    "by a plan": (READ["check marks"][0], 0),
+    "asked": (sheet(id=IDS, vote_ab=SIDES, vote_ba=OTHER), 2),
+    "items to judge": (sheet(id=IDS, question="why", answer="because"), 2),
+    "scores of people alone": (
+        sheet(case_id=IDS, response=IDS, human_score_1=LEVELS, human_score_2=LEVELS[::-1]),
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_all_commands_end_alike_on_a_file(kind: str, tmp_path: Path) -> None:
+    data, code = ENDS[kind]
+    path = tmp_path / "file.csv"
+    path.write_bytes(data)
+    codes = exits(path)
+    if kind == "scores of people alone":
+        # Without a judge they can be kept, and not audited.
+        del codes["import"], codes["Python"]
+    assert set(codes.values()) == {code}, codes
+
+
+def test_a_file_is_opened_once_to_be_looked_at_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "votes.csv").write_bytes(sheet(**CANONICAL))
+    opened = []
+    real = importers.open_source
+    monkeypatch.setattr(
+        importers, "open_source", lambda *told, **more: opened.append(told) or real(*told, **more)
+    )
+    assert main(["doctor", str(tmp_path / "votes.csv")]) == 0
+    assert len(opened) == 1
 
 
 def test_both_orders_in_two_columns_are_asked_about_in_one_question() -> None:
@@ -148,6 +265,61 @@ def test_what_the_owner_says_stands_before_a_plan() -> None:
     assert people.votes["gold"].null_count == 0
 
 
+def asks(data: bytes, name: str = "file.csv") -> dict[str, str]:
+    """What each choice of a question means, by what is typed."""
+    looks = inspect(data, name)
+    assert looks.layout == PLAN
+    return {typed: meaning for question in looks.questions for typed, meaning in question.choices}
+
+
+def test_metrics_of_nobody_are_asked_about_and_their_file_is_no_judge() -> None:
+    data = sheet(id=IDS, answer="a text of some length for " + "x" * 20, tone=LEVELS, depth=LEVELS)
+    choices = asks(data)
+    assert {"--metrics tone depth", "--people tone depth", "--unused tone depth"} <= choices.keys()
+    (reading,) = read([("file.csv", data)], answered("--metrics tone depth"))
+    assert set(reading.votes["metric"].to_pylist()) == {"tone", "depth"}
+
+
+def test_people_in_a_few_rows_are_no_judge_by_the_name_of_their_file() -> None:
+    rows = [f"r{k},the question number {k},{k % 5 + 1},{5 - k % 5},rev-{k % 3}" for k in range(12)]
+    data = "\n".join(["id,prompt,label_tone,label_depth,reviewer_name", *rows]).encode()
+    truth = {"form": "scores", "judges": 0, "people": 3, "items": 12, "by people": 24}
+    assert outcome("file.csv", data, truth) == ("right", "")
+
+
+def test_two_answers_in_one_object_are_a_row_each_and_asked_about_once() -> None:
+    marks = {f"t{k}": {x: {"tone": k % 3, "depth": (k + 1) % 3} for x in "AB"} for k in range(15)}
+    data = json.dumps({"_meta": {"judge": "Kimi"}, **marks}).encode()
+    assert asks(data, "file.json")["--map model=part"] == "whose answer"
+    (reading,) = read([("file.json", data)], answered("--metrics tone depth --map model=part"))
+    assert (reading.votes.num_rows, reading.votes["judge"].unique().to_pylist()) == (60, ["Kimi"])
+
+
+def test_another_prompt_is_a_version_of_the_judge() -> None:
+    lists = [
+        {"sample_id": f"s{k % 10}", "judge_model": "gpt", "prompt_template": f"v{k // 10}"}
+        | {"pairwise": [{"winner": side, "run_index": n} for n, side in enumerate("ABA")]}
+        for k in range(20)
+    ]
+    data = json.dumps(lists).encode()
+    assert "--version prompt_template" in asks(data, "file.json")
+    (reading,) = read([("file.json", data)], answered("--version prompt_template"))
+    assert reading.votes.num_rows == 60
+    assert set(reading.votes["judge"].to_pylist()) == {"gpt@v0", "gpt@v1"}
+
+
+def test_labels_are_anybodys() -> None:
+    answers = ["a text of some length for " + "x" * 20] * N
+    data = sheet(question=IDS, answer=answers, Label=["correct", "wrong"] * 20)
+    assert {"--people Label", "--judges Label"} <= asks(data).keys()
+
+
+def test_what_says_the_same_in_every_row_shows_no_judgement() -> None:
+    data = sheet(id=IDS, response_a="x" * 60, response_b="y" * 60, majority_preference="Tie")
+    found, said = outcome("file.csv", data, {"form": "votes"})
+    assert (found, "'Tie' in every row" in said) == ("refused", True)
+
+
 SHARED = REPOSITORY.parent / "shared"
 CASES = SHARED / "cases"
 TRUTHS = SHARED / "spikes" / "reading" / "expected.json"
@@ -162,8 +334,6 @@ KNOWN = {
     "one-typo-45.csv",
     # Two forms, of which each has its gold.
     "m24_mixed_pair_and_scores.csv",
-    # Three rows are too little evidence.
-    "single.csv",
 }
 
 
@@ -178,6 +348,20 @@ def test_no_case_is_read_otherwise_than_it_is_stated() -> None:
     assert {name for name, how in found.items() if how == "wrong in silence"} <= KNOWN
     assert {name for name, how in found.items() if how == "asked"} <= ASKED
     assert [name for name, how in found.items() if how == "refused"] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
+def test_all_commands_end_alike_on_every_case() -> None:
+    apart = {
+        path.name: codes
+        for path in sorted(CASES.glob("*/*"))
+        if path.suffix in (".csv", ".json") and len(set((codes := exits(path)).values())) > 1
+    }
+    # People's labels alone can be kept, and not audited.
+    assert apart == {
+        "json-instances-and-annotations.json": {"doctor": 2, "audit": 2, "import": 0, "Python": 0}
+    }
 
 
 def test_a_table_of_results_holds_no_judgement() -> None:

@@ -14,9 +14,10 @@ from core import audit
 from core.__main__ import main
 from core.errors import AppellateError, UnreadableFile
 from core.importers import ReadOptions, inspect, read
+from core.importers.json_tables import read_records
 from core.importers.registry import FORMATS
 from core.importers.source import open_source
-from core.importers.tables import read_delimited, read_records
+from core.importers.tables import read_delimited
 
 VALUES = {"votes": "vote", "scores": "score", "rankings": "chosen"}
 MODELS = {"votes": "model_a", "scores": "model", "rankings": None}

@@ -148,7 +148,7 @@ def test_what_a_visitor_waits_for_has_its_goal_beside_a_bare_app():
         assert [one for one in said if one.startswith(start)], start
     assert any(one.page for one in interactions.INTERACTIONS)
     for one in interactions.INTERACTIONS:
-        page = one.path.partition("?")[0] or "overview"
+        page = one.path.partition("?")[0] or "verdict"
         assert (REPOSITORY / "pages" / f"{page}.py").exists()
 
 

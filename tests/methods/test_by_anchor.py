@@ -109,6 +109,32 @@ def test_the_anchor_that_measures_most_models_is_taken_if_all_rank_alike(judged)
     assert f"least τ with another anchor {found.anchors[0].tau:.2f}" in said.figures
 
 
+def test_anchors_that_met_every_model_are_compared_among_themselves():
+    """Three models in a circle met few others: as anchors they say nothing of the two that met all."""
+    rng = np.random.default_rng(2)
+    strength = {"a": 0.0, "b": 0.5, "low": -1.0, "lower": -2.0, "x": 1.0, "y": 2.0, "z": 3.0}
+    every = scores(strength, rng, prompts=400)
+    first, second = (np.array(every.models)[code] for code in (every.model_1, every.model_2))
+    circle = np.isin(first, list("xyz")) & np.isin(second, list("xyz"))
+    kept = np.isin(first, ["a", "b"]) | np.isin(second, ["a", "b"]) | circle
+    round_it = np.where((first == "x") & (second == "z"), 1.0, 0.0)
+    sparse = PairScores(
+        models=every.models,
+        model_1=every.model_1[kept],
+        model_2=every.model_2[kept],
+        item=every.item[kept],
+        score=np.where(circle, round_it, every.score)[kept],
+        n_votes=every.n_votes[kept],
+    )
+    found, _ = summary({"one": sparse})
+    by_name = {each.anchor: each for each in found.anchors}
+    assert {name for name, each in by_name.items() if each.serves} == {"a", "b"}
+    assert [by_name[name].missed for name in ("a", "b", "x", "low")] == [0, 0, 2, 4]
+    assert found.recommended in ("a", "b")
+    assert "that met every model" in which_anchor(found)
+    assert words(anchor_answer(found).headline) <= MOST_WORDS
+
+
 def test_a_circle_leaves_no_anchor_that_will_do():
     rng = np.random.default_rng(1)
     alike = scores(dict.fromkeys("abcd", 0.0), rng, prompts=30)
@@ -126,10 +152,10 @@ def test_the_command_and_the_page_have_it(tmp_path, app):
     assert main(["audit", str(DEMO), "--splits", "0", "--json", str(out)]) == 0
     found = json.loads(out.read_text())["anchors"]
     assert {row["anchor"] for row in found["rows"]} == {each["anchor"] for each in found["choices"]}
-    assert found["recommended"] is None
+    assert found["recommended"] == "sim-anchor-one"
     page = opened(app, "leaderboard", tab="Another anchor")
     assert not page.exception
-    assert any(text.value.startswith("None will do: ") for text in page.text)
+    assert any(text.value.startswith("Take sim-anchor-one as the anchor") for text in page.text)
     shown = next(f.value for f in page.dataframe if "Elo, strong judges" in f.value.columns)
     of_audit = {(row["anchor"], row["model"]): row for row in found["rows"]}
     assert {*zip(shown["anchor"], shown["model"], strict=True)} == {*of_audit}

@@ -87,7 +87,8 @@ def test_it_is_said_in_words():
     errors = [f"{100 * row.observed.value:.1f} %" for row in found.errors]
     low, high = (f"{end:.1f}" for end in (found.effective.low, found.effective.high))
     assert said.figures == (
-        f"worth {worth} ({low}–{high}) · majority on the wrong side {errors[0]} with 1 vote, "
+        f"worth {worth} ({low}–{high}) · majority on the wrong side, ties tossed, "
+        f"{errors[0]} with 1 vote, "
         f"{errors[-1]} with 8 · {found.effective.n:,} items"
     )
     assert not said.good

@@ -54,8 +54,8 @@ def test_sureness_of_votes() -> None:
     )
     found = by_share(counts)
     assert found.label.tolist() == [1, 0, 0, 0]
-    # Without a unique mode the label 0 has only its own votes behind it.
-    assert found.confidence.tolist() == [0.75, 0.625, 0, 0.5]
+    # Of votes that split evenly as sure as either side, though none of them says 0.
+    assert found.confidence.tolist() == [0.75, 0.625, 0.5, 0.5]
     votes = ConfidenceCounts(
         comparison=np.array([0, 0, 0, 1, 1, 9]),
         vote=np.array([1, 1, -1, 0, 1, 1]),

@@ -54,13 +54,13 @@ def test_other_ratings_in_words(spread, judged):
         "Kendall τ of 7 models with their order by anchored Elo is 1.00 by Bradley–Terry"
     )
     assert (
-        "Among these judges a model's Elo has an SD of 25 (12 to 38) points (7 judges, anchored "
+        "Among these judges a model's Elo has an SD of 24 (12 to 36) points (8 judges, anchored "
         "Elo); "
-        "Bradley–Terry 22, not shown to differ" in told
+        "Bradley–Terry 21, not shown to differ" in told
     )
     # The spread of judges round their mean, and not of the difference of two, which is wider by √2.
     across = np.nanmean(np.nanstd(spread.elo["raee"], axis=0, ddof=1))
-    assert f"{across:.0f} (12 to 38)" in told
+    assert f"{across:.0f} (12 to 36)" in told
     alone = said.other_ratings(
         rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=seeded(), orders=2)
     )
@@ -107,19 +107,19 @@ def test_judges_and_screening_in_words(demo_votes, judged):
     )
     told = said.judges(pooled, found)
     assert told.startswith(
-        "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
+        "The mean of 8 judges puts sim-hazel first with +105 Elo (+57 to +153). One judge knows"
     )
     assert (
-        "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
+        "to ±59 points, all 8 pooled to ±49; errors that correlate by ρ = 0.66 predict ±49" in told
     )
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
     short = said.judges_answer(pooled, found)
     assert short.headline == (
-        "All seven judges pooled know a model's Elo 1.2 times as closely as one of them."
+        "All eight judges pooled know a model's Elo 1.2 times as closely as one of them."
     )
     assert short.figures == (
-        "one judge ±59 Elo · all 7 ±48 · predicted ±49, by repeatability ±55 · sim-hazel +105 Elo "
-        "(56–153)"
+        "one judge ±59 Elo · all 8 ±49 · predicted ±49, by repeatability ±55 · sim-hazel +105 Elo "
+        "(57–153)"
     )
     assert said.judges_answer(pooled, None).headline == "What pooling judges gains is unknown."
     assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=seeded()))

@@ -2,6 +2,10 @@
 written.
 """
 
+import csv
+import math
+from collections import Counter, defaultdict
+
 import numpy as np
 import pytest
 from places import REPOSITORY
@@ -19,8 +23,10 @@ from core.simulate.answers import (
     simulate_answers,
     write_demo_answers,
 )
+from core.simulate.fuser import FOLLOWS, MODEL, write_demo_fuser
 from core.simulate.tables import write_demo_rankings, write_demo_scores
 from core.simulate.votes import demo_world
+from core.simulate.votes import write_demo as write_demo_votes
 from core.store import Store
 from core.store import vote_queries as queries
 
@@ -34,9 +40,15 @@ def loaded(path):
     return store
 
 
+def rows_of(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def test_the_demo_is_what_the_simulation_writes(tmp_path):
     for name, write in (
         ("demo_rankings", write_demo_rankings),
+        ("demo_fuser", write_demo_fuser),
         ("demo_scores", write_demo_scores),
         ("demo_answers", write_demo_answers),
     ):
@@ -90,12 +102,42 @@ def test_scores_follow_strength(tmp_path):
     assert (len(one), len(found["sim-person-1"])) == (2400, 800)
 
 
+def test_the_fuser_gains_on_its_model_what_was_planted(tmp_path):
+    """Right where the heaviest label is, on nine tenths, and where its model is, on the others."""
+    write_demo_votes(tmp_path / "votes.csv", seed=3, items=200)
+    assert write_demo_fuser(tmp_path / "fuser.csv", seed=3, items=200) == 3200
+    weights, said, gold = defaultdict(Counter), {}, {}
+    by_judge = defaultdict(lambda: defaultdict(list))
+    for row in rows_of(tmp_path / "votes.csv"):
+        key = row["item_id"], row["model_a"], row["model_b"]
+        gold[key] = row["gold"]
+        if row["confidence"]:
+            by_judge[key, row["judge"]][row["vote"]].append(float(row["confidence"]))
+    for (key, judge), labels in by_judge.items():
+        label = max(labels, key=lambda vote: (len(labels[vote]), np.mean(labels[vote])))
+        c = min(max(np.mean(labels[label]), 1e-9), 1 - 1e-9)
+        doubt = -c * math.log(c) - (1 - c) * math.log(1 - c)
+        weights[key][label] += c / (doubt + 0.05)
+        if judge == MODEL:
+            said[key] = label
+    fused = {
+        (row["item_id"], row["model_a"], row["model_b"]): row["vote"]
+        for row in rows_of(tmp_path / "fuser.csv")
+    }
+    assert {row["judge"] for row in rows_of(tmp_path / "fuser.csv")} == {f"fuser({MODEL})"}
+    heaviest = np.mean([weights[key].most_common(1)[0][0] == gold[key] for key in gold])
+    alone = np.mean([said[key] == gold[key] for key in gold])
+    right = np.mean([fused[key] == gold[key] for key in gold])
+    assert right == pytest.approx(FOLLOWS * heaviest + (1 - FOLLOWS) * alone, abs=0.015)
+    assert right > alone + 0.1
+
+
 def test_bad_options_are_named(tmp_path):
     with pytest.raises(InvalidOption, match="seed"):
         write_demo_scores(tmp_path / "x.csv", seed=-1)
     with pytest.raises(InvalidOption, match=r"\.csv"):
         write_demo_rankings(tmp_path / "x.parquet", seed=0)
-    for write in (write_demo_scores, write_demo_rankings, write_demo_answers):
+    for write in (write_demo_scores, write_demo_rankings, write_demo_answers, write_demo_fuser):
         with pytest.raises(InvalidOption, match="items 0"):
             write(tmp_path / "x.csv", seed=0, items=0)
 

@@ -22,6 +22,7 @@ from places import REPOSITORY
 
 import core
 from core.__main__ import main
+from core.places import LAB, NAMES, PLACES
 
 DOCUMENTS = [
     REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
@@ -243,12 +244,10 @@ def test_every_public_name_is_in_the_api() -> None:
 
 
 def test_every_page_is_in_the_readme() -> None:
-    for page in (REPOSITORY / "pages").glob("*.py"):
-        if page.stem == "overview":
-            assert "| Overview |" in README
-        elif page.stem not in ("__init__", "main"):
-            title = re.search(r'widgets\.title\("([^"]+)"', page.read_text(encoding="utf-8"))[1]
-            assert f"| {title} |" in README
+    pages = {page.stem for page in (REPOSITORY / "pages").glob("*.py")} - {"__init__", "main"}
+    assert pages == set(NAMES)
+    assert all(f"| {name} |" in README for name in PLACES.values())
+    assert all(name.casefold() in README.casefold() for name in LAB.values())
 
 
 def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:

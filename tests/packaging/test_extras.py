@@ -100,10 +100,13 @@ def test_locks_hold_what_is_asked_for(lock: Path) -> None:
         assert (REPOSITORY / named).is_file(), (lock.name, named)
 
 
+def module_of(package: str) -> str:
+    return {"markdown-it-py": "markdown_it"}.get(package, package.replace("-", "_"))
+
+
 def test_every_package_of_an_extra_is_known() -> None:
     brings = {
-        extra: {Requirement(line).name.replace("-", "_") for line in EXTRAS[extra]}
-        for extra in PRODUCT
+        extra: {module_of(Requirement(line).name) for line in EXTRAS[extra]} for extra in PRODUCT
     }
     assert set(EXTRA_OF) == set().union(*brings.values())
     for package, extra in EXTRA_OF.items():

@@ -393,7 +393,7 @@ def test_wheel_brings_one_name(installed: Environment) -> None:
     assert data == {
         "README.md",
         *examples,
-        *(f"demo_{kind}.csv.gz" for kind in ("votes", "answers", "scores", "rankings")),
+        *(f"demo_{kind}.csv.gz" for kind in ("votes", "fuser", "answers", "scores", "rankings")),
     }
 
 

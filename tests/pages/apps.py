@@ -6,24 +6,7 @@ from patience import LONG
 from places import MAIN
 from streamlit.testing.v1 import AppTest
 
-TITLES = {
-    "overview": "Overview",
-    "data": "Data",
-    "collect": "Collect",
-    "calibration": "Calibration",
-    "votes_to_labels": "Votes to labels",
-    "errors": "Errors",
-    "position_bias": "Position bias",
-    "agreement": "Agreement",
-    "scores": "Scores",
-    "listwise": "Listwise",
-    "juries": "Juries",
-    "planning": "Planning",
-    "papers": "Papers",
-    "label": "Label",
-    "leaderboard": "Leaderboard",
-}
-"""Title of the page at each address: addresses stay when a page gets another name."""
+from core.places import NAMES, now
 
 
 def new_app() -> AppTest:
@@ -41,10 +24,11 @@ def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
     """The app on the page at this address, come to by a link with this query."""
     for name, value in query.items():
         app.query_params[name] = value
-    if page != "overview":
+    if page != "verdict":
         app.switch_page(f"{page}.py")
     calm(app.run())
-    assert [title.value for title in app.title] == [TITLES[page]]
+    shown, _ = now(page, str(query.get("tab", "")))
+    assert [title.value for title in app.title] == [NAMES[shown]]
     return app
 
 

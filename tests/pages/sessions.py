@@ -22,7 +22,7 @@ from core.importers import read
 from core.store import Store
 
 VISITORS = 20
-PAGES = ("", "calibration", "position_bias", "errors", "data")
+PAGES = ("", "calibration", "position_bias", "confusion", "start")
 FIXED, MOVING = ("fixed 0", "fixed 1", "fixed 2"), ("moving 0", "moving 1", "moving 2", "renamed")
 BODY = re.compile(r"text \{\s*body: \"(.*?)\"\s*(?:\n|help)")
 

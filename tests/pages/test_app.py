@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from apps import TITLES, calm, judge_of, new_app, opened, texts
+from apps import calm, judge_of, new_app, opened, texts
 from levels import first_of
 from places import REPOSITORY
 from readings import reading
@@ -24,6 +24,7 @@ from streamlit.testing.v1 import AppTest
 from core import bounds
 from core.finding.answer import MOST_WORDS, words
 from core.finding.figure import COLOURS
+from core.places import MOVED, NAMES, now
 from core.questions.confidence.calibration_error import calibration
 from core.schema import Selection
 from core.store import Store
@@ -31,11 +32,11 @@ from core.store.vote_queries import Mark, outcomes, votes_behind
 from pages.shared import first_picture
 
 PAGES = REPOSITORY / "pages"
-SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
+SHOWN = [name for name in NAMES if (PAGES / f"{name}.py").exists()]
 DEMO = "demo (simulated)"
 CONTROLS = ("selectbox", "multiselect", "slider", "number_input", "text_input", "button_group")
 HEADLINED = (
-    *("calibration", "errors", "position_bias", "agreement", "votes_to_labels", "juries"),
+    *("calibration", "confusion", "position_bias", "agreement", "votes_to_labels", "juries"),
     *("listwise", "planning", "leaderboard"),
 )
 """Pages that begin with a headline and a line of figures; the Overview has its card."""
@@ -45,7 +46,7 @@ HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ 
 def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "new" / "votes.duckdb"))
-    opened(new_app(), "overview")
+    opened(new_app(), "verdict")
     st.cache_resource.clear()
     with Store.open(tmp_path / "new" / "votes.duckdb") as store:
         (found,) = store.datasets()
@@ -56,7 +57,7 @@ def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", SHOWN)
 def test_page_opens_with_the_demo(app, page):
     opened(app, page)
-    assert [title.value for title in app.title] == [TITLES[page]]
+    assert [title.value for title in app.title] == [NAMES[page]]
     assert any("Simulated demo data" in element.value for element in app.markdown)
     # Who hears the page knows a control by its label alone.
     labels = Counter(
@@ -77,7 +78,7 @@ def test_navigation_lists_every_page_file():
 
 
 def test_selection_comes_from_the_url(app):
-    opened(app, "overview", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
+    opened(app, "verdict", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
     chosen = app.session_state["selection"]
     assert chosen == Selection(
         datasets=(DEMO,),
@@ -90,19 +91,19 @@ def test_selection_comes_from_the_url(app):
 
 @pytest.mark.thorough
 def test_names_in_the_url_that_do_not_exist_are_dropped(app):
-    opened(app, "overview", dataset="gone", category="gone", raters="gone", judges="gone")
+    opened(app, "verdict", dataset="gone", category="gone", raters="gone", judges="gone")
     assert app.session_state["selection"] == Selection(datasets=(DEMO,), gold="given")
 
 
 def test_a_selection_without_votes_says_so(app):
-    opened(app, "overview", raters="human")
+    opened(app, "verdict", raters="human")
     opened(app, "calibration")
     assert any("confidence" in text and "none" in text for text in texts(app))
 
 
 @pytest.mark.thorough
 def test_gold_can_be_formed_from_the_human_votes(app):
-    opened(app, "overview", gold="humans")
+    opened(app, "verdict", gold="humans")
     assert app.session_state["selection"].gold == "humans"
     # What people voted for most is not called gold that somebody gave.
     assert any("gold by people's majority" in box.proto.popover.label for box in app.get("popover"))
@@ -110,7 +111,7 @@ def test_gold_can_be_formed_from_the_human_votes(app):
 
 def test_what_is_folded_is_drawn_when_it_is_opened(app, monkeypatch):
     monkeypatch.setattr("pages.shared.folds.OPEN_AT_FIRST", False)
-    opened(app, "overview")
+    opened(app, "verdict")
     assert not app.main.dataframe
     assert not app.main.code
     app.session_state["fold-raters"] = True
@@ -122,7 +123,7 @@ def test_what_is_folded_is_drawn_when_it_is_opened(app, monkeypatch):
 
 @pytest.mark.thorough
 def test_a_button_opens_another_page_and_keeps_the_filters(app):
-    opened(app, "overview", category="Math", judge="sim-judge-careful")
+    opened(app, "verdict", category="Math", judge="sim-judge-careful")
     app.button(key="go-calibration").click().run()
     assert not app.exception
     assert app.title[0].value == "Calibration"
@@ -350,7 +351,7 @@ def test_the_overview_says_what_the_audit_says(app):
     from core.auditing.card import card_of
     from core.auditing.overall import answer, because, confidence_line
 
-    page = opened(app, "overview", judge="sim-judge-boaster")
+    page = opened(app, "verdict", judge="sim-judge-boaster")
     found = audited()
     of = {judge.judge: judge for judge in found.judges}
     credits = {name: judge.direction.credit for name, judge in of.items() if judge.direction}
@@ -380,15 +381,15 @@ def test_the_overview_says_what_the_audit_says(app):
 
 
 def test_the_overview_starts_with_the_best_judge_or_that_of_the_link(app):
-    assert judge_of(opened(app, "overview")) == "sim-judge-careful"
+    assert judge_of(opened(app, "verdict")) == "sim-judge-careful"
     other = new_app()
-    assert judge_of(opened(other, "overview", judge="sim-judge-careful")) == ("sim-judge-careful")
+    assert judge_of(opened(other, "verdict", judge="sim-judge-careful")) == ("sim-judge-careful")
 
 
 def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     from pages.sections.overview import first_screen
 
-    page = opened(app, "overview")
+    page = opened(app, "verdict")
     for check, file in first_screen.PAGES.items():
         assert (PAGES / file).exists(), check
     asked = {}
@@ -402,13 +403,13 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     assert not page.exception
 
 
-@pytest.mark.parametrize("name", first_of("agreement", "overview", "position_bias", "leaderboard"))
+@pytest.mark.parametrize("name", first_of("agreement", "verdict", "position_bias", "leaderboard"))
 def test_of_more_judges_than_one_waits_for_a_page_shows_those_with_most_votes(
     app, monkeypatch, name
 ):
     monkeypatch.setattr(bounds, "MOST_WAITED_FOR", 3)
     page = opened(app, name)
-    said = [text for text in texts(page) if text.startswith("3 of 7 judges are audited")]
+    said = [text for text in texts(page) if text.startswith("3 of 8 judges are audited")]
     assert len(said) == 1
     assert "Choose judges in the sidebar" in said[0]
     with gzip.open(REPOSITORY / "data" / "demo_votes.csv.gz", "rt", encoding="utf-8") as file:
@@ -446,7 +447,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     from core.auditing.options import AuditOptions
     from core.auditing.overall import answer
 
-    page = opened(app, "overview")
+    page = opened(app, "verdict")
     before = texts(page)
     page.number_input(key="limit-position-caution").set_value(70.0)
     page.number_input(key="limit-position-failure").set_value(80.0)
@@ -469,14 +470,14 @@ def test_limits_set_on_the_overview_grade_every_page(app):
         if (result.judge, result.check) == (judge, "position")
     ]
     assert any(text.startswith(f"{judge}: {sentence}") for text in texts(page))
-    page.switch_page("overview.py").run()
+    page.switch_page("verdict.py").run()
     assert page.number_input(key="limit-position-caution").value == 70
     page.button(key="limits_forget").click().run()
     assert texts(page) == before
 
 
 def test_limits_in_the_wrong_order_are_refused_and_change_nothing(app):
-    page = opened(app, "overview")
+    page = opened(app, "verdict")
     before = texts(page)
     page.number_input(key="limit-position-caution").set_value(90.0)
     page.button(key="limits_keep").click().run()
@@ -503,7 +504,22 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
     assert not page.exception
     assert page.title[0].value == "Scores"
     page.switch_page("leaderboard.py").run()
-    assert page.title[0].value == "Leaderboard"
+    assert page.title[0].value == "Anchor-swap leaderboard"
     # Against the best model nobody wins, so the middling one is the anchor to start from.
     assert page.selectbox(key="scores_anchor").value == "y"
     st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(("old", "tab"), MOVED)
+def test_what_had_another_address_leads_on(app, old, tab):
+    """With the judge and the data set of the link."""
+    address, new_tab = now(old, tab)
+    app.query_params.update({"judge": "sim-judge-boaster", **({"tab": tab} if tab else {})})
+    if old in NAMES:
+        app.switch_page(f"{old}.py")
+        calm(app.run())
+        assert [title.value for title in app.title] == [NAMES[address]]
+        assert app.query_params.get("tab", "") in (new_tab, tab)
+        assert app.query_params["judge"] == "sim-judge-boaster"
+    else:
+        assert address in NAMES

@@ -210,7 +210,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
         app = new_app()
         app.switch_page("votes_to_labels.py").run()
         assert not app.exception
-        assert app.title[0].value == "Votes to labels"
+        assert app.title[0].value == "Calibrated aggregation"
         assert any("Majority is enough" in element.value for element in app.text)
     finally:
         st.cache_resource.clear()
@@ -240,10 +240,10 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
     ("page", "parameters"),
     first_of(
         ("calibration", ["rule", "scale", "certainty", "map"]),
-        ("errors", ["compared"]),
+        ("confusion", ["compared"]),
         ("leaderboard", ["interval", "prior"]),
     ),
-    ids=["calibration", "errors", "leaderboard"],
+    ids=["calibration", "confusion", "leaderboard"],
 )
 def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app: AppTest) -> None:
     app.switch_page(f"{page}.py").run()

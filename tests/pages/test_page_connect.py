@@ -23,7 +23,7 @@ from pages.shared import cached
 ROOT = REPOSITORY
 TEXTS = frozenset(("prompt", "response_a", "response_b", "rationale"))
 PAGES = (
-    *("overview", "position_bias", "calibration", "agreement", "errors", "votes_to_labels"),
+    *("verdict", "position_bias", "calibration", "agreement", "confusion", "votes_to_labels"),
     *("juries", "leaderboard", "planning"),
 )
 
@@ -64,7 +64,7 @@ def shown(app: AppTest) -> list[str]:
 def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(
     folder: Path,
 ) -> None:
-    app = look(opened(new_app(), "data"), f"csv://{folder}", "demo")
+    app = look(opened(new_app(), "start"), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())
     (name,) = cached.connected()
     assert app.selectbox(key="dataset").value == name
@@ -76,7 +76,7 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
             found[dataset] = shown(opened(new_app(), page, dataset=dataset))
         assert found[name] == found["stored"], page
         assert found[name]
-    app = calm(opened(new_app(), "data"))
+    app = calm(opened(new_app(), "start"))
     app.button(key="disconnect-0").click().run()
     assert not cached.connected()
     assert calm(app).selectbox(key="dataset").value == "stored"
@@ -85,7 +85,7 @@ def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_i
 @pytest.mark.thorough
 def test_scores_of_a_connected_table_have_their_page(folder: Path) -> None:
     (folder / "passes.csv").write_text(scored("passes"), encoding="utf-8")
-    app = look(opened(new_app(), "data"), f"csv://{folder}", "passes")
+    app = look(opened(new_app(), "start"), f"csv://{folder}", "passes")
     calm(app.button(key="connect").click().run())
     ((name, one),) = cached.connected().items()
     assert (one.info.votes, one.info.scores, one.info.items) == (0, 100, 100)
@@ -98,7 +98,7 @@ def test_scores_of_a_connected_table_have_their_page(folder: Path) -> None:
 
 
 def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
-    app = look(opened(new_app(), "data"), f"csv://{folder}", "odd")
+    app = look(opened(new_app(), "start"), f"csv://{folder}", "odd")
     key = next(
         box.key.rpartition("-long-")[0] for box in app.selectbox if "-long-item_id" in str(box.key)
     )
@@ -117,7 +117,7 @@ def test_a_table_is_read_with_the_options_of_a_file(folder: Path) -> None:
 def test_what_cannot_be_connected_is_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     for url, table, said in (
         ("mysql://there/x", "votes", "no such engine"),
         (f"csv://{folder}", "nowhere", "Name one with “Table”"),
@@ -136,7 +136,7 @@ def test_where_others_come_in_only_named_engines_are_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APPELLATE_ALLOW_REMOTE", "1")
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     assert "APPELLATE_WAREHOUSES" in all_text(app)
     assert "connect-address" not in [box.key for box in app.text_input]
     monkeypatch.setenv("APPELLATE_WAREHOUSES", f"csv://{folder}")

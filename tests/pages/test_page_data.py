@@ -50,7 +50,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(shutil.copy(first, tmp_path / "votes.duckdb")))
-    yield opened(new_app(), "data")
+    yield opened(new_app(), "start")
     st.cache_resource.clear()
 
 
@@ -179,7 +179,7 @@ def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_i
     linked.query_params["dataset"] = "gone"
     said = "The link asks for the data set gone, which is not here. This is second."
     assert said in all_text(calm(linked.run()))
-    assert said in all_text(calm(linked.switch_page("errors.py").run()))
+    assert said in all_text(calm(linked.switch_page("confusion.py").run()))
     assert "gone" not in all_text(calm(linked.selectbox(key="dataset").set_value("first").run()))
     assert "gone" not in all_text(calm(linked.selectbox(key="dataset").set_value("second").run()))
 
@@ -577,11 +577,11 @@ def test_a_name_that_is_taken_is_refused_in_words(app):
 def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "demo.duckdb"))
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     assert any("Simulated demo data" in element.value for element in app.markdown)
     calm(app.button(key="delete").click().run())
     st.cache_resource.clear()
-    assert "No votes are in yet" in all_text(opened(new_app(), "data"))
+    assert "No votes are in yet" in all_text(opened(new_app(), "start"))
     st.cache_resource.clear()
 
 
@@ -611,7 +611,7 @@ def test_own_export_gives_the_same_store(app, tmp_path):
         write_file(table, tmp_path / "out.csv")
         for name in ("first", "ours"):
             store.delete_dataset(name)
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     drop(app, ("out.csv", tmp_path / "out.csv"))
     load(app)
     with Store.open(store_path(app)) as store:
@@ -758,13 +758,13 @@ def test_only_pages_that_can_say_something_are_offered_after_loading(app):
     drop(app, ("plain.csv", "item_id,judge,vote\n1,j,1\n2,j,\n"))
     load(app)
     assert {button.label for button in app.button if button.label.startswith("To ")} == {
-        "To the Overview"
+        "To the verdict"
     }
     assert "1 of the 2 votes read holds no verdict" in all_text(app)
     drop(app, ("mine.csv", template()))
     load(app)
     assert {button.label for button in app.button if button.label.startswith("To ")} == {
-        "To the Overview",
+        "To the verdict",
         "To Calibration",
     }
 
@@ -774,7 +774,7 @@ def test_items_of_scores_are_told_from_those_of_votes(app):
     with Store.open(store_path(app)) as store:
         scores = "item_id,model,judge,score\n9,x,j,3\n8,y,j,5\n"
         store.load(read([("first.csv", scores.encode())], ReadOptions(format="direct_scores"))[0])
-    listed = frame(opened(new_app(), "data"), "data set")
+    listed = frame(opened(new_app(), "start"), "data set")
     assert listed["items of all kinds"].tolist() == [5]
     assert "items" not in listed
 
@@ -790,7 +790,7 @@ def test_a_link_to_a_judge_who_is_not_here_says_so_until_another_is_chosen(app):
     found = linked(judges="nobody")
     said = "The link asks for nobody, not among the raters of first. All are shown."
     assert said in all_text(found)
-    assert said in all_text(calm(found.switch_page("data.py").run()))
+    assert said in all_text(calm(found.switch_page("start.py").run()))
     assert "nobody" not in all_text(calm(found.multiselect(key="judges").set_value(["j"]).run()))
     assert "not among" not in all_text(linked(judges="j"))
 
@@ -925,7 +925,7 @@ def test_scores_of_single_answers_lead_to_the_overview_and_to_scores(app):
     drop(app, ("passed.csv", f"case_id,judge_passed,human_passed\n{rows}".encode()))
     app.button(key="load").click().run()
     labels = {button.label for button in app.button}
-    assert {"To the Overview", "To Scores"} <= labels
+    assert {"To the verdict", "To Scores"} <= labels
     assert "To the Leaderboard" not in labels
 
 

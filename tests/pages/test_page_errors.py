@@ -33,7 +33,7 @@ def demo_counts() -> dict[str, VoteCounts]:
 
 @pytest.mark.parametrize("ties", first_of("keep", "drop_votes", "drop_gold", "drop_both"))
 def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
-    page = opened(app, "errors", ties=ties)
+    page = opened(app, "confusion", ties=ties)
     tables = {judge: confusion(found, ties=ties) for judge, found in demo_counts().items()}
     shown = page.dataframe[0].value.set_index("judge")
     assert set(shown.index) == set(tables)
@@ -82,7 +82,7 @@ def dated(tmp_path, monkeypatch) -> Iterator[AppTest]:
 
 
 def test_a_column_of_dates_shows_how_right_it_is_over_time(dated: AppTest) -> None:
-    page = opened(dated, "errors", **{"time-column": "created_at"})
+    page = opened(dated, "compare", tab="Over time", **{"time-column": "created_at"})
     said = all_text(page)
     assert "j is right less often in 2026-03 than in 2026-01." in said
     for period, right in (("2026-01", 38), ("2026-03", 24)):
@@ -96,13 +96,14 @@ def test_a_column_of_dates_shows_how_right_it_is_over_time(dated: AppTest) -> No
 
 
 def test_without_dates_nothing_is_said_of_time(app: AppTest) -> None:
-    assert "Over time" not in all_text(opened(app, "errors"))
+    said = all_text(opened(app, "compare", tab="Over time"))
+    assert "no column of the file has dates" in said
 
 
 @pytest.mark.parametrize("compared", ["votes", "majority", "BTD"])
 def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, "errors", compared=compared, judge=judge, cell=cell_key(0, 0))
+    page = opened(app, "confusion", compared=compared, judge=judge, cell=cell_key(0, 0))
     found = demo_counts()[judge]
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
@@ -123,7 +124,7 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
 def test_copied_code_gives_the_number_shown(
     app: AppTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, "errors", compared="BTD", judge="sim-judge-boaster")
+    page = opened(app, "confusion", compared="BTD", judge="sim-judge-boaster")
     code = page.code[0].value
     assert "held_out_labels" in code
     from pages.shared.cached import get_store

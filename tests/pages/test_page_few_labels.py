@@ -51,11 +51,11 @@ def demo() -> tuple[dict[str, VoteCounts], dict[str, list[str]]]:
 def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None) -> None:
     query = {
         "anchor": ANCHOR,
-        "tab": "Debiased",
+        "tab": "Own family",
         "debiased_labels": "40",
         "debiased_weight": "tuned",
     }
-    opened(app, "leaderboard", **query, **({"voter": judge} if judge else {}))
+    opened(app, "leaning", **query, **({"voter": judge} if judge else {}))
     counts, sides = demo()
     votes = hide_gold(counts[judge] if judge else pooled(counts.values()), share=0.4, rng=seeded())
     expected = debiased_board(votes, ANCHOR, weighting="tuned", **sides)
@@ -79,7 +79,7 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
 
 
 def test_too_few_labels_are_said(app: AppTest) -> None:
-    opened(app, "leaderboard", anchor=ANCHOR, tab="Debiased", debiased_labels="5")
+    opened(app, "leaning", anchor=ANCHOR, tab="Own family", debiased_labels="5")
     assert any("needs gold on at least 10 items" in text for text in texts(app))
     assert {"debiased-door-label", "debiased-door-file"} <= {each.key for each in app.button}
     app.button(key="debiased-door-label").click().run()

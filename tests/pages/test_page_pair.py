@@ -37,7 +37,7 @@ def sides(path: Path, *names: str) -> list[JudgeVotes]:
 
 
 def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "agreement", tab="Two judges", one=BOASTER, two=CAREFUL)
+    page = opened(app, "compare", tab="Two judges", one=BOASTER, two=CAREFUL)
     found = compare_judges(*sides(store_path, BOASTER, CAREFUL))
     assert compared(BOASTER, CAREFUL, found) in all_text(page)
     assert f"{CAREFUL} is right more often than {BOASTER} (+" in all_text(page)
@@ -48,12 +48,12 @@ def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) ->
 
 
 def test_the_sidebars_judges_are_no_limit(app: AppTest) -> None:
-    page = opened(app, "agreement", tab="Two judges", one=BOASTER, two=CAREFUL, judges=BOASTER)
+    page = opened(app, "compare", tab="Two judges", one=BOASTER, two=CAREFUL, judges=BOASTER)
     assert f"{CAREFUL} is right more often" in all_text(page)
 
 
 def test_people_are_one_side(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "agreement", tab="Two judges", one=BOASTER, two="pool of people")
+    page = opened(app, "compare", tab="Two judges", one=BOASTER, two="pool of people")
     boaster, *people = sides(store_path, BOASTER, *(f"sim-person-{k}" for k in (1, 2, 3)))
     found = compare_judges(boaster, pool_raters(people))
     assert compared(BOASTER, "pool of people", found) in all_text(page)
@@ -63,7 +63,7 @@ def test_people_are_one_side(app: AppTest, store_path: Path) -> None:
 def test_the_copied_code_prints_the_differences(
     app: AppTest, store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = opened(app, "agreement", tab="Two judges", one=BOASTER, two="pool of people")
+    page = opened(app, "compare", tab="Two judges", one=BOASTER, two="pool of people")
     code = page.code[0].value.replace("default_path()", f"Path({str(store_path)!r})")
     exec("from pathlib import Path\n" + code.replace(", default_path", ""), {})  # noqa: S102
     shown = page.dataframe[0].value["difference"][0]
@@ -98,13 +98,7 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
 
 def test_a_judge_before_and_after_a_new_prompt(before_and_after: AppTest) -> None:
     page = opened(
-        before_and_after,
-        "agreement",
-        tab="Two judges",
-        dataset="new",
-        one="j",
-        beside="old",
-        two="j",
+        before_and_after, "compare", tab="Two judges", dataset="new", one="j", beside="old", two="j"
     )
     assert "j is right more often than j (old) (+" in all_text(page)
     parted = page.dataframe[1].value

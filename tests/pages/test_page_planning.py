@@ -108,7 +108,7 @@ def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
 
 
 def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", tab="Transfer")
+    page = opened(app, "votes_to_labels", tab="Transfer")
     judge = judge_of(page)
     by_category = vote_counts_by(get_store(), DEMO, "category")
     tasks = {name: judges[judge] for name, judges in by_category.items()}
@@ -123,7 +123,7 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 
 @pytest.mark.thorough
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", tab="Compare")
+    page = opened(app, "compare", tab="Settings")
     reference = page.selectbox(key="against").value
     found = compare(vote_counts(get_store(), DEMO), rng=seeded(), baseline=reference)
     assert comparison_answer(found, "judge") in texts(page)
@@ -132,7 +132,7 @@ def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 
 def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "planning", tab="Parameters", judges=judge)
+    page = opened(app, "votes_to_labels", tab="Parameters", judges=judge)
     by_category = vote_counts_by(
         get_store(), dataclasses.replace(DEMO, judges=(judge,)), "category"
     )
@@ -146,7 +146,7 @@ def test_parameters_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None
 
 @pytest.mark.thorough
 def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
-    page = opened(app, "planning", tab="Transfer", pair=transfer_key("Math", "Safety"))
+    page = opened(app, "votes_to_labels", tab="Transfer", pair=transfer_key("Math", "Safety"))
     assert page.selectbox(key="pair").value == transfer_key("Math", "Safety")
     parameters = next(frame.value for frame in page.dataframe if "parameter" in frame.value)
     assert parameters["fitted on"].unique().tolist() == ["Math", "Safety"]
@@ -158,7 +158,7 @@ def test_a_chosen_pair_shows_both_fits(app: AppTest) -> None:
 
 @pytest.mark.thorough
 def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
-    page = opened(app, "planning", tab="Compare", compare_by="category")
+    page = opened(app, "compare", tab="Settings", compare_by="category")
     judge = judge_of(page)
     values = {
         name: judges[judge]

@@ -12,6 +12,7 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.finding.figure import rater_styles
+from core.questions.leaning import words
 from core.questions.leaning.preference import verbosity
 from core.questions.order import figure as plots
 from core.questions.order import words as sentences
@@ -71,8 +72,9 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     balance = order_balance(order_counts(get_store(), DEMO)[judge])
     assert sentences.order_balance(judge, balance) in texts
     lengths = length_counts(get_store(), DEMO)[judge]
-    assert sentences.verbosity(judge, verbosity(lengths)) in texts
-    assert result("length", lengths=lengths).sentence in texts
+    other = opened(page, "leaning", judge=judge)
+    assert words.verbosity(judge, verbosity(lengths)) in [each.value for each in other.text]
+    assert result("length", lengths=lengths).sentence in [each.value for each in other.text]
 
 
 def order(counts: PositionCounts) -> str:
@@ -217,7 +219,7 @@ def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: A
 
 def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
     counts = positions(get_store(), DEMO)["sim-judge-careful"]
-    table = flips_by(counts, "margin", bins=50)
+    table = flips_by(counts, "margin", bins=2000)
     empty = {
         name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs
     }

@@ -19,7 +19,7 @@ from pages.shared import cached
 
 PAGES = REPOSITORY / "pages"
 ABOUT_VOTES = (
-    *("overview", "calibration", "votes_to_labels", "errors", "position_bias", "agreement"),
+    *("verdict", "calibration", "votes_to_labels", "confusion", "position_bias", "agreement"),
 )
 SCORES = "item_id,model,judge,score,category\n" + "".join(
     f"q{i},{model},{judge},{1 + (i + k) % 10},{'math' if i % 2 else 'code'}\n"
@@ -44,16 +44,16 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
 
 @pytest.mark.parametrize("page", first_of(*ABOUT_VOTES, n=2))
 def test_a_page_about_votes_says_what_the_data_set_holds_instead(app, page):
-    if page != "overview":
+    if page != "verdict":
         app.switch_page(f"{page}.py")
     app.run()
     app.selectbox(key="dataset").set_value("scores").run()
     there = "There are 72 direct scores, which the page Scores shows."
-    assert ("2 raters · 72 scores" if page == "overview" else there) in all_text(app)
+    assert ("2 raters · 72 scores" if page == "verdict" else there) in all_text(app)
     assert app.title[0].value
     assert app.multiselect(key="judges").options == ["j", "k"]
     app.selectbox(key="dataset").set_value("lists").run()
-    assert "There is 1 listwise ranking, which the page Listwise shows." in all_text(app)
+    assert "There is 1 listwise ranking, which the page Listwise consensus shows." in all_text(app)
 
 
 def test_scores_are_shown_where_votes_rank_nobody(app):
@@ -71,7 +71,7 @@ def test_scores_are_shown_where_votes_rank_nobody(app):
 
 
 def test_scores_are_dropped_read_back_loaded_and_listed(app):
-    app.switch_page("data.py").run()
+    app.switch_page("start.py").run()
     mine = SCORES.replace("q1,", "r1,")
     app.file_uploader(key="files").set_value([("mine.csv", mine.encode(), "text/csv")])
     app.run()
@@ -95,7 +95,7 @@ def test_scores_are_dropped_read_back_loaded_and_listed(app):
 
 
 def test_a_missing_column_is_asked_for(app):
-    app.switch_page("data.py").run()
+    app.switch_page("start.py").run()
     text = "item_id,model,judge,points\n1,m,j,4\n2,m,j,5\n"
     app.file_uploader(key="files").set_value([("who.csv", text.encode(), "text/csv")])
     app.run()
@@ -110,7 +110,7 @@ def test_a_missing_column_is_asked_for(app):
 
 
 def test_answers_judged_alone_beside_people_are_loaded_unasked(app):
-    app.switch_page("data.py").run()
+    app.switch_page("start.py").run()
     passed = "case_id,judge_passed,human_passed\n1,pass,fail\n2,fail,fail\n3,N/A,pass\n"
     people = "item,llm,annotator_1,annotator_2\n1,4,5,4\n2,2,2,\n"
     app.file_uploader(key="files").set_value(
@@ -132,7 +132,7 @@ def test_answers_judged_alone_beside_people_are_loaded_unasked(app):
 
 @pytest.mark.parametrize(("column", "scores"), first_of(("score", [4, 1]), ("passed", [1, 0])))
 def test_a_score_and_pass_or_fail_are_asked_about_once(app, column, scores):
-    app.switch_page("data.py").run()
+    app.switch_page("start.py").run()
     text = "item_id,judge,score,passed\n1,j,4,pass\n2,j,1,fail\n"
     app.file_uploader(key="files").set_value([("both.csv", text.encode(), "text/csv")])
     app.run()
@@ -146,16 +146,16 @@ def test_a_score_and_pass_or_fail_are_asked_about_once(app, column, scores):
 
 
 @pytest.mark.parametrize(
-    "page", first_of("data", "leaderboard", *ABOUT_VOTES, "listwise", "juries", n=3)
+    "page", first_of("start", "leaderboard", *ABOUT_VOTES, "listwise", "juries", n=3)
 )
 def test_scores_of_one_application_stop_no_page(app, page):
     text = "case_id,judge_passed,human_passed\n1,pass,fail\n2,fail,fail\n3,N/A,pass\n"
     with Store.open(default_path()) as store:
         store.load(read([("app.csv", text.encode())])[0])
-    if page != "overview":
+    if page != "verdict":
         app.switch_page(f"{page}.py")
     app.run()
-    if page != "data":
+    if page != "start":
         app.selectbox(key="dataset").set_value("app").run()
     assert not app.exception
     if page == "leaderboard":
@@ -171,7 +171,7 @@ def test_scores_of_one_application_stop_no_page(app, page):
     ),
 )
 def test_a_spreadsheet_of_scores_beside_people_is_loaded_without_a_question(app, head):
-    app.switch_page("data.py").run()
+    app.switch_page("start.py").run()
     columns = head.count(",")
     rows = "\n".join(
         ",".join([f"q{k}", *(str(1 + (k * (3 + c) + c) % 5) for c in range(columns))])

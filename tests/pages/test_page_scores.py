@@ -151,7 +151,7 @@ def test_every_tab_says_what_the_evidence_says(app, scored):
 
 @pytest.mark.parametrize("dataset", ["passed", "levels"])
 def test_the_first_screen_has_the_verdict(app, scored, dataset):
-    page = opened(app, "overview", dataset=dataset)
+    page = opened(app, "verdict", dataset=dataset)
     (found,) = audited(scored, dataset)
     said = all_text(page)
     assert found.headline in said
@@ -168,7 +168,7 @@ def test_scores_that_no_person_gave_lead_to_labels(tmp_path, monkeypatch):
         store.load(reading)
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     app = new_app()
-    for page in ("overview", "scores"):
+    for page in ("verdict", "scores"):
         shown = opened(app, page)
         assert "What to do: Add scores by a person on the same answers." in all_text(shown)
         assert {"label-answers-label", "label-answers-file"} <= {one.key for one in shown.button}

@@ -4,7 +4,7 @@ import os
 from contextlib import nullcontext
 
 import pytest
-from apps import TITLES, new_app, opened, texts
+from apps import NAMES, new_app, opened, texts
 from unusable_stores import SAID, unusable, without_rights
 
 from core.store import Store
@@ -17,9 +17,9 @@ def test_every_page_says_why_a_store_cannot_be_used(kind, tmp_path, monkeypatch)
         before = path.stat().st_size
         monkeypatch.setenv("APPELLATE_STORE", str(path))
         with without_rights() if kind == "no right" else nullcontext():
-            for page, title in TITLES.items():
+            for page, title in NAMES.items():
                 app = new_app()
-                if page != "overview":
+                if page != "verdict":
                     app.switch_page(f"{page}.py")
                 app.run()
                 assert not app.exception, (page, app.exception)
@@ -57,9 +57,9 @@ def test_what_happens_to_a_store_while_it_is_open_is_said_on_every_page(
         os.replace(other, own_store_path)
     else:
         own_store_path.unlink()
-    for page in TITLES:
+    for page in NAMES:
         app = new_app()
-        if page != "overview":
+        if page != "verdict":
             app.switch_page(f"{page}.py")
         app.run()
         assert not app.exception
@@ -77,14 +77,14 @@ def test_a_store_that_is_cut_while_it_is_open_is_never_a_red_box(tmp_path, monke
         load_demo(store)
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     # A page that needs little: most of the file has not been read yet.
-    opened(new_app(), "data")
+    opened(new_app(), "start")
     os.truncate(path, path.stat().st_size // 4)
     damaged = set()
-    for page in TITLES:
+    for page in NAMES:
         app = new_app()
-        if page != "overview":
+        if page != "verdict":
             app.switch_page(f"{page}.py")
         app.run()
         assert not app.exception, page
         damaged |= {page for text in texts(app) if f"{path} is damaged" in text}
-    assert len(damaged) >= len(TITLES) // 2, damaged
+    assert len(damaged) >= len(NAMES) // 2, damaged

@@ -65,7 +65,7 @@ def titles(app: AppTest) -> list[list[str]]:
 @pytest.mark.thorough
 def test_people_follow_the_judges_in_lists_and_matrix_and_are_not_recommended(filled):
     people = rows_of("ann", 40, rater_type="human") + rows_of("bob", 39, rater_type="human")
-    page = opened(filled(people + rows_of("good", 38) + rows_of("poor", 22)), "overview")
+    page = opened(filled(people + rows_of("good", 38) + rows_of("poor", 22)), "verdict")
     box = page.selectbox(key="judge")
     assert box.options[:2] == ["good", "poor"]
     assert {*box.options[2:]} == {"ann", "bob"}
@@ -79,12 +79,12 @@ def test_people_follow_the_judges_in_lists_and_matrix_and_are_not_recommended(fi
 
 
 def test_a_strip_has_a_panel_for_what_is_known_and_no_other(filled):
-    page = opened(filled(rows_of("j", 36)), "overview")
+    page = opened(filled(rows_of("j", 36)), "verdict")
     assert titles(page) == [["Right", "Ignores order", "Repeats itself"]] * 2
 
 
 def test_which_of_two_models_is_better_stands_on_the_first_screen(filled):
-    page = opened(filled(rows_of("j", 14, gold=20)), "overview", judge="j")
+    page = opened(filled(rows_of("j", 14, gold=20)), "verdict", judge="j")
     from pages.shared.cached import get_store
 
     selection = Selection(datasets=("votes",))
@@ -96,12 +96,12 @@ def test_which_of_two_models_is_better_stands_on_the_first_screen(filled):
     assert said.sentence in all_text(page)
     assert said.sentence.startswith("new bot against old bot: ")
     page.button(key="to-board").click().run()
-    assert [title.value for title in page.title] == ["Leaderboard"]
+    assert [title.value for title in page.title] == ["Anchor-swap leaderboard"]
     assert list(page.query_params["judge"]) == ["j"]
 
 
 def test_the_word_stands_beside_how_many_of_the_checks_that_apply_were_made(filled):
-    page = opened(filled(rows_of("j", 36)), "overview")
+    page = opened(filled(rows_of("j", 36)), "verdict")
     from pages.shared.cached import get_store
 
     checks = audit(get_store(), Selection(), AuditOptions(splits=0)).judges[0].checks
@@ -113,7 +113,7 @@ def test_the_word_stands_beside_how_many_of_the_checks_that_apply_were_made(fill
 
 
 def test_a_file_without_gold_leads_to_its_own_items_to_label(filled):
-    page = opened(filled(rows_of("j", 36, gold=0)), "overview")
+    page = opened(filled(rows_of("j", 36, gold=0)), "verdict")
     assert what_labels_bring(40, 0) in all_text(page)
     door = page.button(key="label-now")
     assert door.label == f"Label {FEW} now"

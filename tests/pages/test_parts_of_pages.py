@@ -24,7 +24,15 @@ def test_a_waiting_step_of_a_part_is_seen():
     assert requests.on_scriptrunner_yield() is None
 
 
-BODIES = ("", "calibration", "errors", "position_bias", "agreement", "votes_to_labels", "planning")
+BODIES = (
+    "",
+    "calibration",
+    "confusion",
+    "position_bias",
+    "agreement",
+    "votes_to_labels",
+    "planning",
+)
 
 
 def moved(shown: Iterable[ForwardMsg]) -> Iterator[tuple[str, WidgetState]]:

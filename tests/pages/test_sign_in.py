@@ -190,7 +190,7 @@ def test_a_reader_reads_and_changes_nothing(served: Served, provider: Provider) 
     assert "bob@readers.example.com" in text
     assert "Simulated demo data" in text
     assert "Collect" not in [line.strip() for line in text.splitlines() if "page_name" in line]
-    text, _ = seen(served, reader, "data")
+    text, _ = seen(served, reader, "start")
     assert "Export" in text
     for absent in ("Drop files of votes", "Delete it", "New name"):
         assert absent not in text
@@ -214,7 +214,7 @@ def test_a_sign_in_that_ended_is_good_nowhere(served: Served, provider: Provider
         editor.get("/auth/logout")
         # An open page answers nothing more.
         with pytest.raises(ConnectionClosed):
-            session.run("data")
+            session.run("start")
     assert copied.get("/").status_code == 401
     upload = copied.put("/_stcore/upload_file/a/b", files={"file": b"x"}, headers={"Accept": "*/*"})
     assert upload.status_code == 401
@@ -233,7 +233,7 @@ def test_an_editor_may_change_everything_and_sign_out(
     user: dict[str, object], served: Served, provider: Provider
 ) -> None:
     editor = signed_in(served, provider, user)
-    text, _ = seen(served, editor, "data")
+    text, _ = seen(served, editor, "start")
     for present in ("Drop files of votes", "Delete it", "New name"):
         assert present in text
     editor.get("/auth/logout")

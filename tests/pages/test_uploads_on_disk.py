@@ -76,7 +76,7 @@ def on_disk(store: Path) -> list[bytes]:
 def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
     store: Path, held: dict[str, int]
 ) -> None:
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     assert folders(store) == []
     # Two of one name, and one whose name would be a path elsewhere.
     given = votes("same.csv"), votes("same.csv", 5), votes("../../../out.csv", 4)
@@ -96,7 +96,7 @@ def test_files_lie_in_a_folder_of_the_visit_and_not_in_memory(
 
 @pytest.mark.thorough
 def test_a_file_is_read_again_and_gone_when_it_leaves_the_drop(store: Path) -> None:
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     drop(app, votes("one.csv"), votes("two.csv"))
     load(app)
     calm(app.selectbox(key="managed").set_value("one").run())
@@ -112,7 +112,7 @@ def test_a_file_is_read_again_and_gone_when_it_leaves_the_drop(store: Path) -> N
 
 @pytest.mark.thorough
 def test_visits_have_folders_of_their_own_which_end_with_them(store: Path) -> None:
-    first, second = opened(new_app(), "data"), opened(new_app(), "data")
+    first, second = opened(new_app(), "start"), opened(new_app(), "start")
     drop(first, votes("first.csv"))
     drop(second, votes("second.csv", 7))
     assert len(folders(store)) == 2
@@ -135,13 +135,13 @@ def test_what_a_killed_server_left_is_cleared_with_the_next(store: Path) -> None
         (folder / "1").write_bytes(b"x")
         if folder != theirs[0]:
             (folder / uploads.MARK).touch()
-    opened(new_app(), "data")
+    opened(new_app(), "start")
     assert {*folders(store)} == {others, *theirs}
 
 
 def test_clearing_the_cache_leaves_the_files_of_visits(store: Path) -> None:
     """One visitor cleared Streamlit's cache, and the files that others had dropped were deleted."""
-    first, second = opened(new_app(), "data"), opened(new_app(), "data")
+    first, second = opened(new_app(), "start"), opened(new_app(), "start")
     drop(first, votes("first.csv"))
     st.cache_resource.clear()
     calm(second.run())
@@ -152,7 +152,7 @@ def test_clearing_the_cache_leaves_the_files_of_visits(store: Path) -> None:
 def test_without_room_a_file_is_refused_with_the_remedy(
     store: Path, held: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     write = Path.write_bytes
 
     def full(path: Path, data: bytes) -> int:
@@ -178,7 +178,7 @@ def test_where_streamlit_holds_on_to_the_bytes_all_works_as_well(
 ) -> None:
     """As with a version in which what is replaced has another name."""
     monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: None)
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     drop(app, votes("held.csv"))
     assert held["held.csv"] == len(votes("held.csv")[1])
     assert "3 votes loaded into held." in all_text(load(app))
@@ -193,7 +193,7 @@ def test_a_visitor_who_clears_the_cache_lets_go_of_no_store(
     from pages.shared.cached import get_store
 
     monkeypatch.setattr(AppSession, uploads.CLEAR_CACHE, getattr(AppSession, uploads.CLEAR_CACHE))
-    opened(new_app(), "data")
+    opened(new_app(), "start")
     held = get_store()
     session = SimpleNamespace(_session_state={"files": []})
 

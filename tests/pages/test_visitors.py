@@ -45,7 +45,7 @@ def fill(place: Path, *names: str) -> None:
 
 def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> None:
     fill(place, "one", "two")
-    app = opened(new_app(), "errors")
+    app = opened(new_app(), "confusion")
     assert app.query_params["dataset"] in ("two", ["two"])
     app.selectbox(key="dataset").set_value("one").run()
     assert app.session_state["selection"].datasets == ("one",)
@@ -53,7 +53,7 @@ def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> No
 
 def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened(new_app(), "errors", dataset="two")
+    app = opened(new_app(), "confusion", dataset="two")
     store().rename_dataset("two", "zwei")
     app.run()
     assert "The data set two is now named zwei by another visitor." in all_text(app)
@@ -66,7 +66,7 @@ def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None
 @pytest.mark.thorough
 def test_a_deletion_by_another_visitor_is_said_with_what_is_shown_instead(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened(new_app(), "errors", dataset="two")
+    app = opened(new_app(), "confusion", dataset="two")
     store().delete_dataset("two")
     app.run()
     assert "The data set two was deleted by another visitor. This is three." in all_text(app)
@@ -76,7 +76,7 @@ def test_a_deletion_by_another_visitor_is_said_with_what_is_shown_instead(place:
 
 def test_ones_own_changes_are_no_other_visitors(place: Path) -> None:
     fill(place, "one", "two")
-    app = opened(new_app(), "data", dataset="two")
+    app = opened(new_app(), "start", dataset="two")
     app.text_input(key="new-name").set_value("zwei").run()
     app.button(key="rename").click().run()
     assert "two is now named zwei." in all_text(app)
@@ -105,7 +105,7 @@ def test_every_page_that_needs_votes_shows_the_steps(place: Path, page: str) -> 
 
 
 def test_a_session_begun_in_an_empty_store_follows_the_first_file(place: Path) -> None:
-    app = opened(new_app(), "data")
+    app = opened(new_app(), "start")
     assert "There are no data sets" in all_text(app)
     app.file_uploader(key="files").set_value([("one.csv", PLAIN.encode(), "text/csv")])
     app.run()

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps import TITLES
+from apps import NAMES
 from patience import LONG
 from places import PYTHONPATH, REPOSITORY
 from wide_files import WIDE
 
 RESIDENT, SECONDS = 2 * 1024**3, 60
-PAGES_OF_ALL = ("overview", "agreement", "leaderboard")
+PAGES_OF_ALL = ("verdict", "agreement", "leaderboard")
 
 pytestmark = [
     pytest.mark.thorough,
@@ -83,7 +83,7 @@ def test_a_page_answers_on_a_wide_file(
     file: str, page: str, attempts: dict[tuple[str, str], dict[str, Any]]
 ) -> None:
     drawn = json.loads(finished(attempts[file, page]))
-    assert drawn["title"] == [TITLES[page]]
+    assert drawn["title"] == [NAMES[page]]
     assert not drawn["wrong"], drawn["wrong"]
     text = "\n".join(drawn["said"])
     assert ("300 of 5,000 judges are audited" in text) == ("judges" in file)

@@ -20,7 +20,7 @@ from wide_files import WIDE
 
 from pages.shared import folds
 
-PAGES_OF_ALL = ("overview", "agreement", "leaderboard")
+PAGES_OF_ALL = ("verdict", "agreement", "leaderboard")
 FEW = "item_id,judge,vote,model_a,model_b\n" + "".join(
     f"{k},{judge},{k % 3 - 1},m{k % 3},n\n" for k in range(9) for judge in "ab"
 )
@@ -30,7 +30,7 @@ def drawn(page: str, store: Path) -> tuple[int, str]:
     """Title, texts and errors of a page of the app on a store."""
     os.environ["APPELLATE_STORE"] = str(store)
     app = new_app()
-    if page != "overview":
+    if page != "verdict":
         app.switch_page(f"{page}.py")
     app.run()
     shown = {

@@ -61,7 +61,7 @@ def test_killed_apps_lose_nothing(tmp_path: Path) -> None:
             timer = threading.Timer(draw.uniform(0, 1.5), server.process.kill)
             timer.start()
             with suppress(ConnectionClosed):
-                visitor.run(draw.choice(["", "data", "calibration"]))
+                visitor.run(draw.choice(["", "start", "calibration"]))
             timer.join()
         server.process.wait(LONG)
         with Store.open(path) as store:

@@ -313,7 +313,7 @@ def test_labels_of_a_file_leave_those_given_here_what_they_are(store):
     desk = label(store, "12")
     before = [row | {"gold": None} for row in rows(store, "ann")]
     sheet = "item_id,person_b\n" + "".join(f"i{i},{'A' if i % 2 else 'B'}\n" for i in range(30))
-    add_labels(store, "d", "sheet.csv", sheet.encode())
+    add_labels(store, "d", [("sheet.csv", sheet.encode())])
     assert [row | {"gold": None} for row in rows(store, "ann")] == before
     for left in (1, 0):
         desk.undo("ann")

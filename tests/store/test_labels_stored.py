@@ -181,6 +181,38 @@ def test_several_people_share_the_items_out_but_for_a_third(store):
 
 
 @pytest.mark.thorough
+def test_two_people_who_differ_are_no_tie_and_meet_in_a_third_look(store):
+    desk = open_desk(store, "votes", seed=3)
+    desk.sharing = "all"
+    label(desk, 6, "ann")
+    label(desk, 4, "ben", says=lambda card: "2" if knows(card) == "1" else "1")
+    assert desk.session.contested() == [0, 1, 2, 3]
+
+    def gold() -> dict[str, int]:
+        rows = store.export().to_pylist()
+        return {row["item_id"]: row["gold"] for row in rows if row["gold"] is not None}
+
+    assert len(gold()) == 2
+    # Who has seen none of them gets them first, shared out or not; of who has, nobody does.
+    desk.sharing = "part"
+    desk.refresh()
+    assert desk.session.upcoming("cat", 6)[:4] == [0, 1, 2, 3]
+    assert min(desk.session.upcoming("ann")) == 6
+    label(desk, 3, "cat")
+    assert desk.session.contested() == [3]
+    assert len(gold()) == 5
+    assert 0 not in gold().values()
+    # By design the first label of a unit counts, so that a third look moves no verdict.
+    assert [x.place for x in desk.session.labels()] == list(range(6))
+    # A third opinion settles nothing; a label taken back unsettles what it settled.
+    desk.answer("cat", desk.cards("cat")[0], "0")
+    assert desk.session.contested() == [3]
+    desk.undo("cat")
+    desk.undo("cat")
+    assert desk.session.contested() == [2, 3]
+    assert len(gold()) == 4
+
+
 def test_repeats_are_blind_and_no_labels(store):
     desk = open_desk(store, "votes", seed=4)
     label(desk, 50)
@@ -267,7 +299,8 @@ def test_label_studio_out_and_back_equals_the_sheet(store):
     with Store.open() as other:
         for reading in read([("votes.csv", unlabelled().encode())]):
             other.load(reading)
-        said = add_labels(other, "votes", "project.json", exported)
+        said = add_labels(other, "votes", [("project.json", exported)])
+        ((_, said),) = said
         assert said.startswith("49 of 50 labels joined")
         assert "row 33: no card 'ffffffffff'" in said
         session = open_desk(other, "votes").session
@@ -287,15 +320,15 @@ def test_labels_by_ids_are_added_to_votes_that_are_stored(store):
     sheet = (
         "item_id,model_a,model_b,label\nq001,alpha,beta,A\nq002,alpha,beta,B\nq999,alpha,beta,A\n"
     )
-    said = add_labels(store, "votes", "people.csv", sheet.encode())
-    assert said.startswith("2 of 3 labels found their answer")
+    said = add_labels(store, "votes", [("people.csv", sheet.encode())])
+    assert said[0][1].startswith("2 of 3 labels found their answer")
     gold = {row["item_id"]: row["gold"] for row in store.export().to_pylist()}
     assert {item: value for item, value in gold.items() if value is not None} == {
         "q001": 1,
         "q002": -1,
     }
     with pytest.raises(AppellateError, match="no label finds its answer"):
-        add_labels(store, "votes", "people.csv", b"item_id,label\nnone,A\n")
+        add_labels(store, "votes", [("people.csv", b"item_id,label\nnone,A\n")])
 
 
 def test_the_command_writes_a_sheet_and_the_audit_takes_it_back(tmp_path, capsys):
@@ -391,6 +424,21 @@ def test_single_answers_pass_or_fail():
 
 
 @pytest.mark.thorough
+def test_as_many_who_pass_an_answer_as_who_fail_it_are_no_half_pass():
+    head = "item_id,judge,score"
+    rows = [f"q{k:02d},strict,{k % 2}" for k in range(20)]
+    with Store.open() as store:
+        for reading in read([("scores.csv", "\n".join([head, *rows]).encode())]):
+            store.load(reading)
+        desk = open_desk(store, "scores", kind="scores", seed=1)
+        desk.sharing = "all"
+        label(desk, 2, "ann", says=lambda card: "p")
+        label(desk, 1, "ben", says=lambda card: "f")
+        assert desk.session.contested() == [0]
+        given = [row["gold"] for row in store.export(kind="scores").to_pylist()]
+        assert sorted(x for x in given if x is not None) == [1.0]
+
+
 def test_levels_have_intervals_and_no_grade():
     """The judge gives what people give, or one more."""
     rng = np.random.default_rng(8)

@@ -68,6 +68,7 @@ FULL = [
         "prompt_hash": "+abc",
         "temperature": 0.7,
         "cost": 1e-7,
+        "cluster": "=talk",
         "source": "-5",
         "wild 'name\"; --": "plain",
     },

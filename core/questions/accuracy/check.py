@@ -10,15 +10,21 @@ from ...finding.wording import count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
 from ..agreement.results import GOLD_OF_PEOPLE, OWN_GOLD, PEOPLE_RATE
 from ..order.results import OTHER_TERMS
+from ..reference.results import (
+    LEAST_RATE,
+    ONLY_DIFFERING,
+    RIGHT_OVER_TIME,
+    WEIGHED,
+    WHICH,
+    people_are_reference,
+)
 from .method import SAME_LABEL, BlindRule, OnlyDiffering, exact_by_chance, with_missing_as_ties
-from .results import BLIND_RULE, CATEGORIES, CREDIT, EXACT, ONLY_DIFFERING, WRONG_CATEGORY
+from .results import BLIND_RULE, CATEGORIES, CREDIT, EXACT, WRONG_CATEGORY
 
 LEAST_ACCURACY = 0.60
 """A judge whose share right may be below this is not known to be better than a guess that costs 25
 times.
 """
-LEAST_OF_PEOPLE = 0.60
-"""People who say what the other people say less often than this are no reference."""
 
 
 def _estimate(evidence: Evidence) -> Estimate | Unknown:
@@ -51,19 +57,14 @@ def _only_there(of: OnlyDiffering, right: Estimate) -> str:
 
 
 def _sentence(evidence: Evidence, right: Estimate) -> str:
-    return (
-        f"Right on {percent(right.value)} of decided gold, a tie counting half "
-        f"({share_span(right)})"
-    )
+    half = "a tie counting half"
+    if evidence[WEIGHED] is not None:
+        half += ", weighed by whether judges differ"
+    return f"Right on {percent(right.value)} of decided gold, {half} ({share_span(right)})"
 
 
 BLIND = "is not shown to read the answers"
 """What a headline says of a judge that a rule without reading may do as well as."""
-
-
-def people_are_reference(rate: Estimate | None) -> bool:
-    """Whether people agree with each other often enough to measure a judge by them."""
-    return rate is not None and rate.value >= LEAST_OF_PEOPLE and rate.low > 0.5
 
 
 def _limits(evidence: Evidence, limits: Limits) -> Limits:
@@ -75,7 +76,7 @@ def _limits(evidence: Evidence, limits: Limits) -> Limits:
     rate = evidence[PEOPLE_RATE]
     if evidence.counted.gold != "humans" or rate is None or len(evidence.other_people) < 3:
         return limits
-    caution = max(min(limits.caution, rate.value), min(limits.caution, LEAST_OF_PEOPLE))
+    caution = max(min(limits.caution, rate.value), min(limits.caution, LEAST_RATE))
     failure = None if limits.failure is None else max(min(limits.failure, caution - 0.10), 0.50)
     return replace(limits, caution=caution, failure=failure)
 
@@ -105,6 +106,12 @@ def _compose(check: Check, evidence: Evidence) -> CheckResult:
         )
     if right.has_interval and right.high < 0.5 and result.grade != "unknown":
         said.append("That is worse than guessing.")
+    of = evidence[WHICH]
+    if of is not None and of.differs is not None and evidence[WEIGHED] is None:
+        remedy = "Label comparisons that are drawn at random."
+        result = _at_most_unclear(result, remedy)
+        if result.grade == "unclear":
+            result = replace(result, fault="was labelled on comparisons unlike the others")
     rule = evidence[BLIND_RULE]
     if rule is not None and not rule.beaten:
         if rule.shown_blind and result.grade in ("ok", "unclear", "warn"):
@@ -169,7 +176,7 @@ ACCURACY = Check(
     not_shown="is not shown to be right often enough",
     subject="Accuracy",
     question="Is it right where gold decides?",
-    page="errors",
+    page="confusion",
     limits=Limits(
         "at_least",
         0.70,
@@ -247,7 +254,7 @@ CATEGORY = Check(
     fault="is weak in a category",
     subject="The weakest category",
     question="Is it right in every category?",
-    page="overview",
+    page="verdict",
     limits=Limits(
         "at_least",
         0.60,
@@ -267,4 +274,47 @@ CATEGORY = Check(
 )
 
 
-CHECKS: tuple[Check, ...] = (ACCURACY, CATEGORY)
+def _worst_period(evidence: Evidence) -> Estimate | Unknown:
+    of = evidence[RIGHT_OVER_TIME]
+    if of is None:
+        return Unknown("no column has dates", applicable=False)
+    return of.worst.difference if of.worst else Unknown(of.reason or "one period has labels")
+
+
+def _period_sentence(evidence: Evidence, worst: Estimate) -> str:
+    of = evidence[RIGHT_OVER_TIME]
+    name = of.worst.group if of is not None and of.worst is not None else ""
+    return (
+        f"In {name} it is right {points(worst.value)} points more often than at other times "
+        f"({points(worst.low)} to {points(worst.high)}, {count(worst.n, 'item')})"
+    )
+
+
+OVER_TIME = Check(
+    name="right_over_time",
+    title="over time",
+    gravity=60,
+    fault="is right more often at some times than at others",
+    subject="Accuracy over time",
+    question="Is it right as often at all times?",
+    page="errors",
+    limits=Limits(
+        "signed",
+        0.10,
+        0.20,
+        "Questions change with time, too: a warning at most.",
+        worst="warn",
+        unit="points",
+    ),
+    needs="a column of dates, and gold labels",
+    more_of="with gold labels in its period",
+    advice="Compare the periods on the same items (--series): did the judge change, or what it is "
+    "asked?",
+    estimate=_worst_period,
+    sentence=_period_sentence,
+    asked=lambda evidence: evidence[RIGHT_OVER_TIME] is not None,
+    against_gold=OWN_GOLD,
+)
+
+
+CHECKS: tuple[Check, ...] = (ACCURACY, CATEGORY, OVER_TIME)

@@ -220,23 +220,28 @@ def wrong_category(
 def over_time(
     days: Mapping[str, VoteCounts], *, items: int = PERIOD_ITEMS, level: float = 0.95
 ) -> dict[str, Estimate]:
-    """Half credit on decided gold in each day, month or year with enough items, the earliest first.
+    """Half credit on decided gold in each period with enough items, the earliest first.
 
     Intervals are those of `by_category`; none for fewer than two periods.
 
     days : votes by what a column of dates says, such as `2026-01-31`.
     """
+    votes = by_period(days)
+    found = by_category(votes, items=items, level=level)
+    return {name: found[name] for name in votes if name in found}
+
+
+def by_period(days: Mapping[str, VoteCounts]) -> dict[str, VoteCounts]:
+    """Votes of each day, week, month, quarter or year (`periods`), the earliest first."""
     coded = periods(list(days))
     if coded is None:
         return {}
     code, names = coded
     counts = list(days.values())
-    votes = {
+    return {
         name: joined([counts[row] for row in np.flatnonzero(code == place)])
         for place, name in enumerate(names)
     }
-    found = by_category(votes, items=items, level=level)
-    return {name: found[name] for name in names if name in found}
 
 
 def joined(parts: Sequence[VoteCounts]) -> VoteCounts:

@@ -14,6 +14,7 @@ from ...finding.question import Finding, Heading, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from ...finding.wording import ONE_ITEM, SAYS
 from ..agreement.words import errors_answer
+from ..reference.results import WHICH
 from . import check
 from .confusion_matrix import Confusion
 from .results import BLIND_RULE, CATEGORIES, CONFUSION, CREDIT, DIRECTION, EXACT, WRONG_CATEGORY
@@ -147,12 +148,12 @@ QUESTION = Question(
     name="accuracy",
     place=10,
     title="Errors",
-    page="errors",
+    page="confusion",
     page_place=20,
     section_place=80,
     checks=check.CHECKS,
     results=(EXACT, DIRECTION, CREDIT, BLIND_RULE, CONFUSION),
-    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY)},
+    own_counts={"by_category": (CATEGORIES, WRONG_CATEGORY, WHICH), "positions": (BLIND_RULE,)},
     document={
         "accuracy": lambda finding: written(finding[EXACT], ("value", "low", "high", "n")),
         "confusion": _confusion_fields,

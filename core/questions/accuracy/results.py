@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...finding.evidence import Counted, Evidence
+from ...finding.evidence import Evidence
 from ...finding.question import Result
 from ...records import VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
+from ..reference.results import WEIGHED
 from .confusion_matrix import Confusion, confusion
 from .method import (
     BlindRule,
     Direction,
-    OnlyDiffering,
     WrongCategory,
     blind_rule,
     by_category,
     direction,
-    only_differing,
     with_missing_as_ties,
     wrong_category,
 )
-
-
-def _only_differing(counted: Counted) -> OnlyDiffering | None:
-    return only_differing(
-        [votes for name, votes in counted.votes.items() if name not in counted.people]
-    )
-
-
-ONLY_DIFFERING = Result("only_differing", _only_differing)
-"""Of all judges: whether gold was given only where they differ."""
 
 
 def _exact(evidence: Evidence) -> Estimate | None:
@@ -48,11 +37,15 @@ EXACT = Result("exact", _exact)
 
 def _direction(evidence: Evidence) -> Direction | None:
     credited = with_missing_as_ties(evidence.outputs) or evidence.votes
-    return None if credited is None else direction(credited, level=evidence.level)
+    towards = None if credited is None else direction(credited, level=evidence.level)
+    weighed = evidence[WEIGHED]
+    return towards if towards is None or weighed is None else replace(towards, credit=weighed)
 
 
 DIRECTION = Result("direction", _direction)
-"""Half credit on decided gold; many outputs without a verdict count half, as ties do."""
+"""Half credit on decided gold, weighed where labels were drawn by disagreement; many outputs
+without a verdict count half, as ties do.
+"""
 
 
 def _credit(evidence: Evidence) -> Estimate | None:

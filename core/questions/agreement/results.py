@@ -17,7 +17,7 @@ from .steadiness import coin_share
 
 
 def _agreement(counted: Counted) -> AgreementMatrix:
-    return agreement_matrix(counted.votes, level=counted.options.level)
+    return agreement_matrix(counted.votes if counted.about else {}, level=counted.options.level)
 
 
 AGREEMENT = Result("agreement", _agreement)
@@ -157,6 +157,10 @@ def _anchors(evidence: Evidence) -> tuple[str, ...]:
 
 ANCHORS = Result("anchors", _anchors)
 """Models that its repeated votes are oriented by."""
+
+
+ALL_PAIRS = Result("all_pairs", lambda evidence: evidence.counted[AGREEMENT].pairs)
+"""Agreement of every two judges, for what is said of several."""
 
 
 def closest_partner(

@@ -7,7 +7,7 @@ Source: [RAEE] Tables 1 to 4, 10 and 11, and its appendix E.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ...stats.estimate import DataFrame, Estimate, rows_frame
 from ..agreement.reliability import Repeatability
+from .anchored import Board
 from .anchors import AnchorSwap
 from .panels import JudgedBoard
 
@@ -53,18 +54,21 @@ class AnchorChoice:
     """How an anchor serves.
 
     coverage : share of the models whose p is in [.2, .8].  tau : the least Kendall τ of its board
-        with another anchor's; None without one.  prompts : distinct prompts behind its board.
+        with that of another anchor that met every model, or with any where fewer than two did; None
+        without one.  prompts : distinct prompts behind its board.  missed : models on a board of
+        another anchor that its own lacks.
     """
 
     anchor: str
     coverage: float
     tau: float | None
     prompts: int
+    missed: int = 0
 
     @property
     def serves(self) -> bool:
-        """Whether every other anchor ranks as it does, τ above .90."""
-        return self.tau is not None and self.tau > ALIKE
+        """Whether it met every model, and the others that did rank as it does, τ above .90."""
+        return not self.missed and self.tau is not None and self.tau > ALIKE
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,7 +102,9 @@ def anchor_summary(
     repeatability : of each judge; from ICC(3,k) .90 on it is strong.
     Anchors stand in order of serving (τ above .90 with every other), then by the larger share of
     models with p in [.2, .8], then by the larger least τ, then by name. An anchor that some model
-    always loses to, or always beats, measures that model badly, whatever its τ.
+    always loses to, or always beats, measures that model badly, whatever its τ. Where two anchors
+    or more met every model, they alone can serve and are compared: a board without some of the
+    models is none to take, and its order of a few says little. Where fewer did, all are compared.
     Source: [RAEE] Tables 1 to 4, 10, 11, E.1; the order of anchors is ours, docs/methods.md §6.
     """
     pooled = {anchor: judged[0].board for anchor, judged in boards.items()}
@@ -136,29 +142,49 @@ def anchor_summary(
                     elo_strong=float(np.mean(among)) if among else math.nan,
                 )
             )
+    choices = anchor_choices(pooled, swap)
+    return AnchorSummary(rows=tuple(rows), anchors=choices, strong=tuple(sorted(strong)))
+
+
+def anchor_choices(
+    boards: Mapping[str, Board], swap: AnchorSwap | None
+) -> tuple[AnchorChoice, ...]:
+    """How each anchor serves, the best first, as `anchor_summary` has it.
+
+    boards : the pooled one of each anchor.  swap : of all anchors.
+    """
+    on_board = {anchor: {row.model for row in board.rows} for anchor, board in boards.items()}
+    every = set().union(*on_board.values())
+    missed = {anchor: len(every - on - {anchor}) for anchor, on in on_board.items()}
+    whole = {anchor for anchor, models in missed.items() if not models}
+    if len(whole) < 2:
+        missed, whole = dict.fromkeys(boards, 0), set(boards)
     choices = [
         AnchorChoice(
             anchor=anchor,
             coverage=board.mid_region_coverage,
-            tau=_least_tau(anchor, swap),
+            tau=_least_tau(anchor, whole, swap),
             prompts=board.n_items,
+            missed=missed[anchor],
         )
-        for anchor, board in pooled.items()
+        for anchor, board in boards.items()
     ]
 
-    def place(choice: AnchorChoice) -> tuple[bool, float, float, str]:
+    def place(choice: AnchorChoice) -> tuple[bool, int, float, float, str]:
         coverage = -1.0 if math.isnan(choice.coverage) else choice.coverage
-        return not choice.serves, -coverage, -(choice.tau or -1.0), choice.anchor
+        return not choice.serves, choice.missed, -coverage, -(choice.tau or -1.0), choice.anchor
 
-    return AnchorSummary(
-        rows=tuple(rows), anchors=tuple(sorted(choices, key=place)), strong=tuple(sorted(strong))
-    )
+    return tuple(sorted(choices, key=place))
 
 
-def _least_tau(anchor: str, swap: AnchorSwap | None) -> float | None:
+def _least_tau(anchor: str, others: Set[str], swap: AnchorSwap | None) -> float | None:
+    """Least Kendall τ of an anchor's board with those of the others."""
     taus = [
         row.kendall_tau
         for row in (swap.rows if swap else ())
-        if anchor in (row.anchor_1, row.anchor_2) and row.kendall_tau is not None
+        for other in {row.anchor_1, row.anchor_2} - {anchor}
+        if anchor in (row.anchor_1, row.anchor_2)
+        and other in others
+        and row.kendall_tau is not None
     ]
     return min(taus, default=None)

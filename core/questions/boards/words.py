@@ -246,6 +246,7 @@ ANCHOR_CHOICES = (
     Column("models with p in .2 to .8", "coverage", ".2f"),
     Column("least Kendall τ with another anchor", "tau", ".2f"),
     Column("prompts", "prompts", ",d"),
+    Column("models it never met", "missed", "d"),
     Column("ranks as all others", lambda row: "yes" if row.serves else "no", TEXT),
 )
 """A row per anchor (`AnchorChoice`)."""
@@ -256,7 +257,9 @@ def anchor_answer(found: AnchorSummary) -> Answer:
     best = found.anchors[0]
     headline = f"No anchor ranks models as all others do; {best.anchor} measures most of them."
     if best.serves:
-        headline = f"Take {best.anchor} as the anchor: every other one ranks models alike."
+        others = "every other one" if all_met(found) else "others that met every model"
+        ranks = "ranks" if all_met(found) else "rank"
+        headline = f"Take {best.anchor} as the anchor: {others} {ranks} models alike."
     return Answer(
         headline=headline,
         figures=line(
@@ -270,6 +273,11 @@ def anchor_answer(found: AnchorSummary) -> Answer:
     )
 
 
+def all_met(found: AnchorSummary) -> bool:
+    """Whether no anchor lacks a model that another has."""
+    return not any(each.missed for each in found.anchors)
+
+
 def which_anchor(found: AnchorSummary) -> str:
     """The anchor to take, or that none will do."""
     if len(found.anchors) < 2:
@@ -277,9 +285,10 @@ def which_anchor(found: AnchorSummary) -> str:
     best = found.anchors[0]
     covered = f"{percent(best.coverage)} of the models have a p in .2 to .8"
     if best.serves and best.tau is not None:
+        others = "" if all_met(found) else " that met every model"
         return (
-            f"Take {best.anchor} as the anchor: {covered}, and every other anchor ranks alike "
-            f"(least τ {best.tau:.2f})."
+            f"Take {best.anchor} as the anchor: {covered}, and every other anchor{others} ranks "
+            f"alike (least τ {best.tau:.2f})."
         )
     return (
         f"None will do: no anchor ranks as all others do (τ above .90). Of all, {best.anchor} "

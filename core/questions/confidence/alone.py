@@ -6,6 +6,7 @@ docs/methods.md §5.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,15 +83,43 @@ class DecidedAlone:
     note: str
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Cuts:
+    """The verdicts that are kept at each distinct confidence, strictest first.
+
+    confidence : of the cut.  n, errors : verdicts kept and the wrong ones among them.
+    size : how many independent verdicts n count as.  scaled : errors among so many, rounded up.
+    """
+
+    confidence: FloatArray
+    n: IntArray
+    errors: IntArray
+    size: IntArray
+    scaled: IntArray
+
+
+def sized_cuts(outcomes: OutcomeCounts) -> Cuts:
+    """What no promise changes, once for all of them.
+
+    Raises NoUsableVotes if no verdict has a confidence.
+    """
+    known = usable(outcomes)
+    confidence, n, errors = cuts(known)
+    n, errors = n.cumsum(), errors.cumsum()
+    size = _independent(known, n)
+    scaled = np.ceil(errors * size / n - EDGE_TOLERANCE).astype(np.int64)
+    return Cuts(confidence=confidence, n=n, errors=errors, size=size, scaled=scaled)
+
+
 def decided_alone(
     outcomes: OutcomeCounts,
     *,
-    error: float,
+    errors: Sequence[float] = ERRORS,
     delta: float = BROKEN,
     sureness: FloatArray | None = None,
     total: int = 0,
-) -> DecidedAlone:
-    """What may be decided alone with at most `error` wrong.
+) -> tuple[DecidedAlone, ...]:
+    """What may be decided alone with at most each of `errors` wrong.
 
     outcomes : of the verdicts with a label.
     sureness : of all verdicts, NaN where unknown; total : verdicts and missing ones, of which the
@@ -98,7 +127,14 @@ def decided_alone(
 
     Raises as `threshold_for_risk`.
     """
-    found = threshold_for_risk(outcomes, alpha=error, delta=delta)
+    sized = sized_cuts(outcomes)
+    return tuple(_decided(sized, error, delta, sureness, total) for error in errors)
+
+
+def _decided(
+    sized: Cuts, error: float, delta: float, sureness: FloatArray | None, total: int
+) -> DecidedAlone:
+    found = _threshold(sized, error, delta)
     if found.threshold is None:
         return DecidedAlone(
             error=error, threshold=None, share=0.0, n=0, wrong=0, bound=None, note=found.note
@@ -135,11 +171,17 @@ def allowed_errors(sizes: int | IntArray, alpha: float, delta: float) -> IntArra
 
 def _fewest(errors: int, alpha: float, delta: float) -> int:
     """Fewest verdicts that allow so many errors."""
-    size = 1
-    while allowed_errors(size, alpha, delta) < errors:
-        size *= 2
-    sizes = np.arange(size // 2 + 1, size + 1)
-    return int(sizes[np.argmax(allowed_errors(sizes, alpha, delta) >= errors)])
+    enough = 1
+    while allowed_errors(enough, alpha, delta) < errors:
+        enough *= 2
+    too_few = enough // 2
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if allowed_errors(middle, alpha, delta) < errors:
+            too_few = middle
+        else:
+            enough = middle
+    return enough
 
 
 def first_cut(n: int, alpha: float, delta: float) -> int:
@@ -176,14 +218,15 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2; Kish
     (1965).
     """
+    return _threshold(sized_cuts(outcomes), alpha, delta)
+
+
+def _threshold(sized: Cuts, alpha: float, delta: float) -> RiskThreshold:
     for name, value in (("alpha", alpha), ("delta", delta)):
         if not 0 < value < 1:
             raise InvalidOption(f"{name}: {value} is not between 0 and 1")
-    known = usable(outcomes)
-    cut, n, errors = cuts(known)
-    n, errors = n.cumsum(), errors.cumsum()
-    size = _independent(known, n)
-    scaled = np.ceil(errors * size / n - EDGE_TOLERANCE).astype(np.int64)
+    cut, n, errors, size = sized.confidence, sized.n, sized.errors, sized.size
+    scaled = sized.scaled
     total = int(size.max())
     walk_level, all_level = OF_THE_WALK * delta, OF_ALL * delta
     begins = first_cut(total, alpha, walk_level)

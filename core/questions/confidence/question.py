@@ -9,13 +9,14 @@ from operator import itemgetter
 from typing import Any
 
 from ...finding.answer import Answer
+from ...finding.evidence import Evidence
 from ...finding.question import Finding, Folded, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
 from .calibration_error import by_chance
 from .fields import discrimination, kinds, measures
 from .results import ALONE, CALIBRATION, DISCRIMINATION, FLOOR, KINDS, RESULTS, TH
-from .words import CONFIDENCE, confidence_answer, kind_columns
+from .words import CONFIDENCE, confidence_answer, kind_columns, several_kinds
 
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
@@ -134,6 +135,16 @@ def _not_separated(finding: Finding) -> dict[str, str]:
     return {}
 
 
+def _notes(evidence: Evidence) -> Iterator[str]:
+    if evidence.stated is None:
+        yield (
+            f"{evidence.judge}: no calibration, because no verdict has both a confidence and a "
+            "gold label."
+        )
+    elif (kinds_said := several_kinds(evidence.stated)) is not None:
+        yield f"{evidence.judge}: {kinds_said}"
+
+
 QUESTION = Question(
     name="confidence",
     place=30,
@@ -144,6 +155,7 @@ QUESTION = Question(
     checks=check.CHECKS,
     results=(*RESULTS, KINDS, ALONE),
     document={"calibration": measures, "confidences": kinds, "discrimination": discrimination},
+    notes=_notes,
     unknown={40: _unknown, 90: _not_separated},
     said=_said,
     section=_section,

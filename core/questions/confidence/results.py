@@ -15,7 +15,7 @@ from ...records import OutcomeCounts, VoteCounts
 from ...stats.estimate import Estimate
 from ...stats.repeated_votes import outcomes_by_share
 from ...store import vote_queries as queries
-from .alone import ERRORS, DecidedAlone, decided_alone
+from .alone import DecidedAlone, decided_alone
 from .calibration_error import (
     Calibration,
     ConfidenceGap,
@@ -216,7 +216,7 @@ KINDS = Result("confidences", _kinds)
 
 def _alone(evidence: Judged) -> Sequence[DecidedAlone]:
     stated = evidence.stated
-    return () if stated is None else tuple(decided_alone(stated, error=error) for error in ERRORS)
+    return () if stated is None else decided_alone(stated)
 
 
 ALONE = Result("alone", _alone)

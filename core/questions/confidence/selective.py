@@ -18,6 +18,7 @@ from ...records import NO_GOLD, ConfidenceCounts, FloatArray, IntArray, OutcomeC
 from ...stats import intervals
 from ...stats.binning import rank_values, usable
 from ...stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
+from ...stats.repeated_votes import share_behind
 from ..labels.btd import CHANCES, apply, fit
 from .alone import RiskThreshold, cuts, threshold_for_risk
 
@@ -152,15 +153,12 @@ class Guarantee:
         return data_frame([row | {name: getattr(self, name) for name in names}])
 
 
-def share_behind(counts: VoteCounts) -> FloatArray:
-    """Share of the votes of each comparison that say what their majority says."""
-    label = counts.label
-    behind = np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
-    return np.asarray(behind / counts.n)
-
-
-def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
-    """Mean stated confidence of the votes behind each majority, NaN where none states any."""
+def stated_behind(
+    counts: VoteCounts, votes: ConfidenceCounts, *, of_all: bool = False
+) -> FloatArray:
+    """Mean stated confidence of the votes behind each majority (or of all), NaN where none states
+    any.
+    """
     rows = len(counts)
     if not rows:
         return np.zeros(0)
@@ -168,7 +166,9 @@ def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
     row = order[
         np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)
     ]
-    behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
+    behind = counts.comparison[row] == votes.comparison
+    if not of_all:
+        behind &= votes.vote == counts.label[row]
     stating = behind & ~np.isnan(votes.confidence)
     row, sums = row[stating], votes.n[stating] * votes.confidence[stating]
     n = np.bincount(row, votes.n[stating], minlength=rows)
@@ -179,8 +179,7 @@ def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
 def by_share(counts: VoteCounts) -> Decisions:
     """Majority label of each comparison, as sure as the share of votes for it.
 
-    Without a unique mode the label is 0, and its share is that of the votes for 0, which may be
-    none.
+    Without a unique mode the label is 0, as sure as the share of any of the modes (`share_behind`).
     """
     return _decisions(counts, counts.label, share_behind(counts), "share")
 

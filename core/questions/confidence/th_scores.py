@@ -23,6 +23,9 @@ SCALES = {"formula": 1.0, "published": 0.5}
 them.
 """
 
+EPSILON = 0.10
+"""The ε of [TH] Table 3."""
+
 SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...records import ConfidenceCounts, VoteCounts
 from ...schema import ConfidenceSource
-from .method import EPSILON, EnsembleTable, Members, compare, fuser_verdicts, likely_jury, members
+from ..confidence.th_scores import EPSILON
+from .method import EnsembleTable, Members, compare, fuser_verdicts, likely_jury, members
 
 FUSER = "fuser("
 DERIVED = (FUSER, "usc(", "gsa(", "apoc(")

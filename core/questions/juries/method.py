@@ -28,9 +28,10 @@ from ...records import (
 from ...schema import ConfidenceSource
 from ...stats.estimate import DataFrame, Estimate, data_frame, flat
 from ...stats.intervals import clustered_share, common_places, mean_interval, n_distinct
+from ...stats.repeated_votes import share_behind
 from ..confidence.calibration_error import Calibration, calibration
-from ..confidence.selective import share_behind, stated_behind
-from ..confidence.th_scores import ThScore, th_score
+from ..confidence.selective import stated_behind
+from ..confidence.th_scores import EPSILON, ThScore, th_score
 
 ENTROPY_FLOOR = 1e-6
 """Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
@@ -173,9 +174,9 @@ def members(
 
     The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the
     mean confidence stated by the votes that gave it, times their share among the judge's votes on
-    the comparison (one vote: what it states); 0 for a tie that no vote gave. If some member states
-    none, it is that share for all, provided every member voted more than once somewhere; else there
-    is none (ours).
+    the comparison (one vote: what it states); for a tie that no vote gave, as votes split evenly,
+    what all of them state, times the share of either side. If some member states none, it is that
+    share for all, provided every member voted more than once somewhere; else there is none (ours).
 
     counts, votes : by judge, of one selection.  by : `share` takes the share of its votes for all
         even where they state one.  Raises InvalidOption for fewer than two judges, UnknownName
@@ -329,14 +330,11 @@ def fuser_verdicts(
 
 
 def _stated(one: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
-    """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states
-    any.
+    """Mean stated confidence behind each label, of all votes where none is behind it; NaN where
+    none states any.
     """
-    return np.where(share_behind(one) > 0, stated_behind(one, votes), 1.0)
-
-
-EPSILON = 0.05
-"""Tail of the TH-Score shown in the table."""
+    behind = np.choose(one.label + 1, (one.minus, one.tie, one.plus))
+    return np.where(behind > 0, stated_behind(one, votes), stated_behind(one, votes, of_all=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
     def measured(field: str) -> Callable[[EnsembleScore], float | None]:
         return lambda score: getattr(score.calibration, field, None)
 
+    epsilon = next((score.th.epsilon for score in found.scores.values() if score.th), None)
     return (
         Column("who", "name", ""),
         Column("kind", "kind", ""),
@@ -43,7 +44,10 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
         Column("differs from majority", "differs", "d"),
         Column("right where it differs", "right", "d"),
         Column("majority right where it differs", "wrong", "d"),
-        Column("TH-Score", lambda score: score.th and score.th.th.value),
+        Column(
+            f"TH-Score, ε {epsilon:g}" if epsilon else "TH-Score",
+            lambda score: score.th and score.th.th.value,
+        ),
         *(Column(name, measured(name.lower())) for name in ("ECE", "ACE", "MCE")),
         Column("Brier", measured("brier")),
         Column("NLL", measured("nll")),

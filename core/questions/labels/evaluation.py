@@ -31,6 +31,8 @@ from .btd import DEFAULTS, PARAMETERS, Bounds, BTDOptions, decide, fit_many, nat
 from .rules import REASONS, RULES, check_known, forecast_by, forecast_losses, one_hot
 from .shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
 
+SPLITS_BY_DEFAULT = 100
+"""Random splits where none are chosen."""
 SIGNIFICANCE = 0.05
 """τ of the top cluster (docs/methods.md §3)."""
 

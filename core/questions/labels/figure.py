@@ -1,4 +1,4 @@
-"""Figures of the page Votes to labels: decision maps to click on, errors of rules, label shares,
+"""Figures of Calibrated aggregation: decision maps to click on, errors of rules, label shares,
 priors.
 """
 

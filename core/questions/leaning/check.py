@@ -74,7 +74,7 @@ LENGTH = Check(
     fault=("favours longer answers", "favours shorter answers"),
     subject="Preference for length",
     question="Does it like the longer response?",
-    page="position_bias",
+    page="leaning",
     limits=Limits(
         "signed",
         0.10,
@@ -120,7 +120,7 @@ OWN_FAMILY = Check(
     fault="favours its own family",
     subject="Preference for its own family",
     question="Does it like models of its own family?",
-    page="leaderboard",
+    page="leaning",
     limits=Limits("signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"),
     needs="which models are of a judge's own family",
     more_of="with models of its own family",
@@ -184,7 +184,7 @@ ROBUSTNESS = Check(
     fault="is moved by changes that should not matter",
     subject="Robustness",
     question="Do changes that should not matter move it?",
-    page="position_bias",
+    page="leaning",
     limits=Limits(
         "signed",
         0.05,

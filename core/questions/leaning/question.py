@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
+from ...finding.evidence import Counted
 from ...finding.fields import ends
-from ...finding.question import Finding, Question
+from ...finding.question import Finding, OfAll, Question
 from ...finding.wording import ONE_ITEM
 from ...stats.estimate import Estimate
 from . import check
@@ -75,6 +77,14 @@ def _changes(finding: Finding) -> dict[str, Any] | None:
     } or None
 
 
+def _read_as_own(counted: Counted) -> Iterator[str]:
+    for judge, models in counted.namesakes.items():
+        yield (
+            f"{judge} judged {' and '.join(models)}, which bears its name: read as its own family. "
+            "Its maker's other models are not; name a family to add them."
+        )
+
+
 QUESTION = Question(
     name="leaning",
     place=50,
@@ -83,4 +93,5 @@ QUESTION = Question(
     results=(LENGTH, OWN_FAMILY, CHANGES),
     document={"length": _length, "own_family": _own_family, "robustness": _changes},
     unknown={95: _unknown},
+    of_all=OfAll(notes={100: _read_as_own}),
 )

@@ -56,7 +56,7 @@ ONE_JUDGE = Check(
     fault="is two judges in these files",
     subject="Being one judge in all files",
     question="Is it the same judge in every file?",
-    page="overview",
+    page="verdict",
     limits=Limits(
         "signed",
         0.0,

@@ -12,7 +12,7 @@ from ...finding.fields import written
 from ...finding.question import Finding, Part, Picture, Question, Table
 from ...finding.tables import TEXT, Column
 from . import check
-from .results import POSITION, SLOT_GAIN, SLOTS_DIFFER
+from .results import DECIDED_POSITION, POSITION, SLOT_GAIN, SLOTS_DIFFER
 from .words import changes, order_answer
 
 FIELDS = (
@@ -105,7 +105,7 @@ QUESTION = Question(
     section_place=75,
     checks=check.CHECKS,
     results=(POSITION, SLOT_GAIN, SLOTS_DIFFER),
-    own_counts={"positions": (POSITION, SLOT_GAIN, SLOTS_DIFFER)},
+    own_counts={"positions": (POSITION, SLOT_GAIN, SLOTS_DIFFER, DECIDED_POSITION)},
     document={"position": lambda finding: written(finding[POSITION], FIELDS)},
     unknown={70: _unknown},
     said=_said,

@@ -1,6 +1,4 @@
-"""Sentences and tables of the Position page: order of the responses, balance of orders,
-and length.
-"""
+"""Sentences and tables of Position bias: order of the responses, balance of orders."""
 
 from __future__ import annotations
 
@@ -10,9 +8,8 @@ from typing import TYPE_CHECKING
 from ...finding.answer import Answer, Found, bad, difference, good, in_words, line, longest, share
 from ...finding.check import CheckResult
 from ...finding.tables import TEXT, Column, frame
-from ...finding.wording import count, percent, percent_span, signed, signed_span
+from ...finding.wording import count, percent, signed, signed_span
 from ...stats.estimate import Estimate
-from ..leaning.preference import Verbosity
 from .balance import OrderBalance
 from .method import PositionBias
 
@@ -152,16 +149,6 @@ POSITIONS_SHOWN = (
 downloads.
 """
 
-LENGTHS = (
-    Column("decided votes", "n", ",d"),
-    Column("prefers longer", "longer_rate", ends=("low", "high")),
-    Column("where gold is known", "judge_rate"),
-    Column("votes with decided gold", "n_gold", ",d"),
-    Column("gold prefers longer", "gold_rate"),
-    Column("beyond gold", "beyond_gold", "+.3f"),
-)
-"""A row per judge: how often it, and gold, prefers the longer response."""
-
 _ORDERS = (
     Column("judge", lambda row: row[0], TEXT),
     Column("orders", lambda row: ORDER_NAMES[row[1].orders[row[2]]], TEXT),
@@ -232,21 +219,3 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
     if gain.excludes(0):
         return f"{found}: balance {'helps' if gain.value > 0 else 'hurts'} ({interval})."
     return f"{found}: balance is not shown to matter ({interval})."
-
-
-def verbosity(judge: str, value: Verbosity | None) -> str:
-    """How often a judge, and gold on the same comparisons, prefers the longer response."""
-    if value is None:
-        return f"{judge}: no decided vote on responses of known, different length."
-    found = (
-        f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of "
-        f"{value.n:,} decided "
-        f"votes ({percent_span(value.longer_rate)})"
-    )
-    if value.judge_rate is None or value.gold_rate is None:
-        return f"{found}; without gold it is unknown whether the longer ones are better."
-    return (
-        f"{found}; where gold decides, in {percent(value.judge_rate)} of {value.n_gold:,}, and "
-        "gold in "
-        f"{percent(value.gold_rate)} of them."
-    )

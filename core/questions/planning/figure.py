@@ -1,4 +1,4 @@
-"""Figures of the page Planning: error against votes and labels, values compared, transfer, vote
+"""Figures of How many votes: error against votes and labels, values compared, transfer, vote
 budget.
 """
 

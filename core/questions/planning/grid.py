@@ -20,6 +20,7 @@ from .sweeps import labels_by_confidence, subsample
 
 ALL_TASKS = "all"
 MAJORITY = "majority"
+MOST_REASONS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -137,8 +138,11 @@ def task_grid(
                     )
                 )
     if not cells:
-        reasons = "; ".join(sorted(set(left_out.values()))) or "there are no votes"
-        raise NoUsableVotes(f"No task and judge can be evaluated: {reasons}")
+        reasons = sorted({reason.rstrip(".") for reason in left_out.values()})
+        said = "; ".join(reasons[:MOST_REASONS]) or "there are no votes"
+        more = len(reasons) - MOST_REASONS
+        more_said = f"; {more} more reasons of this kind" if more > 0 else ""
+        raise NoUsableVotes(f"No task and judge can be evaluated: {said}{more_said}.")
     return Grid(cells=tuple(cells), left_out=left_out)
 
 

@@ -89,7 +89,8 @@ def worth_answer(judge: str, found: EffectiveVotes) -> Answer:
         figures=line(
             [
                 f"worth {measured(worth, 1)}",
-                f"majority on the wrong side {percent(first.observed.value, 1)} with 1 vote, "
+                "majority on the wrong side, ties tossed, "
+                f"{percent(first.observed.value, 1)} with 1 vote, "
                 f"{percent(last.observed.value, 1)} with {last.n}",
                 found.votes == 2 and "with two votes BTD rarely errs less than the majority",
                 count(worth.n, "item"),

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...finding.check import Check, CheckResult, Grade, Limits, Unknown
+from ...finding.check import Check, CheckResult, Grade, Limits, Unknown, share_span
 from ...finding.wording import count, enumerated, interval, number, percent
 from ...stats.estimate import Estimate
+from .results import LEAST_RATE, WHICH, WHO
 from .which import Design, Which
 from .who import LEAST_REFERENCE
 
 if TYPE_CHECKING:
+    from ...finding.evidence import Evidence
     from ..scores.evidence import ScoreEvidence
 
 FOLLOWS_LIMIT = {"youden": 0.20, "r": 0.30, "auroc": 0.20}
 NAMES = {"youden": "TPR + TNR − 1", "r": "r", "auroc": "2·AUROC − 1"}
 
 
-def _agreement(evidence: ScoreEvidence) -> Estimate | Unknown:
-    of = evidence.who
+def _of_pairs(evidence: Evidence | ScoreEvidence) -> bool:
+    return evidence.metric is None
+
+
+def _agreement(evidence: Evidence | ScoreEvidence) -> Estimate | Unknown:
+    of = evidence[WHO]
     if of.agreement is None:
         return Unknown(of.reason or "nobody scored the answers", applicable=of.people > 1)
     return of.agreement
 
 
-def _people_sentence(evidence: ScoreEvidence, r: Estimate) -> str:
-    of = evidence.who
+def _people_sentence(evidence: Evidence | ScoreEvidence, r: Estimate) -> str:
+    of = evidence[WHO]
+    if _of_pairs(evidence):
+        return f"A left-out person says what the others say on {percent(r.value)} ({share_span(r)})"
     people = "The two people agree" if of.people == 2 else f"Any two of {of.people} people agree"
     return f"{people} r {interval(r)} with each other on {count(r.n, 'item')}"
 
 
-def _who(check: Check, evidence: ScoreEvidence) -> CheckResult:
+def _who(check: Check, evidence: Evidence | ScoreEvidence) -> CheckResult:
     """Ok where people are a reference, fail where not; a warning where one goes against them."""
-    of = evidence.who
+    of = evidence[WHO]
     r = check.estimate(evidence)
     more = []
     if len(of.against) > 1 and of.people == 2:
@@ -69,9 +77,20 @@ def _who(check: Check, evidence: ScoreEvidence) -> CheckResult:
     )
 
 
-WHO = Check(
+def _who_limits(evidence: Evidence | ScoreEvidence, limits: Limits) -> Limits:
+    """Of pairs how often a left-out person says what the others say, which chance makes a half."""
+    return replace(limits, caution=LEAST_RATE, unit="share") if _of_pairs(evidence) else limits
+
+
+def _by_people(evidence: Evidence) -> bool:
+    """Whether people are what a judge of pairs is measured by."""
+    measured = evidence.counted.gold == "humans" or not evidence.has_gold
+    return measured and not evidence.is_person and len(evidence.other_people) > 1
+
+
+PEOPLE = Check(
     name="who",
-    title="people agree",
+    title="reference",
     subject="Agreement of the people",
     question="Are the people a reference?",
     page="scores",
@@ -85,6 +104,8 @@ WHO = Check(
     ),
     needs="scores by two people or more",
     more_of="that two people scored",
+    limits_for=_who_limits,
+    asked=lambda evidence: not _of_pairs(evidence) or _by_people(evidence),
     advice="Let the people label 30 answers together and write down what they differ on.",
     estimate=_agreement,
     sentence=_people_sentence,
@@ -103,10 +124,10 @@ DRAWN: dict[Design, str] = {
 }
 
 
-def _difference(evidence: ScoreEvidence) -> Estimate | Unknown:
-    of = evidence.which
-    if not of.labelled:
-        return Unknown("people scored none of the answers")
+def _difference(evidence: Evidence | ScoreEvidence) -> Estimate | Unknown:
+    of = evidence[WHICH]
+    if of is None or not of.labelled:
+        return Unknown("people labelled none of the answers")
     if of.design == "all":
         return Unknown("every judged answer has a label", applicable=False)
     largest = max(of.columns.values(), key=lambda one: abs(one.size), default=None)
@@ -163,13 +184,47 @@ def _asked(evidence: ScoreEvidence) -> str:
     )
 
 
-def _labels(check: Check, evidence: ScoreEvidence) -> CheckResult:
-    of, size = evidence.which, check.estimate(evidence)
-    if isinstance(size, Unknown):
-        return check.unknown(evidence, size)
+def _labels(check: Check, evidence: Evidence | ScoreEvidence) -> CheckResult:
+    of, size = evidence[WHICH], check.estimate(evidence)
+    if isinstance(size, Unknown) or of is None:
+        return check.unknown(evidence, size if isinstance(size, Unknown) else Unknown("no labels"))
+    given, said = (
+        _labels_of_pairs(of)
+        if of.design in OF_PAIRS or evidence.metric is None
+        else _labels_of_scores(evidence, of)
+    )
+    return CheckResult(
+        judge=evidence.judge,
+        check=check.name,
+        grade=given,
+        sentence=said.strip(),
+        estimate=size,
+        limits=check.limits_of(evidence),
+        metric=evidence.metric,
+        remedy="Say how labels were drawn: --labels-drawn classes or verdicts."
+        if given == "unclear"
+        else None,
+    )
+
+
+OF_PAIRS: tuple[Design, ...] = ("disagreements", "only disagreements")
+
+
+def _labels_of_pairs(of: Which) -> tuple[Grade, str]:
+    """How the comparisons with gold differ from the others."""
+    differs = how_they_differ(of)
+    given: Grade = "warn" if differs else "ok"
+    what = differs or "Taken as drawn as they came."
+    if of.design == "only disagreements":
+        given, what = "fail", "Only comparisons on which judges differ have it."
+    elif of.design == "disagreements":
+        given, what = "ok", f"{WEIGHED_BY_DIFFERENCE} {differs}"
+    return given, f"{of.labelled:,} of {of.n:,} comparisons have gold. {what}"
+
+
+def _labels_of_scores(evidence: Any, of: Which) -> tuple[Grade, str]:
     differs = how_they_differ(of)
     given: Grade = "fail" if differs and of.differs != "verdict" else "ok"
-    said = f"People labelled {of.labelled:,} of {of.n:,} judged answers"
     if of.design == "one verdict":
         given, what = "fail", only_one_verdict(evidence)
     elif of.design == "asked":
@@ -178,18 +233,15 @@ def _labels(check: Check, evidence: ScoreEvidence) -> CheckResult:
     else:
         how = DRAWN[of.design] if evidence.table.says_pass else "as they came"
         what = f"Taken as drawn {how}. {differs}" if given == "ok" else differs
-    return CheckResult(
-        judge=evidence.judge,
-        check=check.name,
-        grade=given,
-        sentence=f"{said}. {what}".strip(),
-        estimate=size,
-        limits=check.limits_of(evidence),
-        metric=evidence.metric,
-        remedy="Say how labels were drawn: --labels-drawn classes or verdicts."
-        if given == "unclear"
-        else None,
-    )
+    return given, f"People labelled {of.labelled:,} of {of.n:,} judged answers. {what}"
+
+
+WEIGHED_BY_DIFFERENCE = "Taken as drawn by whether judges differ, and weighed by it."
+
+
+def _partly(evidence: Evidence) -> bool:
+    of = evidence[WHICH]
+    return of is not None and of.design != "all"
 
 
 LABELS = Check(
@@ -206,8 +258,9 @@ LABELS = Check(
     more_of="with labels",
     advice="Label answers that are drawn at random, or as many of each verdict.",
     estimate=_difference,
-    sentence=lambda evidence, _: how_they_differ(evidence.which),
+    sentence=lambda evidence, _: how_they_differ(evidence[WHICH]),
     compose=_labels,
+    asked=lambda evidence: not _of_pairs(evidence) or _partly(evidence),
     short=lambda _, __, grade: (
         f"was looked at on answers {'unlike' if grade == 'fail' else 'like'} the others"
     ),
@@ -301,4 +354,5 @@ FOLLOWS = Check(
     figure="beyond chance",
 )
 
-SCORE_CHECKS: tuple[Check, ...] = (WHO, LABELS, FOLLOWS)
+CHECKS: tuple[Check, ...] = (PEOPLE, LABELS)
+SCORE_CHECKS: tuple[Check, ...] = (*CHECKS, FOLLOWS)

@@ -13,8 +13,8 @@ import numpy as np
 from ...records import BoolArray, FloatArray, IntArray
 from ...stats.estimate import Estimate
 from ...stats.intervals import wilson_by_item
+from .weigh import share_of_strata
 
-DRAWS, SEED = 4000, 0
 SUREST = 20
 """Disagreements that are shown first: those in which the judge is most likely right."""
 NOT_LOOKED = -1
@@ -105,23 +105,13 @@ def second_look(
         np.bincount(stratum[rows], minlength=3)
         for rows in (np.ones(len(differs), bool), looked, looked & (judge_right == 1))
     )
-    rng = np.random.default_rng(SEED)
-    weight = rng.dirichlet(sizes + 0.5, DRAWS)
-    known = seen > 0
-    needed = sizes > 0
-    estimate = most = None
-    value = float(sizes @ np.where(known, right / np.maximum(seen, 1), 1.0)) / max(sizes.sum(), 1)
-    if (known >= needed).all() and known.any():
-        shares = rng.beta(right + 0.5, seen - right + 0.5, (DRAWS, 3))
-        # A stratum without an answer has no share.
-        weight = np.where(needed, weight, 0)
-        draws = (weight * shares).sum(axis=1) / weight.sum(axis=1)
-        low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-        estimate = Estimate(
-            value, min(float(low), value), max(float(high), value), n=int(seen.sum()), level=level
-        )
-    else:
-        most = value
+    right_of_all = share_of_strata(
+        sizes, seen.astype(np.float64), right.astype(np.float64), n=int(seen.sum()), level=level
+    )
+    most = None
+    if right_of_all is None:
+        unseen = np.where(seen > 0, right / np.maximum(seen, 1), 1.0)
+        most = float(sizes @ unseen) / max(sizes.sum(), 1)
     return SecondLook(
         judge=judge,
         metric=metric,
@@ -130,6 +120,6 @@ def second_look(
         taken_out=taken_out,
         people_wrong=people_wrong,
         as_labelled=float((~differs).mean()) if len(differs) else math.nan,
-        right=estimate,
+        right=right_of_all,
         most=most,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import InvalidOption
 from ...records import FloatArray, IntArray
 from ...stats.estimate import Estimate
-from ...stats.intervals import check_level, t_quantiles
+from ...stats.intervals import check_level, design_effect, n_distinct, t_quantiles
 from ..scores.table import UNDECIDED
 from .which import Design
 
@@ -134,6 +134,45 @@ def _union(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(
         one.value, min(one.low, other.low), max(one.high, other.high), n=one.n, level=one.level
     )
+
+
+def strata(
+    stratum: IntArray, values: FloatArray, unit: IntArray, *, level: float = 0.95
+) -> Estimate | None:
+    """Mean of all rows from those that are known, each stratum weighing what it holds.
+
+    stratum : (n,) codes from 0.  values : (n,) 0 to 1, NaN where a row has no label.
+    Counts are divided by the design effect of units. None where a stratum has no label.
+    """
+    check_level(level)
+    known = ~np.isnan(values)
+    rows = np.flatnonzero(known)
+    if not len(rows):
+        return None
+    deff = design_effect(unit[rows], np.ones(len(rows), dtype=np.int64), values[rows])
+    k = int(stratum.max()) + 1
+    sizes, seen = np.bincount(stratum, minlength=k), np.bincount(stratum[rows], minlength=k)
+    right = np.bincount(stratum[rows], values[rows], minlength=k)
+    return share_of_strata(sizes, seen / deff, right / deff, n=n_distinct(unit[rows]), level=level)
+
+
+def share_of_strata(
+    sizes: IntArray, seen: FloatArray, right: FloatArray, *, n: int, level: float = 0.95
+) -> Estimate | None:
+    """Σ W_s·p_s with W ~ Dirichlet(N_s + ½) and p_s ~ Beta(k_s + ½, m_s − k_s + ½); its ends are
+    quantiles of 4,000 draws. None where a stratum has no label.
+
+    sizes : rows of each stratum.  seen, right : of those looked at, and right among them.
+    """
+    needed = sizes > 0
+    if not needed.any() or (needed & (seen <= 0)).any():
+        return None
+    rng = np.random.default_rng(SEED)
+    # A stratum without an answer has no share.
+    weight = np.where(needed, rng.dirichlet(sizes + 0.5, DRAWS), 0)
+    shares = rng.beta(right + 0.5, np.maximum(seen - right, 0) + 0.5, (DRAWS, len(sizes)))
+    value = float((sizes * right / np.maximum(seen, 1e-9))[needed].sum() / sizes.sum())
+    return _estimate(value, (weight * shares).sum(axis=1) / weight.sum(axis=1), n, level)
 
 
 def youden(tpr: Estimate, tnr: Estimate) -> Estimate:

@@ -14,9 +14,19 @@ from ...records import BoolArray, FloatArray, IntArray
 from ...stats.intervals import dense_codes
 from ..scores.table import UNDECIDED
 
-Design = Literal["all", "one verdict", "verdicts", "classes", "asked", "random"]
+Design = Literal[
+    "all",
+    "one verdict",
+    "verdicts",
+    "classes",
+    "asked",
+    "random",
+    "disagreements",
+    "only disagreements",
+]
 """How labels were drawn: of all answers; within one verdict of the judge alone; so many of each
-verdict; so many of each class; unknown, so that both readings count; at random."""
+verdict; so many of each class; unknown, so that both readings count; at random; more, or only, of
+those on which judges differ."""
 
 LEAST_ON_A_SIDE = 5
 LEAST_DIFFERENCE = 0.10
@@ -149,24 +159,29 @@ def which(
     truth : (n,) the same of people, −1 where they decide nothing.
     labelled : (n,) whether a person judged it.
     columns : what is known of every judged answer, by name; texts are categories.
-    drawn : how labels were drawn, where somebody says it.
+    drawn : how labels were drawn, where somebody says it; by disagreements is of pairs alone.
 
     A column differs if p·K < .05 over K columns and its size is at least .10; the least p names it.
     """
     differences = {} if labelled.all() else compared(labelled, columns, unit)
-    shown = {
-        name: one
-        for name, one in differences.items()
-        if one.p_value * len(differences) < LEVEL and abs(one.size) >= LEAST_DIFFERENCE
-    }
     seen = design_of(verdict, truth, labelled)
     return Which(
         n=len(truth),
         labelled=int(labelled.sum()),
-        design=drawn if drawn is not None and seen != "all" else seen,
-        differs=min(shown, key=lambda name: shown[name].p_value) if shown else None,
+        design=seen if drawn in (None, "disagreements") or seen == "all" else drawn,
+        differs=differing(differences),
         columns=differences,
     )
+
+
+def differing(differences: Mapping[str, Difference]) -> str | None:
+    """The column in which labelled answers are shown to differ most; None if in none."""
+    shown = {
+        name: one.p_value
+        for name, one in differences.items()
+        if one.p_value * len(differences) < LEVEL and abs(one.size) >= LEAST_DIFFERENCE
+    }
+    return min(shown, key=lambda name: shown[name]) if shown else None
 
 
 def design_of(verdict: IntArray, truth: IntArray, labelled: BoolArray) -> Design:

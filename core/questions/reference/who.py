@@ -86,7 +86,7 @@ def who(table: ScoreTable, *, level: float = 0.95) -> Who:
             reason=NO_PAIR,
         )
     agreement = fisher_jackknife(means[0][0], level=level)
-    against = tuple(name for place, name in enumerate(names) if _goes_against(people, place, known))
+    against = tuple(name for place, name in enumerate(names) if going_against(people, place, known))
     return Who(
         people=len(names),
         agreement=agreement,
@@ -97,7 +97,8 @@ def who(table: ScoreTable, *, level: float = 0.95) -> Who:
     )
 
 
-def _goes_against(people: FloatArray, place: int, table: ScoreTable) -> bool:
+def going_against(people: FloatArray, place: int, table: ScoreTable) -> bool:
+    """Whether one person's column is shown to go against the mean of the others."""
     own, others = people[:, place], mean_of_known(np.delete(people, place, axis=1))
     both = ~np.isnan(own) & ~np.isnan(others)
     shared = table.rows(both)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...records import IntArray, OutcomeCounts
-from ..confidence.alone import BROKEN, ERRORS, DecidedAlone, decided_alone
+from ..confidence.alone import BROKEN, DecidedAlone, decided_alone
 from .sureness import By, outcomes_of
 from .table import UNDECIDED
 
@@ -23,8 +23,8 @@ class Alone:
     """What a judge may decide alone, by the share of errors that is allowed.
 
     by : what says how sure it is.  reason : why nothing is promised.
-    shares : in order of `ERRORS`.  of_verdict : `pass` and `fail` → the same of that verdict alone,
-        each promise broken with half the probability.
+    shares : in order of `alone.ERRORS`.  of_verdict : `pass` and `fail` → the same of that verdict
+        alone, each promise broken with half the probability.
     blind : `passing` or `failing`, error → whether always doing so would do as well.
     """
 
@@ -78,12 +78,7 @@ def alone_of_scores(evidence: ScoreEvidence, measure: Use) -> Alone:
     def at(outcomes: OutcomeCounts | None, of: IntArray, delta: float) -> tuple[DecidedAlone, ...]:
         if outcomes is None:
             return ()
-        return tuple(
-            decided_alone(
-                outcomes, error=error, delta=delta, sureness=sureness.values[of], total=total
-            )
-            for error in ERRORS
-        )
+        return decided_alone(outcomes, delta=delta, sureness=sureness.values[of], total=total)
 
     sides = {"fail": 0, "pass": 1}
     return Alone(

@@ -63,7 +63,7 @@ def reliability_tab(state: controls.PageState) -> None:
             "warning wholly "
             "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs "
             "votes alike, "
-            "so its interval may differ. Limits can be changed on the Overview."
+            "so its interval may differ. Limits can be changed below the verdict."
         )
     cards.votes_behind(bin_mark, name="bin")
     cards.votes_behind(wrong_mark, name="wrong")

@@ -32,7 +32,7 @@ MADE_BY = {
 }
 
 
-def near_certain_tab(state: PageState, tab: Any) -> None:
+def near_certain_tab(state: PageState) -> None:
     """The score at the chosen ε in words, its sweep, its table."""
     drawn, beside = st.columns([3, 2], gap="medium")
     scale: Scale = widgets.choice(
@@ -41,8 +41,6 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     middle: float = default_of(AuditOptions, "epsilons")[1]
     typed = beside.slider("ε", 0.01, 0.49, middle, 0.01, key="epsilon", bind=widgets.URL)
     epsilon = round(typed, 2)
-    if not tab.open:
-        return
     judge = subject(state)
     every = of_each(
         state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale)

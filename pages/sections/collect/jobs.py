@@ -221,15 +221,15 @@ def _links(run: Run) -> None:
 
 def _pages(job: Job) -> list[tuple[str, str]]:
     if job.protocol == "listwise":
-        return [("To Listwise", "listwise.py")]
+        return [("To Listwise consensus", "listwise.py")]
     if job.protocol == "score":
-        return [("To the Overview", "overview.py")]
+        return [("To the verdict", "verdict.py")]
     # Repeated votes have a confidence also where none is stated: the share behind their majority.
     repeated = job.protocol in ("pairwise", "greedy") and job.n > 1
     measured = job.confidence != "none" or repeated
     labelled = any(item.gold is not None for item in job.items)
-    pages = [("To Calibration", "calibration.py")] if measured and labelled else []
-    return [*pages, ("To Position bias", "position_bias.py"), ("To the Overview", "overview.py")]
+    pages = [("To Reliability diagrams", "calibration.py")] if measured and labelled else []
+    return [*pages, ("To Position bias", "position_bias.py"), ("To the verdict", "verdict.py")]
 
 
 def _unfinished(busy: set[str]) -> None:

@@ -14,10 +14,12 @@ from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, Question, ReadOptions, inspect
 from core.importers.by_plan import answered
-from core.importers.columns import SCALE_MEANINGS, cut
+from core.importers.columns import cut
 from core.importers.layouts import DIRECT, SHAPES
 from core.importers.options import SCORE_COLUMNS
-from core.labels import NAMES, TIE_WORDS, VOCABULARIES, Vocabulary, normalise
+from core.importers.values import SCALE_MEANINGS
+from core.labels import NAMES, VOCABULARIES, Vocabulary, normalise
+from core.reading.words import TIE_WORDS
 from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
 from pages.shared import cached, uploads
 
@@ -122,7 +124,9 @@ def look_at(file: UploadedFile | Table, options: ReadOptions) -> Inspection | Ap
         try:
             if isinstance(file, Table):
                 return warehouse.look_at(file.url, file.name, options)
-            return inspect(uploads.content(file), file.name, options)
+            looks = inspect(uploads.content(file), file.name, options)
+            # A session keeps what a file looks like, and not the file itself.
+            return replace(looks, opened=None)
         except AppellateError as error:
             return error
 

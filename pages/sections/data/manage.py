@@ -116,17 +116,17 @@ def pages_about(name: str) -> dict[str, str]:
     found = next((each for each in cached.datasets() if each.name == name), None)
     pages: dict[str, str] = {}
     if found is None or found.votes or found.scores:
-        pages["the Overview"] = "overview.py"
+        pages["the verdict"] = "verdict.py"
     if found and found.votes:
         judges = cached.summary(Selection(datasets=(name,))).judges
         if any(judge.with_confidence for judge in judges):
-            pages["Calibration"] = "calibration.py"
+            pages["Reliability diagrams"] = "calibration.py"
         elif any(judge.with_position for judge in judges):
             pages["Position bias"] = "position_bias.py"
     if found and found.scores:
         pages["Scores"] = "scores.py"
     if found and found.rankings:
-        pages["Listwise"] = "listwise.py"
+        pages["Listwise consensus"] = "listwise.py"
     return pages
 
 
@@ -166,9 +166,13 @@ def _labels(chosen: DatasetInfo) -> None:
             "application/json",
             on_click="ignore",
         )
-    sheet = st.file_uploader("Labels: that sheet, or any with ids or texts", key="stored-labels")
-    if sheet is not None:
-        st.button("Add these labels", key="add-labels", on_click=_add_labels, args=(chosen, sheet))
+    sheets = st.file_uploader(
+        "Labels: that sheet, or any with ids or texts; one for each person",
+        accept_multiple_files=True,
+        key="stored-labels",
+    )
+    if sheets:
+        st.button("Add these labels", key="add-labels", on_click=_add_labels, args=(chosen, sheets))
 
 
 def _sheet(chosen: DatasetInfo, write: Callable[[Desk, int], str]) -> str:
@@ -176,16 +180,17 @@ def _sheet(chosen: DatasetInfo, write: Callable[[Desk, int], str]) -> str:
     return write(open_desk(cached.changeable_store(), chosen.name, kind=kind), PLANNED)
 
 
-def _add_labels(chosen: DatasetInfo, sheet: UploadedFile) -> None:
+def _add_labels(chosen: DatasetInfo, sheets: list[UploadedFile]) -> None:
     kind: Kind = "votes" if chosen.votes else "scores"
     try:
-        said = add_labels(
-            cached.changeable_store(), chosen.name, sheet.name, sheet.getvalue(), kind=kind
-        )
+        files = [(sheet.name, sheet.getvalue()) for sheet in sheets]
+        said = add_labels(cached.changeable_store(), chosen.name, files, kind=kind)
     except AppellateError as error:
         st.session_state[NOTICE] = str(error)
         return
-    st.session_state[NOTICE] = f"{chosen.name}: {said}"
+    several = len(said) > 1
+    lines = [f"{name}: {sentence}" if several else sentence for name, sentence in said]
+    st.session_state[NOTICE] = f"{chosen.name}: {' '.join(lines)}"
 
 
 def _rename(old: str, new: str) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from core.finding.forest import forest, series
-from core.questions.accuracy.method import PERIOD_ITEMS, over_time
+from core.questions.accuracy.method import PERIOD_ITEMS, by_period, over_time
 from core.questions.agreement.words import over_time_answer
 from core.store.vote_queries import dated_columns, vote_counts_by
 from pages.sections.errors.tables import PageState
@@ -21,8 +20,8 @@ def over_time_section(state: PageState) -> None:
         "dated columns", (selection,), lambda: dated_columns(*cached.where(selection))
     )
     if not columns:
+        widgets.not_applicable("no column of the file has dates.")
         return
-    st.subheader("Over time", anchor=False)
     column = columns[0]
     if len(columns) > 1:
         column = widgets.select("Column of dates", columns, start=column, key="time-column")
@@ -35,28 +34,23 @@ def over_time_section(state: PageState) -> None:
     found = over_time(own, level=current_options().level)
     if not found:
         widgets.not_applicable(
-            f"{column} does not tell two periods with {PERIOD_ITEMS} labelled items each; dates "
-            "are read as 2026-01-31."
+            f"{column} does not tell two periods with {PERIOD_ITEMS} labelled items each."
         )
         return
     widgets.answer(over_time_answer(judge, found), part="-time")
     rows = series("right", found, "", "{0.n:,} items")
     styles, theme = state.styles[judge], state.look
     fig = forest([rows], "share right", reference=0.5, unit="%", styles=styles, theme=theme)
+    of_period = by_period(own)
     marks = {
-        period: cards.mark_of(
-            np.unique(
-                np.concatenate([c.comparison for day, c in own.items() if day.startswith(period)])
-            ),
-            judge,
-        )
-        for period in found
+        period: cards.mark_of(np.unique(of_period[period].comparison), judge) for period in found
     }
     chosen = widgets.figure(fig, "when", alt="Share right in each period", marks=marks)
     widgets.how_to_read(
         "Half credit on decided gold (right 1, tie ½, opposite 0) by item. Periods are days, "
-        "months or years, the finest of which there are at most twelve; intervals are Bonferroni's "
-        "for their number, so that two that do not overlap differ. Other questions at another time "
-        "move this too: `--series` compares files on the same items."
+        "weeks, months, quarters or years, the finest of which there are at most twelve; "
+        "intervals are Bonferroni's for their number, so that two that do not overlap differ. "
+        "Other questions at another time move this too: `--series` compares files on the same "
+        "items."
     )
     cards.votes_behind(chosen, name="when")

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.errors import InvalidOption
 from core.finding import tables
+from core.questions.confidence.th_scores import EPSILON
 from core.questions.juries import method as ensembles
 from core.questions.juries import words as sentences
 from core.questions.juries.figure import accuracies_figure, departures_figure, without_figure
@@ -74,7 +75,7 @@ def read_controls() -> PageState:
         "votes and no stated confidence.",
     )
     epsilon = slots[3].slider(
-        "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
+        "TH-Score ε", 0.01, 0.3, EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
     )
     if len(jury) < 2:
         people = sum(raters.get(name) == "human" for name in counts)

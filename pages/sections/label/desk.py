@@ -49,6 +49,12 @@ def _card(state: PageState) -> None:
         done = desk.session.count(person)
         with st.container(horizontal=True, vertical_alignment="center", key="label-count"):
             st.text(f"{done:,} of {max(wanted, done):,} labels", width="content")
+            source = st.toggle(
+                "Source",
+                key="label-source",
+                bind=widgets.URL,
+                help="Texts as they were written, without their Markdown set as such.",
+            )
             if said := st.session_state.get(SAID):
                 st.text(said)
         if card is None:
@@ -59,7 +65,7 @@ def _card(state: PageState) -> None:
         if card.prompt:
             with st.container(height=160 if len(card.prompt) > 700 else "content", border=True):
                 st.text(card.prompt)
-        _texts(card)
+        _texts(card, markdown=not source)
         _buttons(state, card)
         _about(card)
 
@@ -96,24 +102,28 @@ def _meant(card: Card | None) -> bool:
     return bool(st.session_state.get(ON_DESK) == _identity(card))
 
 
-def _texts(card: Card) -> None:
-    if len(card.texts) == 1:
-        with st.container(border=True, key="label-text"):
-            st.html(plain(card.texts[0]))
-        return
-    left, right = marked(*card.texts)
+def _texts(card: Card, *, markdown: bool) -> None:
+    with st.container(key=f"label-shown-{_identity(card)}"):
+        if len(card.texts) == 1:
+            with st.container(border=True, key="label-text"):
+                st.html(plain(card.texts[0], markdown=markdown))
+        else:
+            _both(card, marked(*card.texts, markdown=markdown))
+
+
+def _both(card: Card, shown: tuple[str, str]) -> None:
     long = max(len(text or "") for text in card.texts) > LONG
     # One box scrolls both, so that they stay side by side.
     with (
         st.container(key="wide-label-texts"),
         st.container(height=HEIGHT if long else "content", border=True),
     ):
-        for place, text, side in zip(st.columns(2), (left, right), ("Left", "Right"), strict=True):
+        for place, text, side in zip(st.columns(2), shown, ("Left", "Right"), strict=True):
             with place:
                 st.caption(side)
                 st.html(text)
     with st.container(key="narrow-label-texts"):
-        for tab, text in zip(st.tabs(["Left", "Right"]), (left, right), strict=True):
+        for tab, text in zip(st.tabs(["Left", "Right"]), shown, strict=True):
             with tab:
                 st.html(text)
 

@@ -10,6 +10,7 @@ from core.labelling.desk import LABELS_BEFORE_RESULTS
 from core.labelling.shown import Shown
 from core.labelling.words import (
     LEVELS_NOT_GRADED,
+    contested_sentence,
     known_so_far,
     levels_sentence,
     passing_sentence,
@@ -37,6 +38,8 @@ def _live(state: PageState) -> None:
     state.desk.refresh()
     n = len(state.desk.session.labels())
     with st.container(border=True, key="label-live"):
+        if waiting := contested_sentence(len(state.desk.session.contested())):
+            st.caption(waiting)
         if n < LABELS_BEFORE_RESULTS:
             st.text(f"After {LABELS_BEFORE_RESULTS} labels: what they show. Until then: nothing.")
             return
@@ -47,7 +50,7 @@ def _live(state: PageState) -> None:
             else:
                 _standings(shown)
     if n >= LABELS_BEFORE_RESULTS:
-        widgets.goto("To the Overview", "overview.py", key="label-overview")
+        widgets.goto("To the verdict", "verdict.py", key="label-overview")
 
 
 def _standings(shown: Shown) -> None:

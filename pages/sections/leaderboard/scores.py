@@ -45,7 +45,7 @@ def scores_tab(state: PageState) -> None:
         widgets.not_applicable(
             "this selection has no direct scores. Load a table of item_id, model, judge and "
             "score, or "
-            "MT-Bench single grades, under the same name as the votes (Data page)."
+            "MT-Bench single grades, under the same name as the votes (Start)."
         )
         return
     if state.judge is not None and state.judge not in judged:

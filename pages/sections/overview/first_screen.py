@@ -28,6 +28,7 @@ from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
 from core.auditing.results import Audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
+from core.places import NAMES
 from core.questions.agreement.two_models import two_models
 from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
@@ -48,7 +49,7 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Screen(widgets.View):
-    """What the Overview shows: the audit, its judges from the best to the worst, and the people."""
+    """What the verdict shows: the audit, its judges from the best to the worst, and the people."""
 
     found: Audit
     options: AuditOptions
@@ -82,12 +83,12 @@ def bar() -> Audit:
     the page shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
-        st.title("Overview", anchor=False, width="content")
+        st.title(NAMES["verdict"], anchor=False, width="content")
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
     with buttons:
-        widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
+        widgets.goto("Load file", "start.py", key="load-file", icon=":material/upload_file:")
     found = share.found()
     with buttons:
         share.share()
@@ -134,7 +135,7 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
             st.text(sentence)
         if any(one.share < 1 for one in held if one.name.startswith("gold")):
             widgets.doors("add-labels")
-        widgets.goto("To the page Data", "data.py", key="add-data")
+        widgets.goto("To Start", "start.py", key="add-data")
 
 
 def decision_card(state: Screen) -> str:

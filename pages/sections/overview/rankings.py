@@ -19,4 +19,4 @@ def rankings_section(state: Screen) -> None:
             st.text(audit.headline)
             if audit.figures:
                 st.text(audit.figures)
-    widgets.goto("To Listwise", "listwise.py", key="to-listwise")
+    widgets.goto("To Listwise consensus", "listwise.py", key="to-listwise")

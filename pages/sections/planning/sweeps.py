@@ -1,4 +1,4 @@
-"""The judge of the page Planning; error against the number of votes, and against the number of
+"""The judge of How many votes; error against the number of votes, and against the number of
 labels.
 """
 
@@ -87,7 +87,7 @@ class PageState(widgets.View):
                 f"Needs gold: {self.judge} judged no comparison with a gold label, so its error "
                 "is unknown. "
                 "Load true or human labels: a column gold with the votes, or a second file on the "
-                "Data page."
+                "page Start."
             )
         return found
 

@@ -1,6 +1,4 @@
-"""What the order does to every judge, where, whether the longer response wins, and what other
-changes do.
-"""
+"""What the order does to every judge, and where."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.finding.answer import Answer
 from core.finding.check import GRADES, CheckResult, combined
-from core.finding.tables import Column, frame_of
-from core.questions.leaning.results import ALL_CHANGES, LENGTH
+from core.finding.tables import frame_of
 from core.questions.order import figure as plots
 from core.questions.order import words as sentences
 from core.questions.order.balance import order_balance
@@ -23,13 +20,6 @@ from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, evidence, many, numbers, widgets
 from pages.shared.limits import current_options
-
-CHANGES = (
-    Column("flips by it", "effect", "+.3f"),
-    Column("verdicts that differ", "flips"),
-    Column("items", "n_items", ",d"),
-)
-"""A row per change that one judge saw."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -139,7 +129,7 @@ def _slot_biases(state: PageState) -> Mark | None:
         "whole 95 % "
         "interval is within ±10 points (caution), a warning if the interval leaves out 0, a "
         "failure if all "
-        "of it is beyond ±20 points, else unclear. Limits can be changed on the Overview."
+        "of it is beyond ±20 points, else unclear. Limits can be changed below the verdict."
     )
     return chosen
 
@@ -267,63 +257,3 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
         code = counts.category if by == "category" else margin_group(counts)
         behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
         cards.votes_behind(replace(cards.mark_of(behind, state.judge), flip="flip"), name=key)
-
-
-def length_section(state: PageState) -> None:
-    """One judge in words, all in the table."""
-    st.subheader("Does the longer response win?", anchor=False)
-    options = current_options()
-    of_all = evidence.counted(state.selection, options)
-    lengths = {name: of_all.of(name)[LENGTH] for name in state.order.all(state.results)}
-    measured = {name: length for name, length in lengths.items() if length is not None}
-    if not measured:
-        widgets.not_applicable("no vote has the lengths or the texts of both responses.")
-        return
-    st.text(sentences.verbosity(state.judge, measured.get(state.judge)))
-    (result,) = evidence.results(state.selection, options, state.judge, ["length"])
-    st.text(result.sentence)
-    numbers.table(
-        frame_of(sentences.LENGTHS, measured), "verbosity", alt="Preference for the longer response"
-    )
-    widgets.how_to_read(
-        "Prefers longer: share of decided votes that went to the longer response. Longer "
-        "responses are often "
-        "better, so it is compared with how often gold prefers the longer one on the same "
-        "comparisons. The "
-        "table's *beyond gold* gives items where gold "
-        "prefers the "
-        "longer response as much weight as those where it prefers the shorter one: otherwise a "
-        "judge that "
-        "merely errs seems to prefer what gold rejects. It is fine if its whole interval is "
-        "within caution "
-        "(±10 points), a warning if the interval leaves out 0, and a failure if all of it is "
-        "beyond ±20."
-    )
-
-
-def robustness_section(state: PageState) -> None:
-    """What changes of the items do to one judge; nothing where no judge saw any."""
-    options = current_options()
-    of_all = evidence.counted(state.selection, options)
-    if not of_all[ALL_CHANGES]:
-        return
-    st.subheader("Do changes that should not matter move it?", anchor=False)
-    mine = of_all[ALL_CHANGES].get(state.judge, ())
-    (result,) = evidence.results(state.selection, options, state.judge, ["robustness"])
-    st.text(result.sentence)
-    if not mine:
-        return
-    numbers.table(
-        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"),
-        "robustness",
-        alt="What each change does",
-    )
-    widgets.how_to_read(
-        "The same comparisons were judged as they are and with a change. Flips by it: how much "
-        "more often "
-        "the changed response is preferred, a tie counting half; of a change of both sides, how "
-        "many more "
-        "verdicts change than on a repeat. Noise flips both ways alike and adds nothing. Of an "
-        "attack only a "
-        "gain is a fault."
-    )

@@ -78,7 +78,7 @@ def _lists(state: PageState, allowed: float) -> None:
             numbers.download_buttons(lambda: disagreements(store, of), "disagreements")
         filled = st.file_uploader("Disagreements, filled in", type="csv", key="second-look")
     if filled is not None:
-        for look in second_looks(of, store, filled.name, filled.getvalue()):
+        for look in second_looks(of, store, (filled.name, filled.getvalue())):
             if (look.judge, look.metric) == (state.shown.judge, state.shown.metric):
                 for sentence in second_look_sentences(look):
                     st.text(sentence)

@@ -1,4 +1,4 @@
-"""Controls of the page Votes to labels, and the fit that its sections share."""
+"""Controls of Calibrated aggregation, and the fit that its sections share."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_controls() -> PageState:
             "and "
             "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a "
             "column gold "
-            "with the votes, or a second file on the Data page."
+            "with the votes, or a second file on the page Start."
         )
     alpha = controls.slider(
         "α, smoothing of the margin",

@@ -20,7 +20,10 @@ FILES = ("votes.csv", "texts.csv", "scores.csv", "judged.csv", "rankings.csv", "
 
 def label(store, note):
     """Nine labels of two people, a skip, a blind repeat where it is due, and one taken back."""
-    from core.label_desk import open_desk
+    try:
+        from core.labelling.desk import open_desk
+    except ModuleNotFoundError:  # up to layout 10
+        from core.label_desk import open_desk
 
     desk = open_desk(store, "labelled", seed=1)
     for n, key in enumerate(("1", "2", "1", "t", "2", "1", "2")):

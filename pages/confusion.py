@@ -1,14 +1,13 @@
-"""Where is it wrong?"""
+"""Which label does it give for which?"""
 
 import streamlit as st
 
 from core.finding.tables import frame_of
 from core.questions.agreement.words import ACCURACY, confusion, errors_answer
-from pages.sections.errors.over_time import over_time_section
 from pages.sections.errors.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, numbers, parts, widgets
 
-widgets.title("Errors", "Where is it wrong?")
+widgets.title("confusion", "Which label does it give for which?")
 
 
 def page() -> None:
@@ -32,7 +31,6 @@ def page() -> None:
     st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
     for name, reason in state.reasons.items():
         widgets.not_applicable(f"{name}: {reason}")
-    over_time_section(state)
     given = {
         "votes": "None",
         "majority": "counts.label",

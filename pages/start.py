@@ -6,7 +6,7 @@ from core.importers import template
 from pages.sections.data import connect, manage, upload
 from pages.shared import people, uploads, widgets
 
-widgets.title("Data", "Is my data in, and right?")
+widgets.title("start", "Is my data in, and right?")
 answer = st.container()
 files = []
 if people.visitor() == "editor":
