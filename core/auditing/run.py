@@ -64,7 +64,8 @@ def audit(
         gold = selection.gold or default_gold(moment, selection)
         within = selection = replace(selection, gold=gold)
         about = summary(moment, selection)
-        judged = {rater.name for rater in (*about.judges, *about.scores, *about.rankings)}
+        judged = {rater.name for rater in about.judges}
+        judged |= {rater.name for rater in (*about.scores, *about.rankings)}
         notes += [(0, note) for note in parts.notes(moment, judged)]
         if about.clusters is not None:
             notes.append((0, about.clusters))

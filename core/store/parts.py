@@ -145,12 +145,16 @@ def write(change: Change, parts: Parts) -> None:
 
 
 _UNITS = """
-    select i.id, coalesce(min(t.text), i.name) as unit,
+    with c as (
+        select s.item, t.text from scores s join texts t on t.id = s.cluster
+        union all select o.item, t.text from details d join votes v on v.id = d.vote
+        join comparisons o on o.id = v.comparison join texts t on t.id = d.cluster)
+    select i.id, coalesce((select min(c.text) from c where c.item = i.id), i.name) as unit,
            coalesce(bool_or(s.human or s.gold is not null), false)
            or coalesce(bool_or(c.gold is not null), false)
            or i.id in (select o.item from comparisons o join votes v on v.comparison = o.id
                        where v.human) as labelled
-    from items i left join scores s on s.item = i.id left join texts t on t.id = s.cluster
+    from items i left join scores s on s.item = i.id
     left join comparisons c on c.item = i.id group by i.id, i.name order by i.id"""
 
 
@@ -174,6 +178,11 @@ def open_all(change: Change) -> None:
     parts = read(change)
     if parts is not None:
         write(change, parts.opened(item for (item,) in change.rows("select id from items")))
+
+
+def judges_in_order(store: Snapshot) -> dict[str, int]:
+    """Name → number of every judge, in the order of which they came."""
+    return dict(store.rows("select name, id from judges order by id"))
 
 
 def later_versions(judges: Mapping[str, int]) -> list[int]:
@@ -218,7 +227,7 @@ def notes(store: Snapshot, judged: Collection[str]) -> list[str]:
     parts = read(store)
     if parts is None:
         return []
-    judges = dict(store.rows("select name, id from judges"))
+    judges = judges_in_order(store)
     later = set(later_versions(judges))
     named = sorted(name for name in judged if judges.get(name) in later)
     ((items,),) = store.rows("select count(*) from items")

@@ -24,7 +24,13 @@ from ..importers import ReadOptions
 from ..importers.source import open_source
 from ..importers.tables import read_delimited
 from ..labelling.sheet import CARD, DRAW, LABEL, NOTE, PERSON, WORDS, cell
-from ..questions.versions.ask import BothJudged, both_judged, texts_of
+from ..questions.versions.ask import (
+    BothJudged,
+    both_judged,
+    metrics_of_both,
+    people_differ,
+    texts_of,
+)
 from ..questions.versions.proof import MOST_LABELS, Proof, labels_wanted, prove, sign_test, spent
 from ..records import FloatArray
 from ..schema import Selection
@@ -74,7 +80,7 @@ def proved(
     were labelled for it. Raises UnknownName, InvalidOption, UnreadableFile.
     """
     with store.snapshot() as moment:
-        judges = dict(moment.rows("select name, id from judges order by id"))
+        judges = parts.judges_in_order(moment)
         new, old = _named(judges, new, over)
         metric = _metric(moment, old, new, metric)
     with store.change() as change:
@@ -128,15 +134,9 @@ def _metric(moment: Snapshot, old: str, new: str, metric: str | None) -> str | N
     about = summary(moment, Selection(judges=(old, new), sealed=True))
     if metric is None and len(about.judges) == 2:
         return None
-    rows = moment.rows(
-        """select k.name from scores s join metrics k on k.id = s.metric
-           join judges j on j.id = s.judge where j.name in (?, ?)
-           group by k.name having count(distinct j.name) = 2 order by k.name""",
-        [old, new],
-    )
-    both = [name for (name,) in rows]
+    both = metrics_of_both(moment, old, new)
     if metric is None and len(both) == 1:
-        return str(both[0])
+        return both[0]
     if metric not in both:
         raise InvalidOption(
             f"--metric: {old} and {new} both scored {', '.join(both) or 'nothing'}; name one."
@@ -195,7 +195,7 @@ def _by_labels(store: Store, held: Parts, going: Try, judged: BothJudged, most: 
         d, going.attempt, parted=judged.parted_share, most=most, ended=last + 1 == len(order)
     )
     with store.snapshot() as moment:
-        said = sentence(going, found, judged, d, left=people_differ(moment, going.metric))
+        said = sentence(going, found, judged, d, left=_left(moment, going.metric))
     sheet, cards = None, 0
     if found.state == "open":
         more = min(found.labels_wanted or FIRST_LABELS, most - last - 1) if len(d) else FIRST_LABELS
@@ -271,23 +271,9 @@ FEWEST_BY_TWO = 20
 """Judgements by two people from which it is said how often they differ."""
 
 
-def people_differ(store: Snapshot, metric: str | None) -> str:
-    """How often two people differ, as a clause of what is left to gain; empty where it is not
-    known.
-    """
-    of = "v.comparison" if metric is None else "v.item, v.model"
-    said = "v.vote" if metric is None else "v.score"
-    table = "votes" if metric is None else "scores"
-    of_metric = (
-        "" if metric is None else "and v.metric = (select id from metrics where name = $metric)"
-    )
-    ((n, differ),) = store.rows(
-        f"""select count(*), coalesce(avg(case when least_ < most_ then 1.0 else 0 end), 0)
-            from (select min({said}) as least_, max({said}) as most_ from {table} v
-                  where v.human and v.status = 0 {of_metric} group by {of}
-                  having count(distinct v.judge) = 2)""",
-        {} if metric is None else {"metric": metric},
-    )
+def _left(store: Snapshot, metric: str | None) -> str:
+    """What people's own differences leave to gain; empty where it is not known."""
+    n, differ = people_differ(store, metric)
     if n < FEWEST_BY_TWO or not differ:
         return ""
     return (

@@ -36,8 +36,8 @@ def judged(path: Path, wrong: Callable[[int], bool], labelled: Callable[[int], b
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """v1 is wrong on every fourth, v2 on every tenth; a fifth of the items is labelled."""
-    return made(tmp_path, lambda k: k % 10 == 1)
+    """v1 is wrong on every fourth, v2 on every fiftieth; a fifth of the items is labelled."""
+    return made(tmp_path, lambda k: k % 50 == 1)
 
 
 def made(
@@ -82,8 +82,8 @@ def test_a_better_version_is_proven_by_labels_where_the_two_part(store: Path) ->
     proof = found.proof
     assert proof is not None
     assert proof.labels <= 60
-    # k % 4 == 0 or k % 10 == 1, of 400: 140 items; the two are never wrong together.
-    assert proof.parted == pytest.approx(140 / 400)
+    # k % 4 == 0 or k % 50 == 1, of 400: 108 items; the two are never wrong together.
+    assert proof.parted == pytest.approx(108 / 400)
     assert found.sentence.startswith(
         f"gpt@v2 is better than gpt@v1: where they part, it was right in {proof.right} of "
         f"{proof.labels} labels (first try); over these 400 items +"
@@ -102,10 +102,10 @@ def test_the_sheet_is_blind_and_holds_sealed_items_on_which_the_two_part(store: 
     assert len(rows) == found.cards == 24
     for row in rows:
         k = int(row["prompt"].removeprefix("Question ").removesuffix("?"))
-        assert k % 4 == 0 or k % 10 == 1
+        assert k % 4 == 0 or k % 50 == 1
         assert "gpt" not in ",".join(row.values())
     assert len(split.items) < 80 * 0.75
-    assert found.sentence.startswith("gpt@v2 and gpt@v1 part on 35 % of what both judged")
+    assert found.sentence.startswith("gpt@v2 and gpt@v1 part on 27 % of what both judged")
 
 
 def test_an_edit_that_changes_nothing_ends_in_the_sentence_for_that(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_skipped_card_is_no_evidence(store: Path) -> None:
 
 
 def test_a_file_of_labels_answers_one_bit(tmp_path: Path) -> None:
-    better = made(tmp_path, lambda k: k % 10 == 1, lambda _: True)
+    better = made(tmp_path, lambda k: k % 50 == 1, lambda _: True)
     found = to_the_end(better)
     assert (found.state, found.proof) == ("better", None)
     assert "sealed labels (first try)" in found.sentence
@@ -259,7 +259,7 @@ def test_the_command_goes_on_by_its_exit_codes(
 
 
 def test_pairs_are_proven_by_sides_that_are_drawn(tmp_path: Path) -> None:
-    rows = {"v1": lambda k: k % 4 == 0, "v2": lambda k: k % 10 == 1}
+    rows = {"v1": lambda k: k % 4 == 0, "v2": lambda k: k % 50 == 1}
     names = []
     for name, wrong in rows.items():
         with (tmp_path / f"{name}.csv").open("w", newline="") as file:

@@ -11,6 +11,7 @@ import numpy as np
 from ...records import BoolArray, FloatArray, IntArray, majority
 from ...schema import Selection
 from ...stats.intervals import dense_codes
+from ...store.arrays import units
 from ..scores.ask import score_answers
 from ..scores.table import SAME, ScoreTable
 from .results import Kind
@@ -89,12 +90,12 @@ def _votes(store: Snapshot, old: str, new: str) -> BothJudged:
         majority(*((1000 * share).round().astype(np.int64) for share in (a, 1 - a - b, b)))
         for a, b in (each.T for each in own)
     ]
-    item = columns[1].astype(np.int64)
+    item, unit = columns[1].astype(np.int64), units(store)
     return BothJudged(
         kind="pairs",
         key=tuple(str(int(code)) for code in columns[0]),
         item=item,
-        unit=dense_codes(item) if len(item) else item,
+        unit=dense_codes(item if unit is None else unit[item]) if len(item) else item,
         old=own[0],
         new=own[1],
         parted=labels[0] != labels[1],
@@ -170,3 +171,32 @@ def texts_of(store: Snapshot, judged: BothJudged, rows: Sequence[int]) -> list[t
         f"{item}\t{model}": tuple(text or "" for text in texts) for item, model, *texts in said
     }
     return [by_key.get(judged.key[row], ("", "")) for row in rows]
+
+
+def metrics_of_both(store: Snapshot, old: str, new: str) -> list[str]:
+    """The metrics that two judges scored."""
+    rows = store.rows(
+        """select k.name from scores s join metrics k on k.id = s.metric
+           join judges j on j.id = s.judge where j.name in (?, ?)
+           group by k.name having count(distinct j.name) = 2 order by k.name""",
+        [old, new],
+    )
+    return [name for (name,) in rows]
+
+
+def people_differ(store: Snapshot, metric: str | None) -> tuple[int, float]:
+    """Of what two people judged, how many there are and the share on which they differ."""
+    about, said, table, only, params = (
+        ("v.comparison", "v.vote", "votes", "true", {})
+        if metric is None
+        else ("v.item, v.model", "v.score", "scores", "k.name = $metric", {"metric": metric})
+    )
+    named = "" if metric is None else "join metrics k on k.id = v.metric"
+    ((n, share),) = store.rows(
+        f"""select count(*), coalesce(avg(case when least_ < most_ then 1.0 else 0 end), 0)
+            from (select min({said}) as least_, max({said}) as most_ from {table} v {named}
+                  where v.human and v.status = 0 and {only} group by {about}
+                  having count(distinct v.judge) = 2)""",
+        params,
+    )
+    return int(n), float(share)
