@@ -184,13 +184,14 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
+        help="alone, fail on judges that are not shown to be fit for their use; beside gates let "
+        "unclear and cannot say fail too",
     )
     parser.add_argument(
         "--use",
         choices=("decide", "measure", "sort"),
-        help="what judges are for: with it --strict fails on those not shown to be fit for that, "
-        "instead of on every check",
+        help="what --strict asks that judges are fit for (default: decide where they say pass or "
+        "fail, else measure)",
     )
     parser.add_argument(
         "--to-people",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from ..finding.check import rater_of
 from ..finding.question import OfFindings
+from ..questions.lists.results import RANKINGS, ListwiseAudit
+from ..questions.scores.audited import ScoreAudit
+from ..questions.scores.results import SCORES
 from ..schema import Selection
 from .options import AuditOptions as AuditOptions
 
@@ -16,13 +18,7 @@ if TYPE_CHECKING:
     from ..finding.check import CheckResult
     from ..importers import ReadOptions
     from ..questions.change.results import Against, FileSeries
-    from ..questions.lists.method import Improvements
-    from ..questions.lists.orders import OrderSensitivity, OrderSweep
-    from ..questions.lists.parts import FlaggedWinner, PartAlone
-    from ..questions.lists.slots import SlotCorrected
     from ..questions.reference.second_look import SecondLook
-    from ..questions.scores.alone import Alone
-    from ..questions.scores.evidence import ScoreEvidence
     from ..questions.versions.results import Comparison
     from ..schema import ImportResult
     from ..store.browse import JudgeSummary, Summary
@@ -41,54 +37,6 @@ class JudgeAudit(OfFindings):
     checks: tuple[CheckResult, ...]
     overall: Overall
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ScoreAudit:
-    """Every result of one judge of single answers by one metric.
-
-    evidence : the results of the methods, each made when it is first asked for.
-    headline : what is said of it first.  figures : the line of figures below.
-    alone : what it may decide alone.
-    """
-
-    judge: str
-    metric: str
-    evidence: ScoreEvidence
-    checks: tuple[CheckResult, ...]
-    overall: Overall
-    headline: str
-    figures: str
-    alone: Alone
-
-    @property
-    def whose(self) -> str:
-        """The judge, and what was scored."""
-        return rater_of(self.judge, self.metric)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ListwiseAudit:
-    """Every result of one judge that ranks several answers at once.
-
-    items, lists : items ranked, and rankings of them.  orders : median number of orders of an item.
-    sensitivity : None if no item was ranked twice.  improvements, sweep : None, and no `parts`, if
-        no item says which candidate is best.  flagged : none if no faults were flagged.
-    headline : what is said of it first.  figures : the line of figures below.
-    """
-
-    judge: str
-    items: int
-    lists: int
-    orders: int
-    sensitivity: OrderSensitivity | None
-    improvements: Improvements | None
-    sweep: OrderSweep | None
-    parts: tuple[PartAlone, ...]
-    flagged: tuple[FlaggedWinner, ...]
-    corrected: SlotCorrected
-    headline: str
-    figures: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +72,8 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Audit(OfFindings):
-    """All that an audit found. `judges` from the best to the worst, people behind them; `scores` of
-    judges of single answers, one for each metric; `rankings` of judges of lists; `checks` and
-    `overall` are those of votes; `notes` say what could not be computed and why; `against` what
+    """All that an audit found. `judges` from the best to the worst, people behind them; `checks`
+    and `overall` are those of votes; `notes` say what could not be computed and why; `against` what
     moved since another audit, `series` over older files, and `comparisons` of versions of judges,
     if that was asked for; `gates` are those of a build that were tested; `second_looks` what a
     second look at disagreements says, where there was one.
@@ -148,11 +95,19 @@ class Audit(OfFindings):
     notes: tuple[str, ...]
     against: Against | None = None
     series: FileSeries | None = None
-    scores: tuple[ScoreAudit, ...] = ()
-    rankings: tuple[ListwiseAudit, ...] = ()
     gates: tuple[GateResult, ...] = ()
     second_looks: tuple[SecondLook, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def scores(self) -> tuple[ScoreAudit, ...]:
+        """The judges of single answers, one for each metric, the best first."""
+        return self[SCORES]
+
+    @property
+    def rankings(self) -> tuple[ListwiseAudit, ...]:
+        """The judges of lists, those whose winner depends least on order first."""
+        return self[RANKINGS]
 
     @property
     def people(self) -> tuple[JudgeAudit, ...]:

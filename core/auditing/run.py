@@ -19,8 +19,8 @@ from ..errors import NoUsableVotes
 from ..finding.check import CheckResult, results_of
 from ..finding.evidence import Counted
 from ..questions.boards.results import USED_ANCHORS
-from ..questions.lists.audit import audit_rankings
-from ..questions.scores.audit import audit_scores
+from ..questions.lists.results import RANKINGS
+from ..questions.scores.results import SCORES
 from ..schema import Selection
 from ..store import parts
 from ..store.browse import default_gold, summary
@@ -85,12 +85,7 @@ def audit(
         )
         counted.settle(questions, release=partial(moment.release, *CELLS))
         judge_of = {judge: audit_judge(counted, judge) for judge in counted.about}
-        noted: list[str] = []
-        scores = (
-            audit_scores(moment, within, options, counted.rows_read, noted) if about.scores else ()
-        )
-        lists = audit_rankings(moment, within, options, about.rankings) if about.rankings else ()
-        if not (judge_of or scores or lists):
+        if not any(map(len, (judge_of, counted[SCORES], counted[RANKINGS]))):
             raise NoUsableVotes(people_alone([rater.name for rater in about.scores]))
         of_all = tuple(question.finding_of_all(counted) for question in questions)
     best_first = ranked(
@@ -99,7 +94,6 @@ def audit(
         {name for name, judge in judge_of.items() if judge.rater_type == "human"},
     )
     judges = [judge_of[name] for name in best_first]
-    notes += [(20, note) for note in noted]
     notes += [(50, note) for judge in judges for note in judge.notes]
     notes += [(70, note) for note in unknown_of_judges(judges)]
     notes += [
@@ -118,8 +112,6 @@ def audit(
         checks=tuple(result for judge in judges for result in judge.checks),
         overall={judge.judge: judge.overall for judge in judges},
         notes=tuple(note for _, note in sorted(notes, key=itemgetter(0))),
-        scores=scores,
-        rankings=lists,
         findings=of_all,
     )
 

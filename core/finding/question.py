@@ -122,6 +122,7 @@ class OfAll:
         else asks for → what is made of them, and may be of use to results alone.
     notes : place among all notes → what is counted of all → notes.
     document : key of the JSON → finding → its value; without one the key is left out.
+    above : finding → lines of the text above the judges, which the short text has too.
     lines : place below the judges of the text → finding → lines and tables.
     tables : tables of the text that were asked for, which even the short text has.
     sections : of the report.  said : finding → the answer of the question's page.
@@ -131,6 +132,7 @@ class OfAll:
     own_counts: Mapping[str, Sequence[Result[Any]]] = field(default_factory=dict)
     notes: Mapping[int, Callable[[Any], Iterable[str]]] = field(default_factory=dict)
     document: Mapping[str, Callable[[Finding], Any]] = field(default_factory=dict)
+    above: Callable[[Finding], Iterable[str]] = lambda _: ()
     lines: Mapping[int, Callable[[Finding], Iterable[str | Table]]] = field(default_factory=dict)
     tables: Callable[[Finding], Iterator[Table]] = lambda _: iter(())
     sections: Sequence[Section] = ()

@@ -42,7 +42,7 @@ from .layouts import (
 from .mixed import MAY_SCORE, two_forms
 from .native import NativeFile, NativeFormat, read_native
 from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
-from .preview import TEMPLATE, read_back
+from .preview import TEMPLATES, read_back
 from .rankings import read_choices, read_rankings
 from .raters import are_scores, lay_out_scores, raters_of
 from .registry import FORMATS as _NATIVE
@@ -95,9 +95,9 @@ def formats() -> dict[str, str]:
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 
 
-def template() -> str:
-    """Small CSV file of made-up votes in the canonical form, to fill in."""
-    return TEMPLATE
+def template(of: str = "two answers compared") -> str:
+    """Small CSV file of made-up judgements, to fill in.  of : what was judged (`TEMPLATES`)."""
+    return TEMPLATES[of]
 
 
 def read(
@@ -451,7 +451,11 @@ def _planned_file(
     taken = None
     if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
-    elif plan is not None and plan.questions and not canonical:
+    elif (
+        plan is not None
+        and plan.questions
+        and not (canonical and (result is None or mostly_rejected(result) is None))
+    ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
         refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None

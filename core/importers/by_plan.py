@@ -137,8 +137,8 @@ def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> boo
 
     nobody : names read it as the judgements of nobody.
     """
-    rows = len(plan.table.rows) if plan.table is not None else 0
-    return rows >= FEW or nobody or (result is None and rows >= FEWEST)
+    fewest = FEWEST if plan.is_of_one_table else FEW
+    return nobody or plan.n_rows >= (FEW if result is not None else fewest)
 
 
 def refusal_of(
@@ -148,9 +148,9 @@ def refusal_of(
     as the judgements of nobody.
     """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    if not plan.refusal or not (missing or nobody):
-        return None
-    if "Likely" in str(error) and "two things speak for" in plan.refusal:
+    meant = missing or nobody or (plan.n_rows >= FEW and plan.is_gold)
+    likely = "Likely" in str(error) and "two things speak for" in plan.refusal
+    if not plan.refusal or not meant or likely:
         return None
     said = plan.refusal.replace("{", "{{").replace("}", "}}")
     return UnreadableFile(f"{name}: {said}")

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..auditing.options import AuditOptions
-    from ..auditing.results import Audit, ScoreAudit
+    from ..auditing.results import Audit
+    from ..questions.scores.audited import ScoreAudit
     from ..schema import Selection
     from ..store.connection import Database, Snapshot
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ..questions.accuracy.method import direction
-from ..questions.lists.audit import audit_lists
 from ..questions.lists.method import consensus, pooled
+from ..questions.lists.results import audit_lists
 from ..stats.estimate import DataFrame, flat
 from .asked import Asked, rows, together
 

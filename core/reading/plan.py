@@ -12,7 +12,7 @@ from .mapping import Said
 from .questions import Asked, listed
 from .roles import Roles
 from .walk import Table
-from .words import JUDGED, MODELS, clean, tokens
+from .words import ANYBODYS, JUDGED, MODELS, clean, tokens, who
 
 Form = Literal["votes", "scores"]
 UNREAD = 0.05
@@ -85,6 +85,21 @@ class Plan:
     def admitted(self) -> bool:
         """Whether the table may be read without asking."""
         return self.form is not None and not self.questions and not self.refusal
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of its table."""
+        return len(self.table.rows) if self.table is not None else 0
+
+    @property
+    def is_of_one_table(self) -> bool:
+        """Whether no other table of the file may be meant."""
+        return all(question.about != "tables" for question in self.questions)
+
+    @property
+    def is_gold(self) -> bool:
+        """Whether it is refused because it holds gold alone."""
+        return "holds gold, and no column" in self.refusal
 
     def knows(self, names: Collection[str]) -> bool:
         """Whether all of some names are columns or constants of its table."""
@@ -178,6 +193,12 @@ class Draft:
         left = [c for c in left if c not in people]
         judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
         return gold, self._without_totals(people), judges
+
+    def _anybodys(self, columns: Sequence[Column]) -> bool:
+        """Whether columns are called labels and nothing says whose: not even the file's name."""
+        told = self.out.roles.has("judge", "person", "rater_type") or "judge" in who(self.source)
+        told = told or any(c.name in self.said.columns for c in columns)
+        return not told and all({*c.tokens} and {*c.tokens} <= ANYBODYS for c in columns)
 
     def _without_totals(self, people: list[Column]) -> list[Column]:
         """People's columns without those that sum up others of them."""

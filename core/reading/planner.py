@@ -16,7 +16,7 @@ from .items import Items
 from .mapping import Said
 from .plan import CANONICAL, Plan, PlannedColumn
 from .questions import Asked, listed
-from .roles import find_roles, may_judge
+from .roles import TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
@@ -49,7 +49,7 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
             key=lambda plan: len(plan.table.rows if plan.table else ()),
             default=Plan(source=source, refusal="There is no table of judgements in it."),
         )
-    if len(judging) > MOST_QUESTIONS and not any(plan.admitted for plan in judging):
+    if len(judging) > 1 and not any(plan.admitted for plan in judging):
         unread = listed(plan.table.name for plan in judging if plan.table)
         return Plan(
             source=source,
@@ -132,6 +132,10 @@ class _Planner(Verdicts, Scores, Items):
                 and each.kind != "empty"
             )
         ]
+        # A judgement of the object that holds these rows is read with it, unless there is no other.
+        own = [c for c in candidates if not c.inherited and c.what & TELLING]
+        if own:
+            candidates = [c for c in candidates if not c.inherited or c.who & {"person", "gold"}]
         self._results(open_)
         if out.refusal:
             return self._listed()

@@ -113,15 +113,17 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
     each = (typed("--metrics", *like, *names), "the judge's, a metric each")
     by_metric = (each,) if metrics else ()
     nothing = (typed("--unused", *names), "nothing that counts")
+    right = (typed("--map", f"gold={names[0]}"), "what is right: gold")
+    others = (nothing,) if several or metrics else (right, nothing)
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"
         f"{f' as {listed(like[:1])} does' if like else ''}: people's, a judge's, or nothing that "
         "counts?",
         choices=(
-            (*by_metric, judges, people, nothing)
+            (*by_metric, judges, people, *others)
             if judge
-            else (people, judges, *by_metric, nothing)
+            else (people, judges, *by_metric, *others)
         ),
     )
 

@@ -14,7 +14,7 @@ from .words import CLEAR_ORDERS, HUMANS, MACHINES, ORDERS, SIDES, TIES, VERSIONS
 
 FEW = 40
 """Most different names of raters, models or metrics that a column of names has."""
-_TELLING = frozenset({"verdict", "score", "pass"})
+TELLING = frozenset({"verdict", "score", "pass"})
 NEVER = frozenset({"confidence", "reason", "order", "time", "status", "book"})
 """What a name says of a column that holds no judgement, whatever its cells are."""
 _UNLIKELY = frozenset({"item", "model", "run", "prompt", "answer", "category", "metric", "cluster"})
@@ -49,9 +49,9 @@ class Roles:
 
 def may_judge(column: Column) -> bool:
     """Whether a name leaves open that a column holds judgements."""
-    if column.what & (NEVER - {"order"}) or ("order" in column.what and not column.what & _TELLING):
+    if column.what & (NEVER - {"order"}) or ("order" in column.what and not column.what & TELLING):
         return False
-    return bool(column.what & _TELLING or column.who - {"judge"}) or not column.what & _UNLIKELY
+    return bool(column.what & TELLING or column.who - {"judge"}) or not column.what & _UNLIKELY
 
 
 def is_few(column: Column, rows: int) -> bool:
@@ -88,20 +88,17 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
         if column.name in roles.taken or column.kind == "empty":
             continue
         what = column.what
-        if column.kind == "date" and not what & _TELLING:
+        if column.kind == "date" and not what & TELLING:
             roles.give("timestamp", column, "dates")
         elif (
-            "order" in what
-            and not what & _TELLING
-            and is_few(column, rows)
-            and column.distinct == 2
+            "order" in what and not what & TELLING and is_few(column, rows) and column.distinct == 2
         ):
             roles.give("position", column, "two words, and its name says an order")
         elif "confidence" in what and column.kind == "number":
             roles.give("confidence", column, "numbers, and its name says confidence")
         elif (
             "status" in what
-            and not what & _TELLING
+            and not what & TELLING
             and column.kind != "number"
             and is_few(column, rows)
         ):
@@ -110,7 +107,7 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("rationale", column, "texts, and its name says a reason") if (
                 "person" not in column.who
             ) else None
-        elif what & _TELLING or column.who:
+        elif what & TELLING or column.who:
             continue
         elif "metric" in what and is_few(column, rows) and column.kind == "short":
             roles.give("metric", column, f"{column.distinct} names of what is judged")
@@ -122,7 +119,12 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("model", column, f"{column.distinct} names, and its name says a model")
         elif "run" in what and _is_run(column) and is_few(column, rows):
             roles.give("run", column, f"{column.distinct} values, and its name says a run")
-        elif "category" in what and column.kind == "short" and is_few(column, rows):
+        elif (
+            "category" in what
+            and "item" not in what
+            and column.kind == "short"
+            and is_few(column, rows)
+        ):
             roles.give("category", column, f"{column.distinct} groups, by its name")
         elif column.kind == "number" and column.tokens[:1] == ("cost",):
             roles.give("cost", column, "numbers, and its name says a cost")
@@ -162,7 +164,7 @@ def _pairs(columns: Sequence[Column], rows: int, roles: Roles) -> None:
                 continue
             few = all(column.kind == "short" and is_few(column, max(rows, 4)) for column in (a, b))
             if few and ("model" in both or "answer" not in both):
-                if not both and not one.what:
+                if not both and not one.what and not _is_named(a, b, columns):
                     continue
                 _give_both(roles, "model", a, b, "names of the two that are compared")
             elif (
@@ -178,6 +180,19 @@ def _pairs(columns: Sequence[Column], rows: int, roles: Roles) -> None:
             else:
                 continue
             roles.sides = roles.sides or words
+
+
+def _is_named(a: Column, b: Column, columns: Sequence[Column]) -> bool:
+    """Whether the cells of another column are, row by row, those of one of two, and of either."""
+    for other in columns:
+        if other in (a, b) or other.kind != "short" or other.at < 0:
+            continue
+        rows = [row for row in zip(other.cells, a.cells, b.cells, strict=True) if row[0]]
+        firsts = sum(cell == x != y for cell, x, y in rows)
+        seconds = sum(cell == y != x for cell, x, y in rows)
+        if firsts and seconds and firsts + seconds >= 0.95 * len(rows):
+            return True
+    return False
 
 
 def _give_both(roles: Roles, what: str, a: Column, b: Column, why: str) -> None:
@@ -199,7 +214,7 @@ def _raters(
     for column in (*columns, *constants):
         if column.name in roles.taken or not column.who & {"judge", "person"}:
             continue
-        if column.what & (_TELLING | NEVER | {"answer", "prompt", "metric", "category"}):
+        if column.what & (TELLING | NEVER | {"answer", "prompt", "metric", "category"}):
             continue
         named = (
             column.kind == "short"
@@ -212,7 +227,10 @@ def _raters(
             or (column.at < 0 and column.kind == "text" and max(map(len, column.counts)) <= 80)
         )
         if named and 0 < column.distinct <= max(2, min(500, rows // 2)) and not _is_code(column):
-            if by_header(column, roles.sides) or _says_as_another(column, columns):
+            models = frozenset().union(
+                *(roles.of[role].folded for role in ("model_a", "model_b") if role in roles.of)
+            )
+            if by_header(column, roles.sides) or _says_as_another(column, columns, models):
                 continue
             person = "person" in column.who
             role = "person" if person else "judge"
@@ -223,12 +241,17 @@ def _raters(
             )
 
 
-def _says_as_another(column: Column, columns: Sequence[Column]) -> bool:
-    """Whether half of its words stand in a column of verdicts: labels, and no names."""
+def _says_as_another(
+    column: Column, columns: Sequence[Column], models: frozenset[str] = frozenset()
+) -> bool:
+    """Whether half of its words stand in a column of verdicts: labels, and no names.
+
+    models : names of those that are compared, of which a verdict may name one that judges too.
+    """
     return any(
         2 * len(column.folded & other.folded) > len(column.folded)
         for other in columns
-        if other is not column and other.what & _TELLING
+        if other is not column and other.what & TELLING and not other.folded <= models
     )
 
 

@@ -10,7 +10,7 @@ from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import two_sides
-from .words import ANYBODYS, HARM, clean, tokens
+from .words import HARM, clean, tokens
 from .words import who as who_says
 
 
@@ -66,6 +66,8 @@ class Scores(Draft):
         if not main and not people:
             if any(c.kind == "number" for c in rest):
                 rest = [c for c in rest if c.kind == "number"]
+            if "judge" in of:
+                rest = [c for c in rest if _on_a_scale(c)]
             if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
                 out.form = "scores"
                 named_judge = "judge" in of and "person" not in of
@@ -90,7 +92,7 @@ class Scores(Draft):
             logged = out.roles.has("prompt") and out.roles.has("response")
             logged = logged and any(c.what for c in main)
             several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
-            if lone or unnamed or several or all(_is_label(c) for c in main):
+            if lone or unnamed or several or self._anybodys(main):
                 out.questions.append(ask.who([c.name for c in main], (), metrics=True))
         out.form = "scores"
         self._settle_gold(gold)
@@ -321,11 +323,6 @@ def _why_score(column: Column, by_metric: bool) -> str:
 def _why_person(column: Column, metric: str, said: bool) -> str:
     of = f" of {metric}" if metric else ""
     return f"a person's{of}, as you said" if said else f"a person's{of}, by its name"
-
-
-def _is_label(column: Column) -> bool:
-    """Whether a name says no more than that it is a label, which is anybody's."""
-    return bool(column.tokens) and set(column.tokens) <= ANYBODYS
 
 
 def _sums(column: Column, others: list[Column]) -> bool:

@@ -41,7 +41,7 @@ class Verdicts(Draft):
         if column.kind == "number" and column.coded:
             return (
                 bool({"verdict"} & column.what or "gold" in column.who)
-                and "score" not in column.what
+                and not {"score", "pass"} & column.what
             )
         return False
 
@@ -89,7 +89,7 @@ class Verdicts(Draft):
             )
             return False
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
-        votes = self._without_turned(votes)
+        votes = self._without_restated(votes)
         gold, people, judges = self._whose(votes, told)
         named = [
             c
@@ -124,6 +124,8 @@ class Verdicts(Draft):
         if not main and not people:
             out.questions.append(ask.who([c.name for c in rest], (), metrics=False))
             main, rest = rest, []
+        elif self._anybodys(main) and not people and not gold:
+            out.questions.append(ask.who([c.name for c in main], (), metrics=False))
         self._place(main, judged_by_name=bool(judges))
         for column in people:
             rater = "" if len(people) == 1 and self._named_people(column) else column.name
@@ -144,17 +146,35 @@ class Verdicts(Draft):
         self._labels([*main, *people, *gold])
         return True
 
-    def _without_turned(self, votes: list[Column]) -> list[Column]:
-        """Verdicts without those that turn what another says: B in each row in which it says A."""
+    def _without_restated(self, votes: list[Column]) -> list[Column]:
+        """Verdicts without those that say again what another says: turned, or by a name."""
         kept: list[Column] = []
-        for column in votes:
+        for column in sorted(votes, key=lambda c: c.kind != "choice"):
             twin = next((each for each in kept if _turns(column, each)), None)
-            if twin is None or column.name in self.said.columns:
+            again = next((each for each in kept if self._names_again(column, each)), None)
+            if column.name in self.said.columns or (twin is None and again is None):
                 kept.append(column)
-            else:
+            elif twin is not None:
                 self.out.roles.take(column, f"says what '{twin.name}' says, turned: not used")
                 self.turned.add(twin.name)
-        return kept
+            elif again is not None:
+                self.out.roles.take(column, f"names what '{again.name}' says: not used")
+        return sorted(kept, key=lambda c: c.at)
+
+    def _names_again(self, column: Column, other: Column) -> bool:
+        """Whether a column names the model that another says by its side, in every row, and both
+        are called alike.
+        """
+        of = self.out.roles.of
+        if other.kind != "choice" or column.kind == "choice" or column.who != other.who:
+            return False
+        if not {*column.tokens} & {*other.tokens} or not self._names_model(column):
+            return False
+        rows = zip(column.cells, other.cells, of["model_a"].cells, of["model_b"].cells, strict=True)
+        told = [
+            (cell, {1: a, -1: b}.get(side(word) or 0)) for cell, word, a, b in rows if cell and word
+        ]
+        return len(told) >= CLEAR // 2 and all(cell == named for cell, named in told if named)
 
     def _place(self, main: list[Column], *, judged_by_name: bool) -> None:
         """Whether columns of verdicts are one judge's in two orders, runs, or several judges'."""
@@ -267,6 +287,22 @@ class Verdicts(Draft):
             ):
                 out.notes.append(f"'{column.name}' always says the same.")
 
+    def _shown_turned(self, position: Column) -> bool:
+        """Whether the two columns of models are exchanged where answers were shown turned."""
+        of = self.out.roles.of
+        if not {"model_a", "model_b"} <= of.keys():
+            return False
+        pairs: dict[str, set[tuple[str, str]]] = {}
+        for order, a, b in zip(
+            position.cells, of["model_a"].cells, of["model_b"].cells, strict=True
+        ):
+            if order and a and b:
+                pairs.setdefault(order, set()).add((a, b))
+        if len(pairs) != 2:
+            return False
+        one, other = pairs.values()
+        return one == {(b, a) for a, b in other} and one != other
+
     def _orders(self) -> None:
         """What verdicts name where answers are shown turned: gold may decide, consistency never."""
         out, said = self.out, self.said
@@ -292,6 +328,10 @@ class Verdicts(Draft):
             # The canonical columns: labels are by the answers' own names.
             return
         if out.by_name or any(self._by_header(j.column) for j in out.judgements):
+            return
+        if position is not None and not turned and self._shown_turned(position):
+            # Its columns of models name who stood on which side, so labels need not be turned.
+            out.orders = dict.fromkeys(out.orders, "ab")
             return
         if by_place := [j.column.name for j in turned if j.column.name in self.turned]:
             # Whoever turned them beside knew that they name a place.

@@ -11,6 +11,7 @@ from collections import Counter as Counter_
 from dataclasses import dataclass, field
 from typing import Any
 
+MOST_COLUMNS = 300
 SCALAR = (str, int, float, bool, type(None))
 
 
@@ -122,6 +123,13 @@ def rows_of(records: Any, name: Any, consts: Any = None, keys: Any = ()) -> list
         for k, v in nested.items():
             lists.setdefault(k, []).append((o, v))
     cols = list(dict.fromkeys(k for o in flat for k in o))
+    notes: list[str] = []
+    if len(cols) > MOST_COLUMNS:  # keys within an object that few records share are no columns
+        often = Counter_(k for o in flat for k in o)
+        rare = {c for c in cols if "." in c and often[c] < 0.05 * len(flat)}
+        heads = sorted({c.rpartition(".")[0].split(".")[0] for c in rare})
+        notes += [f"{len(rare):,} keys in {', '.join(heads[:3])} differ by record: left out"]
+        cols = [c for c in cols if c not in rare]
     out = (
         [
             Table(
@@ -130,6 +138,7 @@ def rows_of(records: Any, name: Any, consts: Any = None, keys: Any = ()) -> list
                 [[text(o.get(c)) for c in cols] for o in flat],
                 {k: text(v) for k, v in consts.items()},
                 set(keys) & set(cols),
+                notes,
             )
         ]
         if cols

@@ -201,7 +201,13 @@ SIDES = {
     for word in words.split()
 }
 """Words that name one of two: 0 the first, 1 the second."""
-VERSIONS = (("old", "new"), ("baseline", "candidate"), ("base", "tuned"), ("alt", "neu"))
+VERSIONS = (
+    ("x", "y"),
+    ("old", "new"),
+    ("baseline", "candidate"),
+    ("base", "tuned"),
+    ("alt", "neu"),
+)
 PLACES = _set("first second left right erste zweite links rechts premier deuxieme")
 """Sides that say where an answer was shown and not what it is called."""
 NOUNS = _set(
@@ -245,7 +251,10 @@ def who(name: str) -> frozenset[str]:
 def what(name: str) -> frozenset[str]:
     """What the name says a column holds; of a dotted path the last part that says anything."""
     for part in reversed(name.split(".")):
-        if meant := _meant(tokens(part), WHAT):
+        words = tokens(part)
+        if words[:1] in (("n",), ("num",), ("count",)) and len(words) > 1:
+            return frozenset({"book"})
+        if meant := _meant(words, WHAT):
             return meant
     return frozenset()
 

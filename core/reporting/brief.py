@@ -29,9 +29,9 @@ from .html import CHECKED, Part, drawn, first_parts, made_file, one_figure, scor
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..auditing.results import ListwiseAudit
     from ..finding.figure import Figure, Theme
     from ..finding.question import Finding, Picture
+    from ..questions.lists.results import ListwiseAudit
     from ..store.connection import Database, Snapshot
 
 MOST_FIGURES = 4

@@ -20,18 +20,18 @@ from ..questions.scores.evidence import ScoreEvidence
 from .text import gates
 
 
-def to_junit(audit: Audit, *, strict: bool = False) -> str:
+def to_junit(audit: Audit) -> str:
     """JUnit XML: a test suite per judge (people as for gates), a test case per check.
 
-    `fail` is a failure; if `strict`, so are `unclear` and an unknown accuracy. Otherwise `unknown`
-    is skipped. The sentence of every check stands in its output, and the overall verdict is a case
-    of its own. Gates are the last suite, `gates`, a case for each.
+    `fail` is a failure, and `unknown` is skipped. The sentence of every check stands in its output,
+    and the overall verdict is a case of its own. Gates are the last suite, `gates`, a case for
+    each.
     """
     root = ElementTree.Element("testsuites", name="appellate audit")
     for judge in audit.asked_about:
-        _suite(root, judge.judge, judge.overall, judge.checks, strict=strict)
+        _suite(root, judge.judge, judge.overall, judge.checks)
     for scores in audit.scores:
-        _suite(root, scores.whose, scores.overall, scores.checks, strict=strict)
+        _suite(root, scores.whose, scores.overall, scores.checks)
     if audit.gates:
         cases = [
             (
@@ -47,21 +47,12 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
 
 
 def _suite(
-    root: ElementTree.Element,
-    name: str,
-    overall: Overall,
-    checks: Sequence[CheckResult],
-    *,
-    strict: bool,
+    root: ElementTree.Element, name: str, overall: Overall, checks: Sequence[CheckResult]
 ) -> None:
     """The test suite of one judge."""
-    bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
-    verdict = "fail" if overall.verdict in bad else "ok"
+    verdict = "fail" if overall.verdict == "do_not_trust" else "ok"
     cases = [("overall", verdict, because(name, overall, checks))]
-    cases += [
-        (result.check, "fail" if strict and _not_known(result) else result.grade, result.sentence)
-        for result in checks
-    ]
+    cases += [(result.check, result.grade, result.sentence) for result in checks]
     _cases(root, name, cases)
 
 
@@ -84,11 +75,6 @@ def _cases(root: ElementTree.Element, name: str, cases: Sequence[tuple[str, str,
             kind = "failure" if grade == "fail" else "skipped"
             ElementTree.SubElement(case, kind, message=one_line(text))
         ElementTree.SubElement(case, "system-out").text = one_line(text)
-
-
-def _not_known(result: CheckResult) -> bool:
-    """What fails `--strict` beside failures, as `strict_gates` has it."""
-    return result.grade == "unclear" or (result.check == "accuracy" and result.grade == "unknown")
 
 
 def to_markdown(audit: Audit, *, made: date | None = None) -> str:

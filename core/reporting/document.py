@@ -18,25 +18,14 @@ import numpy as np
 
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
-from ..finding.check import CheckResult, Unknown
-from ..finding.fields import ends, estimate, estimated, fields
+from ..finding.check import CheckResult
+from ..finding.fields import estimate, fields
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.alone import DecidedAlone
-from ..questions.confidence.fields import stated_confidence
 from ..questions.confidence.results import ALONE
-from ..questions.lists import output as listwise
-from ..questions.reference.fields import labels_fields, reference_fields
-from ..questions.reference.results import WHICH, WHO
 from ..questions.reference.second_look import SecondLook
-from ..questions.scores.alone import Alone
-from ..questions.scores.cut import Cut
-from ..questions.scores.drift import Drift
-from ..questions.scores.evidence import ScoreEvidence
-from ..questions.scores.recalibration import ScoreRecalibration
 from ..questions.versions.results import document_of as comparison_document
-from ..stats.estimate import Estimate
-from ..stats.intervals import n_distinct
 
 SCHEMA = "appellate.audit/4"
 JUDGE_KEYS = (
@@ -45,9 +34,11 @@ JUDGE_KEYS = (
     *("robustness", "alternative", "reference", "labels"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
-DOCUMENT_KEYS = ("agreement", "leaderboards", "anchor_swap")
+DOCUMENT_KEYS = ("scores", "listwise", "agreement", "leaderboards", "anchor_swap")
 """Keys of what is found of all raters, in the order of the contract."""
-ASKED_KEYS = ("anchors", "grid", "forced_choice", "jury", "board_checks", "outside")
+ASKED_KEYS = (
+    *("listwise_pooled", "anchors", "grid", "forced_choice", "jury", "board_checks", "outside"),
+)
 """Those of what is not always there; those of other questions follow by name."""
 
 
@@ -65,6 +56,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         for key, write in finding.question.of_all.document.items()
         if (value := write(finding)) is not None
     }
+    for seen in audit.second_looks:
+        made["scores"][seen.judge][seen.metric]["second_look"] = _second_look(seen)
     document = {
         "schema": SCHEMA,
         "input": _input(audit),
@@ -73,8 +66,6 @@ def to_document(audit: Audit) -> dict[str, Any]:
             judge.judge: _judge(judge, "cluster" if found.units < found.items else "item")
             for judge in audit.judges
         },
-        "scores": _scores(audit),
-        "listwise": {each.judge: listwise.document(each, estimated) for each in audit.rankings},
         **{key: made[key] for key in DOCUMENT_KEYS if key in made},
         "verdicts": [
             *(_check(result) for result in audit.checks),
@@ -83,8 +74,6 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "overall": _overall(audit),
         "notes": list(audit.notes),
     }
-    if (together := listwise.over_judges(audit.rankings)) is not None:
-        document["listwise_pooled"] = asdict(together)
     document |= {
         key: made[key]
         for key in (*ASKED_KEYS, *sorted(made))
@@ -220,146 +209,13 @@ def _with_alone(
     return overall
 
 
-def _scores(found: Audit) -> dict[str, dict[str, Any]]:
-    """Judge → metric → its figures, each estimate as value, low, high and n_items."""
-    of_judge: dict[str, dict[str, Any]] = {}
-    looks = {(look.judge, look.metric): look for look in found.second_looks}
-    for audit in found.scores:
-        of_judge.setdefault(audit.judge, {})[audit.metric] = _scored(audit.evidence) | {
-            "reference": reference_fields(audit.evidence[WHO]),
-            "labels": labels_fields(audit.evidence[WHICH], unit=_unit(audit.evidence)),
-            "follows": _follows(audit.evidence),
-            "confidence": stated_confidence(audit.evidence),
-            "alone": _alone(audit.alone),
-            "second_look": _second_look(looks.get((audit.judge, audit.metric))),
-        }
-    return of_judge
-
-
-def _unit(evidence: ScoreEvidence) -> str:
-    """What intervals count."""
-    table, item = evidence.table, evidence.scores.item
-    items = len(table) if item is None else n_distinct(item)
-    return "cluster" if n_distinct(table.unit) < items else "item"
-
-
-def _follows(evidence: ScoreEvidence) -> dict[str, Any]:
-    of = evidence.follows
-    return {"measure": of.measure, "constant": of.constant, "enough": of.enough} | ends(
-        of.estimate, "value"
-    )
-
-
-def _design(evidence: ScoreEvidence) -> str | None:
-    of = evidence[WHICH]
-    return None if of is None else of.design
-
-
-def _rate(found: Estimate | None, evidence: ScoreEvidence) -> dict[str, Any] | None:
-    """A rate of pass or fail, and by what it is weighed: null where it is of the labels."""
-    if found is None:
-        return None
-    return estimated(found) | {"weighed": _design(evidence) if evidence.weighed else None}
-
-
-def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
-    table, agreement, passing = evidence.table, evidence.agreement, evidence.passing
-    rates, effect = evidence.pass_rate, evidence.length
-    return {
-        "n": len(table),
-        "scale": {"low": table.low, "high": table.high, "kind": table.kind},
-        "association": estimate(agreement.association),
-        "kappa_weighted": estimate(agreement.kappa_weighted),
-        "tau": estimate(agreement.tau),
-        "auroc": estimate(agreement.auroc),
-        "bias": estimate(evidence.leniency.points),
-        "bias_share": estimate(evidence.leniency.bias),
-        "bias_by_level": [
-            {"score": level.score, **estimated(level.bias)} for level in evidence.leniency.by_level
-        ],
-        "sd_ratio": estimate(evidence.spread.ratio),
-        "tpr": _rate(passing.tpr, evidence),
-        "tnr": _rate(passing.tnr, evidence),
-        "right": _rate(passing.right, evidence),
-        "always_pass": passing.always_pass,
-        "people": estimate(evidence.people.difference),
-        "ceiling": {
-            "people": estimate(evidence.ceiling.people_association),
-            "judge": estimate(evidence.ceiling.judge_association),
-        },
-        "repeatability": estimate(evidence.repeatability.icc_3_k),
-        "length": estimate(effect.instrumented or effect.raw),
-        "drift": _drift(evidence.drift),
-        "drift_over_time": _drift(evidence.drift_over_time),
-        "pass_rate": {
-            "judge": estimate(rates.judge),
-            "labels": estimate(rates.labels),
-            "corrected": _rate(rates.corrected, evidence),
-        },
-        "cut": _cut(evidence.cut),
-        "omega": evidence.alternative.omega,
-        "rho": evidence.alternative.rho,
-        "epsilon": evidence.alternative.epsilon,
-        "versions": [
-            {"a": a, "b": b, "of": one.of}
-            | {name: estimate(getattr(one, name)) for name in VERSION_FIELDS}
-            for (a, b), one in evidence.versions.items()
-        ],
-        "recalibration": _recalibration(evidence.recalibration),
-    }
-
-
-def _second_look(found: SecondLook | None) -> dict[str, Any] | None:
-    """What a second look at disagreements says; None without one."""
-    if found is None:
-        return None
+def _second_look(found: SecondLook) -> dict[str, Any]:
+    """What a second look at disagreements says."""
     names = ("looked", "agreements", "taken_out", "as_labelled", "most")
     return {name: getattr(found, name) for name in names} | {
         "people_wrong": estimate(found.people_wrong),
         "right": estimate(found.right),
     }
-
-
-def _alone(found: Alone) -> dict[str, Any]:
-    """What it may decide alone, by the error that is allowed."""
-    return {
-        "by": found.by,
-        "reason": found.reason,
-        "at": [asdict(one) for one in found.shares],
-        "of_verdict": {
-            name: [asdict(one) for one in side] for name, side in found.of_verdict.items()
-        },
-        "blind": found.blind,
-        "blind_from": found.blind_from,
-    }
-
-
-def _drift(found: Drift | None) -> list[dict[str, Any]]:
-    groups = () if found is None else found.groups
-    return [{"group": group.group, **estimated(group.difference)} for group in groups]
-
-
-VERSION_FIELDS = ("difference", "labels", "judge", "bias")
-
-
-def _cut(cut: Cut | Unknown) -> dict[str, Any] | None:
-    if isinstance(cut, Unknown):
-        return None
-    estimates = ("cost", "tpr", "tnr", "pass_all", "fail_all")
-    return {
-        "score": cut.cut if math.isfinite(cut.cut) else None,
-        "price": cut.price_fp,
-        "better": cut.better,
-        "n": cut.n,
-        **{name: estimated(getattr(cut, name)) for name in estimates},
-    }
-
-
-def _recalibration(found: ScoreRecalibration | Unknown) -> dict[str, Any] | None:
-    if isinstance(found, Unknown):
-        return None
-    names = ("error_before", "error_after", "bias_before", "bias_after", "n")
-    return {name: getattr(found, name) for name in names} | {"change": estimate(found.change)}
 
 
 def _judge(judge: JudgeAudit, unit: str) -> dict[str, Any]:

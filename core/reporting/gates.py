@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from ..auditing.checks import BY_NAME, CHECKS, SCORE_CHECKS
-from ..auditing.overall import OVERALL_WORDS, UseName
+from ..auditing.checks import BY_NAME
+from ..auditing.overall import OVERALL_WORDS, Overall, UseName
 from ..auditing.results import Audit, GateResult, GateValue, JudgeAudit
 from ..errors import InvalidOption
 from ..finding.check import GRADES
@@ -104,13 +104,11 @@ class VerdictGate:
     """Fail when a check, or the overall verdict, is this or worse.
 
     strict : `unclear` fails like `fail`, and `cannot_say` like `do_not_trust`.
-    exactly : only this one fails, not what is worse.
     """
 
     check: str
     verdict: str
     strict: bool = False
-    exactly: bool = False
 
     def __str__(self) -> str:
         return f"{self.check}={self.verdict}"
@@ -123,8 +121,6 @@ class VerdictGate:
             failing |= {"cannot_say"} if self.check == "overall" else {"unclear"}
         elif self.verdict != "unclear":
             failing -= {"unclear", "unknown"} - {self.verdict}
-        if self.exactly:
-            failing = {self.verdict}
         results = [result for judge in audit.asked_about for result in judge.checks]
         results += [result for scores in audit.scores for result in scores.checks]
         values = [
@@ -150,25 +146,41 @@ class VerdictGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseGate:
-    """Fail when a judge is not shown to be fit for a use: to decide, to measure or to sort."""
+    """Fail when a judge is not shown to be fit for a use: to decide, to measure or to sort.
 
-    use: UseName
+    use : None: what a judge is for by what it says, to decide if that is pass or fail, else to
+        measure.
+    """
+
+    use: UseName | None
 
     def __str__(self) -> str:
-        return f"use.{self.use}!=yes"
+        return "use!=yes" if self.use is None else f"use.{self.use}!=yes"
 
     def tested(self, audit: Audit) -> GateResult:
         """The answer for each judge, with what it rests on where it is no yes."""
-        given = [(judge.judge, judge.overall) for judge in audit.asked_about]
-        given += [(scores.whose, scores.overall) for scores in audit.scores]
+        given: list[tuple[str, Overall, UseName]] = [
+            (judge.judge, judge.overall, self.use or "measure") for judge in audit.asked_about
+        ]
+        given += [
+            (scores.whose, scores.overall, self.use or default_use(scores.evidence))
+            for scores in audit.scores
+        ]
         reasons = [] if given else [f"{self}: nothing in the audit says what a judge may do."]
         values = []
-        for judge, overall in given:
-            of = overall.use[self.use]
+        for judge, overall, use in given:
+            of = overall.use[use]
             if of.answer != "yes":
-                reasons.append(f"{self}: {judge} has {of.answer}. {of.because}")
+                reasons.append(f"{self}: {judge} to {use}: {of.answer}. {of.because}")
             values.append(GateValue(judge=judge, value=of.answer, passed=of.answer == "yes"))
         return GateResult(gate=str(self), reasons=tuple(reasons), values=tuple(values))
+
+
+def default_use(evidence: ScoreEvidence) -> UseName:
+    """What a judge of single answers is for where nobody says it: one that says pass or fail
+    decides, and levels measure.
+    """
+    return "decide" if evidence.table.says_pass else "measure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,8 +325,10 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
                 f"{', '.join(COMPARED)}."
             )
         return ShiftGate(measure=moving[1], way=moving[2])
-    used = re.fullmatch(r"\s*use\.(\w+)\s*!=\s*yes\s*", text)
+    used = re.fullmatch(r"\s*use(?:\.(\w+))?\s*!=\s*yes\s*", text)
     if used:
+        if used[1] is None:
+            return UseGate(use=None)
         for use in get_args(UseName):
             if use == used[1]:
                 return UseGate(use=use)
@@ -374,22 +388,12 @@ def parse_gate(text: str, *, strict: bool = False) -> AnyGate:
 
 
 def strict_gates(use: UseName | None = None) -> list[AnyGate]:
-    """What `--strict` alone fails on: any check that fails or is unclear, an unknown accuracy, any
-    judge not known to be good.
+    """What `--strict` alone fails on: a judge that is not shown to be fit for its use, or one that
+    must not be trusted.
 
-    use : what judges are for; then only a judge that is not shown to be fit for that fails, or one
-        that must not be trusted.
+    use : what judges are for; None takes it from what they say (`default_use`).
     """
-    if use is not None:
-        return [UseGate(use=use), VerdictGate(check="overall", verdict="do_not_trust")]
-    return [
-        VerdictGate(check="overall", verdict="do_not_trust", strict=True),
-        *(
-            VerdictGate(check=check.name, verdict="fail", strict=True)
-            for check in (*CHECKS, *SCORE_CHECKS)
-        ),
-        VerdictGate(check="accuracy", verdict="unknown", exactly=True),
-    ]
+    return [UseGate(use=use), VerdictGate(check="overall", verdict="do_not_trust")]
 
 
 def with_gates(audit: Audit, gates: Sequence[AnyGate]) -> Audit:

@@ -41,7 +41,6 @@ from ..finding.wording import number as written
 from ..finding.wording import one_line
 from ..questions.agreement.figure import control_figure
 from ..questions.change.results import WORDS
-from ..questions.lists import output as listwise
 from ..questions.scores.figure import levels_picture
 from ..questions.versions.results import FIGURES
 from ..stats.estimate import Estimate
@@ -69,7 +68,6 @@ def report(audit: Audit) -> str:
     placed: list[tuple[int, str, str, Callable[[Audit], Iterator[Part]]]] = [
         (0, "first", "The answer", first_parts),
         (10, "scores", "Judges of single answers", scores_parts),
-        (20, "listwise", "Judges of lists", lambda audit: listwise.section(audit.rankings)),
         (25, "versions", "Versions compared", _compared),
         (30, "against", "Since the last audit", _against),
         (40, "series", "Over the files", _series),

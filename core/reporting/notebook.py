@@ -11,10 +11,11 @@ from html import escape
 from ..auditing.answers import headlines
 from ..auditing.checks import CHECKS, SCORE_CHECKS
 from ..auditing.overall import GRADE_OF, SIGNS
-from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import Check, CheckResult
 from ..finding.wording import one_line, percent, target
 from ..questions.accuracy.results import CREDIT
+from ..questions.scores.audited import ScoreAudit
 from ..stats.estimate import Estimate
 
 MOST_BYTES = 20_000

@@ -9,7 +9,7 @@ from ..auditing.answers import overview_answer, page_answers
 from ..auditing.card import card_of
 from ..auditing.overall import GRADE_OF, SIGNS, because, confidence_line
 from ..auditing.questions import findings_of
-from ..auditing.results import Audit, JudgeAudit, ScoreAudit
+from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import Grade
 from ..finding.question import Table
 from ..finding.tables import TEXT, Column
@@ -17,7 +17,7 @@ from ..finding.wording import count, one_line, target
 from ..places import NAMES
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
-from ..questions.lists import output as listwise
+from ..questions.scores.audited import ScoreAudit
 from ..questions.scores.words import alone_sentences, further, second_look_sentences
 from ..stats.estimate import Estimate
 
@@ -80,7 +80,7 @@ def to_text(audit: Audit) -> str:
             for result in scores.checks
         ]
         lines += [f"  {sentence}" for sentence in beside_checks(audit, scores)]
-    if lists := listwise.lines(audit.rankings):
+    if lists := _above(audit):
         lines += ["", *lists] if lines else lists
     if not audit.summary.votes:
         lines += [*_of_all(audit), *_asked_tables(audit)]
@@ -106,6 +106,11 @@ def to_text(audit: Audit) -> str:
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)
+
+
+def _above(audit: Audit) -> list[str]:
+    """What was found of all raters that stands above the judges."""
+    return [line for finding in audit.findings for line in finding.question.of_all.above(finding)]
 
 
 def _of_all(audit: Audit) -> list[str]:
@@ -238,7 +243,7 @@ def shortened(audit: Audit, most: int = MOST_LINES) -> str:
     for scores in audit.scores:
         lines += ["", _score_headline(scores), *(f"  {part}" for part in _said(scores))]
         lines += [f"  {part}" for part in alone_sentences(scores.alone, audit.options.error)[:1]]
-    if lists := listwise.lines(audit.rankings):
+    if lists := _above(audit):
         lines += ["", *lists]
     for moved in (audit.against, audit.series):
         if moved is not None:

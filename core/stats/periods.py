@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PERIODS = 12
+WANTED_ROWS = 30
+"""Rows of a period in the middle; with fewer the next longer periods are taken, where there are."""
 _ISO = re.compile(r"(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
 _PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _NAMED = re.compile(
@@ -36,10 +38,14 @@ FORMS: tuple[Callable[[date], str], ...] = (
 """Names of days, weeks, months, quarters and years."""
 
 
-def periods(dates: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
+def periods(
+    dates: Sequence[str | None], rows: Sequence[int] | None = None
+) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
     """Days, weeks (from Monday), months, quarters or years of texts that begin with a date, the
-    finest of which there are two to twelve: the code of each text, −1 for none, and their names in
-    order.
+    finest of which there are two to twelve with 30 rows in the middle, else the finest: the code of
+    each text, −1 for none, and their names in order.
+
+    rows : how many each text stands for; by default one.
 
     Dates are those of ISO 8601, of parts with points, slashes or hyphens, with the name of a month
     in English, or seconds since 1970 and parts of them. In `3/4/2026` the day stands where a number
@@ -61,13 +67,17 @@ def periods(dates: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, 
     known = [day for day in days if day is not None]
     if not known or 2 * len(known) < len(days):
         return None
+    weight = np.ones(len(days)) if rows is None else np.asarray(rows, dtype=np.float64)
+    finest = None
     for name in FORMS:
         names = tuple(sorted({name(day) for day in known}))
         if 2 <= len(names) <= MOST_PERIODS:
             place = {each: code for code, each in enumerate(names)}
-            codes = [-1 if day is None else place[name(day)] for day in days]
-            return np.array(codes, dtype=np.int64), names
-    return None
+            codes = np.array([-1 if day is None else place[name(day)] for day in days])
+            finest = finest or (codes, names)
+            if np.median(np.bincount(codes + 1, weight)[1:]) >= WANTED_ROWS:
+                return codes, names
+    return finest
 
 
 def _day(text: str, day_first: bool) -> date | None:

@@ -82,7 +82,7 @@ def run_audit(options: argparse.Namespace) -> int:
     if options.json is not None and not json_to_stdout:
         _write(Path(options.json), to_json(result) + "\n")
     if options.junit is not None:
-        _write(Path(options.junit), to_junit(result, strict=options.strict))
+        _write(Path(options.junit), to_junit(result))
     if options.markdown is not None:
         _write(Path(options.markdown), to_markdown(result, made=date.today()))
     failed = failures(result)

@@ -10,10 +10,10 @@ from test_listwise import rankings
 
 from core.__main__ import main
 from core.auditing.options import AuditOptions
-from core.questions.lists.audit import audit_lists
 from core.questions.lists.method import blocks, consensus, improvement
 from core.questions.lists.orders import order_sensitivity
 from core.questions.lists.parts import flagged_winners, parts_alone
+from core.questions.lists.results import audit_lists
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import list_rankings

@@ -152,7 +152,7 @@ def test_gates_ask_for_a_use(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["--strict", "--use", "measure"], 0),
         (["--strict", "--use", "sort"], 0),
         (["--strict", "--use", "decide"], 1),
-        (["--strict"], 1),
+        (["--strict"], 0),
         (["--fail-if", "use.measure!=yes"], 0),
         (["--fail-if", "use.decide!=yes"], 1),
         (["--strict", "--use", "decide", "--fail-if", "ece>1"], 1),
@@ -162,5 +162,5 @@ def test_gates_ask_for_a_use(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert main(["audit", str(file), *flags]) == code, flags
     assert "use.rank" in capsys.readouterr().err
     assert_judges(file, use="measure")
-    with pytest.raises(AssertionError, match=r"use[.]decide!=yes: j has no"):
+    with pytest.raises(AssertionError, match=r"use[.]decide!=yes: j to decide: no"):
         assert_judges(file, use="decide")

@@ -144,6 +144,42 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {
         ),
         {**VOTES, "gold": 0, "orders": 2, "by judges": 2 * N},
     ),
+    "how many people rated is no score": (
+        sheet(
+            document=IDS,
+            judge="gpt",
+            clarity=[10 * x for x in LEVELS],
+            depth=[10 * x for x in LEVELS[::-1]],
+            human_clarity=[10 * x for x in LEVELS],
+            human_depth=[10 * x for x in LEVELS],
+            n_ratings=[9 + x for x in LEVELS],
+        ),
+        {"form": "scores", "judges": 1, "by judges": 2 * N, "number of metrics": 2},
+    ),
+    "sides of columns that change with the order": (
+        sheet(
+            scenario=[f"s{k // 2}" for k in range(N)],
+            orientation=["fwd", "swap"] * 20,
+            judge_model="gpt",
+            author_left=["haiku", "mini"] * 20,
+            author_right=["mini", "haiku"] * 20,
+            preferred_side=["A", "B", "B", "A"] * 10,
+            preferred_author=["haiku", "haiku", "mini", "mini"] * 10,
+            syllables_correct_left=[0, 1] * 20,
+            syllables_correct_right=[1, 0] * 20,
+        ),
+        {**VOTES, "items": [20, N], "orders": [0, 1], "gold": 0, "models": ["haiku", "mini"]},
+    ),
+    "free objects within a few records": (
+        json.dumps(
+            [
+                {"pair": f"p{k}", "judge": "gpt", "parsed": {"winner": side}}
+                | {"said": {f"k{k}-{n}": "words" for n in range(40 * (k % 4 == 0))}}
+                for k, side in enumerate(SIDES)
+            ]
+        ).encode(),
+        {**VOTES, "gold": 0},
+    ),
     "counts of verdicts beside the verdicts": (
         json.dumps(
             {
@@ -312,6 +348,27 @@ def test_labels_are_anybodys() -> None:
     answers = ["a text of some length for " + "x" * 20] * N
     data = sheet(question=IDS, answer=answers, Label=["correct", "wrong"] * 20)
     assert {"--people Label", "--judges Label"} <= asks(data).keys()
+
+
+def test_a_label_of_pairs_may_be_gold() -> None:
+    data = sheet(id=IDS, response_a="x" * 60, response_b="y" * 60, label=SIDES)
+    assert "--map gold=label" in asks(data)
+
+
+def test_gold_beside_what_is_no_verdict_is_gold_alone() -> None:
+    texts = {"response_a": "x" * 60, "response_b": "y" * 60}
+    data = sheet(id=IDS, **texts, ground_truth_winner=SIDES, verbose_position=OTHER)
+    found, said = outcome("file.csv", data, {"form": "votes"})
+    assert (found, "holds gold" in said) == ("refused", True)
+
+
+def test_a_column_that_only_shares_its_name_costs_no_row() -> None:
+    sizes = [("short", "normal")[k % 2] for k in range(N)]
+    items = [f"q{k // 2}" for k in range(N)]
+    data = sheet(item_id=items, judge="gpt", score=LEVELS, length=sizes, condition=sizes)
+    assert "--unit rows" in asks(data)
+    (reading,) = read([("file.csv", data)], answered("--unit rows"))
+    assert (reading.votes.num_rows, reading.n_rejected) == (N, 0)
 
 
 def test_what_says_the_same_in_every_row_shows_no_judgement() -> None:

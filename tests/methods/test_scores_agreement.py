@@ -14,10 +14,10 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from score_draws import levels, panel, score_rows
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
-from core.questions.boards.scores import kendall_tau
 from core.questions.scores.agreement import leniency, score_agreement, spread
 from core.questions.scores.table import ScoreTable
 from core.records import InvalidCounts
+from core.stats.association import kendall_by_item
 from core.stats.intervals import t_quantile
 from core.stats.jackknife import jackknife_interval, moments
 
@@ -294,12 +294,12 @@ def test_tau_of_levels_is_counted_from_their_table() -> None:
     rng = np.random.default_rng(14)
     _, judge, people = panel(rng, 400)
     item = np.arange(400) // 2
-    table = kendall_tau(judge, people[:, 0], item)
+    table = kendall_by_item(judge, people[:, 0], item)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.questions.boards.scores.KENDALL_CELLS", 0)
-        rows = kendall_tau(judge, people[:, 0], item)
+        patch.setattr("core.stats.association.KENDALL_CELLS", 0)
+        rows = kendall_by_item(judge, people[:, 0], item)
     assert table.value == pytest.approx(kendalltau(judge, people[:, 0]).statistic, abs=1e-12)
     assert (table.low, table.high) == pytest.approx((rows.low, rows.high), abs=1e-12)
-    many = kendall_tau(np.tile(judge, 10), np.tile(people[:, 0], 10), np.arange(4000))
+    many = kendall_by_item(np.tile(judge, 10), np.tile(people[:, 0], 10), np.arange(4000))
     assert many.has_interval
     assert many.value == pytest.approx(table.value)

@@ -186,7 +186,7 @@ def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
     assert [judge.judge for judge in found.judges] == ["sim-judge-careful"]
     with pytest.raises(AssertionError, match=r"^ece>0\.0001: sim-judge-careful has ece 0\.\d+\.$"):
         assert_judges([str(votes)], "ece>0.0001", selection=careful, options=few)
-    with pytest.raises(AssertionError, match="overall=do_not_trust: sim-judge-boaster"):
+    with pytest.raises(AssertionError, match="use!=yes: sim-judge-boaster to measure"):
         assert_judges(votes, options=few)
     with pytest.raises(InvalidOption, match="there is no check 'nothing'"):
         assert_judges(votes, "nothing=fail", options=few)

@@ -18,8 +18,8 @@ from core.auditing.questions import all_questions
 
 QUESTIONS = REPOSITORY / "core" / "questions"
 SIZES = Path(__file__).with_name("sizes.json")
-OPEN_DOORS = {"results", "method"}
-"""Modules by which one question may enter another."""
+OPEN_DOORS = {"results", "method", "fields"}
+"""Modules by which one question may enter another: what is made, how, and how the JSON has it."""
 OTHER_DOORS = {
     "accuracy": 2,
     "agreement": 5,
@@ -31,23 +31,29 @@ OTHER_DOORS = {
     "order": 1,
     "planning": 7,
     "reference": 6,
-    "scores": 15,
+    "scores": 14,
     "versions": 6,
 }
 """Question → modules of other questions that it imports beside these."""
 READ_IN_REPORTING = {
-    ("document", "agreement"),
+    ("brief", "rankings"),
+    ("brief", "scores"),
+    ("build", "scores"),
     ("document", "alone"),
-    ("document", "alternative"),
-    ("document", "length"),
     ("document", "outside"),
-    ("document", "repeatability"),
+    ("document", "scores"),
     ("gates", "agreement"),
+    ("gates", "scores"),
+    ("html", "scores"),
+    ("notebook", "scores"),
     ("text", "alone"),
+    ("text", "scores"),
     ("text", "th"),
 }
-"""Outputs, and names of results that they read as attributes; all but the last are of scores, or of
-an option."""
+"""Outputs, and names of results that they read as attributes: judges of single answers and of lists
+are read as judges are, each with its checks; the others are an option, a figure of one of them, and
+what the text says of confidence.
+"""
 SQL = re.compile(r"\s*(select|insert into|delete from) .*\b(from|values|where)\b", re.S)
 OTHER_SQL = {
     "core/collect/by_hand.py",

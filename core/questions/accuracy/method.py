@@ -233,11 +233,11 @@ def over_time(
 
 def by_period(days: Mapping[str, VoteCounts]) -> dict[str, VoteCounts]:
     """Votes of each day, week, month, quarter or year (`periods`), the earliest first."""
-    coded = periods(list(days))
+    counts = list(days.values())
+    coded = periods(list(days), [len(decided(each)) for each in counts])
     if coded is None:
         return {}
     code, names = coded
-    counts = list(days.values())
     return {
         name: joined([counts[row] for row in np.flatnonzero(code == place)])
         for place, name in enumerate(names)

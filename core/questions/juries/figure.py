@@ -31,8 +31,8 @@ from .method import EnsembleTable
 from .words import without_rows
 
 if TYPE_CHECKING:
-    from ...auditing.results import ListwiseAudit
     from ...finding.figure import Figure, Theme
+    from ..lists.results import ListwiseAudit
 
 
 def accuracies_figure(

@@ -175,7 +175,7 @@ DAYS = Result("votes_by_day", _days)
 
 def _period(evidence: Evidence, votes: VoteCounts) -> Any:
     days = evidence[DAYS]
-    coded = periods(list(days))
+    coded = periods(list(days), [int((own.gold != NO_GOLD).sum()) for own in days.values()])
     if coded is None:
         return np.full(len(votes), "", dtype=object)
     code, names = coded

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...records import FloatArray, IntArray, OutcomeCounts
+from ...stats.association import kendall_by_item
 from ...stats.estimate import DataFrame, Estimate, OneRow, rows_frame
 from ...stats.intervals import check_level, mean_interval, n_distinct
 from ...stats.jackknife import PairMoments, jackknife_interval, moments, pair_moments
-from ..boards.scores import kendall_tau
 from ..confidence.selective import auroc
 from .table import UNDECIDED, ScoreTable
 
@@ -57,7 +57,7 @@ def score_agreement(table: ScoreTable, *, level: float = 0.95) -> ScoreAgreement
     most fail.
 
     r and κ_w have an interval on Fisher's scale by leaving units out (`jackknife_interval`:
-    t(n − 1), a standard error of at least .5/√n); that of τ_b is `kendall_tau`'s, that of AUROC
+    t(n − 1), a standard error of at least .5/√n); that of τ_b is `kendall_by_item`'s, that of AUROC
     DeLong's by unit, with at least 5 units of each class; `equal` is a mean by unit with two added
     ends.
 
@@ -93,7 +93,7 @@ def score_agreement(table: ScoreTable, *, level: float = 0.95) -> ScoreAgreement
             association = fisher_jackknife(together.correlation, level=level)
             if known.same_scale:
                 kappa = fisher_jackknife(together.concordance, level=level)
-            tau = kendall_tau(known.judge, reference, code, level=level)
+            tau = kendall_by_item(known.judge, reference, code, level=level)
         else:
             unknown |= dict.fromkeys(("association", "kappa_weighted", "tau"), constant)
         area, reason = _area(known, level)

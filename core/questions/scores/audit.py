@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ...auditing.options import AuditOptions
 from ...auditing.overall import OVERALL_WORDS
-from ...auditing.results import ScoreAudit
 from ...bounds import MOST_METRICS
 from ...stats.periods import periods
 from ...store.file_queries import by_file
 from .alone import alone_of_scores
 from .ask import score_answers, score_dates, score_runs, scored_metrics
+from .audited import ScoreAudit
 from .card import score_answer
 from .evidence import JudgedScores, ScoreEvidence
 from .overall import check_scores, overall_of_scores

@@ -18,7 +18,7 @@ from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
 if TYPE_CHECKING:
-    from ...auditing.results import ScoreAudit
+    from .audited import ScoreAudit
 
 MOST_DOUBTS = 2
 """Doubts whose figures stand in the line: more make no line."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from ...finding.question import Question
+from ...finding.question import OfAll, Question
 from ..confidence.check import SCORE_CHECKS
 from . import check
+from .fields import scores_document
+from .results import AUDITED, SCORES
 
 QUESTION = Question(
     name="scores",
     place=70,
     title="Judges of single answers",
     score_checks=(*check.CHECKS, *SCORE_CHECKS),
+    of_all=OfAll(
+        results=(SCORES,),
+        notes={20: lambda counted: counted[AUDITED][1]},
+        document={"scores": scores_document},
+    ),
 )

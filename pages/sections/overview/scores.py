@@ -9,7 +9,7 @@ import streamlit as st
 from core.auditing.checks import SCORE_CHECKS
 from core.auditing.figure import MOST_ROWS, check_matrix
 from core.auditing.overall import GRADE_OF, SIGNS, checks_made, what_to_do
-from core.auditing.results import ScoreAudit
+from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.figure import distribution_figure, levels_figure
 from core.questions.scores.levels import level_counts
 from pages.sections.overview.first_screen import LEGEND, Screen

@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.auditing.checks import BY_NAME
 from core.auditing.overall import SIGNS, because, what_to_do
-from core.auditing.results import ScoreAudit
 from core.finding.tables import frame
 from core.questions.scores import figure as plots
 from core.questions.scores import words as sentences
+from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.card import said_of
 from core.questions.scores.levels import LevelCounts, level_counts
 from core.questions.scores.raters import RaterPair, both_scored

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.auditing.options import AuditOptions
-from core.auditing.results import ScoreAudit
 from core.finding.tables import frame
 from core.labelling.disagreements import disagreements, second_looks, to_people
 from core.questions.confidence import figure as confidence_plots
@@ -17,6 +16,7 @@ from core.questions.confidence.selective import risk_coverage
 from core.questions.confidence.th_scores import th_sweep
 from core.questions.confidence.words import ALONE as COLUMNS
 from core.questions.confidence.words import near_certain
+from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.words import SURE_BY, alone_sentences, second_look_sentences
 from core.records import OutcomeCounts
 from core.schema import Selection

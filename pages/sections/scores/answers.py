@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.auditing.results import ScoreAudit
 from core.finding.wording import count
 from core.questions.scores.ask import said_of_answers
+from core.questions.scores.audited import ScoreAudit
 from core.records import BoolArray, IntArray
 from pages.sections.scores.controls import PageState
 from pages.shared import cached, folds, numbers

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from core.auditing.options import AuditOptions
-from core.auditing.results import ScoreAudit
 from core.questions.scores.audit import audit_scores
+from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.table import ScoreTable
 from pages.shared import cached, evidence, widgets
 from pages.shared.limits import current_options

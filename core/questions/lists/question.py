@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from ...auditing.results import ListwiseAudit
 from ...finding.answer import Answer
+from ...finding.fields import estimate, estimated
+from ...finding.question import Finding, Heading, OfAll, Paragraph, Part, Question, Section, Table
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count
 from ...stats.estimate import Estimate
 from .method import COMPONENTS, Improvement, Pooled, pooled
+from .results import RANKINGS, ListwiseAudit
 from .words import ACCURACY, FLAGGED, ORDERS, SLOTS, pooled_answer, without_slots
 
-Part = tuple[Any, ...]
-Written = Callable[[Estimate], dict[str, Any]]
 COUNTS = ("category", "n", "improved", "regressed", "p_value", "chance")
 RATES = ("direct", "single", "consensus", "gain")
 
@@ -29,60 +30,60 @@ def _right_by(part: str) -> Column:
 PARTS = (Column("judge", "judge", TEXT), *map(_right_by, (*COMPONENTS, "all")))
 
 
-def lines(audits: Sequence[ListwiseAudit]) -> list[str]:
+def _lines(finding: Finding) -> Iterator[str]:
     """What order does to each judge and what pooling orders gains, then all judges together."""
+    audits = finding[RANKINGS]
     if not audits:
-        return []
+        return
     rankings = sum(each.lists for each in audits)
-    said = [f"Listwise: {count(len(audits), 'judge')}, {count(rankings, 'ranking')}"]
+    yield f"Listwise: {count(len(audits), 'judge')}, {count(rankings, 'ranking')}"
     for each in audits:
-        said += [f"  {each.headline}", *([f"    {each.figures}"] if each.figures else [])]
-    together = _together(audits)
-    return [*said, f"  {together.headline}", f"    {together.figures}"] if together else said
+        yield f"  {each.headline}"
+        if each.figures:
+            yield f"    {each.figures}"
+    if together := _together(audits):
+        yield from (f"  {together.headline}", f"    {together.figures}")
 
 
-def over_judges(audits: Sequence[ListwiseAudit]) -> Pooled | None:
+def _over_judges(audits: Sequence[ListwiseAudit]) -> Pooled | None:
     """The paper's pooled row; None with fewer than two judges whose best is known."""
     return pooled(each.improvements for each in audits if each.improvements)
 
 
 def _together(audits: Sequence[ListwiseAudit]) -> Answer | None:
-    found = over_judges(audits)
-    return None if found is None else pooled_answer(found)
+    row = _over_judges(audits)
+    return None if row is None else pooled_answer(row)
 
 
-def section(audits: Sequence[ListwiseAudit]) -> Iterator[Part]:
-    """Parts of the HTML report."""
+def _section(finding: Finding) -> Iterator[Part]:
+    audits = finding[RANKINGS]
     for each in audits:
-        yield "words", "h3", each.headline
+        yield Heading(each.headline)
         if each.figures:
-            yield "words", "p", each.figures
-        yield "words", "p", without_slots(each.corrected)
+            yield Paragraph(each.figures)
+        yield Paragraph(without_slots(each.corrected))
         if each.improvements is not None:
             rows = (*each.improvements.by_category, each.improvements.overall)
-            yield "table", "Right by category", ACCURACY, rows
+            yield Table("Right by category", ACCURACY, rows)
         if each.sweep is not None:
-            yield "table", "Right by number of orders", ORDERS, each.sweep.rows
+            yield Table("Right by number of orders", ORDERS, each.sweep.rows)
         if each.sensitivity is not None:
-            yield "table", "First places by slot", SLOTS, each.sensitivity.slots
+            yield Table("First places by slot", SLOTS, each.sensitivity.slots)
         if each.flagged:
-            yield "table", "Faults that it flags in who wins", FLAGGED, each.flagged
+            yield Table("Faults that it flags in who wins", FLAGGED, each.flagged)
     if any(each.parts for each in audits):
         with_parts = [each for each in audits if each.parts]
-        yield "table", "Right by each part of the consensus alone, and by all", PARTS, with_parts
+        yield Table("Right by each part of the consensus alone, and by all", PARTS, with_parts)
     if together := _together(audits):
-        yield "words", "h3", together.headline
-        yield "words", "p", together.figures
+        yield Heading(together.headline)
+        yield Paragraph(together.figures)
 
 
-def document(audit: ListwiseAudit, written: Written) -> dict[str, Any]:
-    """The judge's part of the JSON; `written` is the form of an estimate there."""
-
-    def known(estimate: Estimate | None) -> dict[str, Any] | None:
-        return None if estimate is None else written(estimate)
+def _document(audit: ListwiseAudit) -> dict[str, Any]:
+    """The judge's part of the JSON."""
 
     def improvement(part: Improvement) -> dict[str, Any]:
-        rates = {name: written(getattr(part, name)) for name in RATES}
+        rates = {name: estimated(getattr(part, name)) for name in RATES}
         return {name: getattr(part, name) for name in COUNTS} | rates
 
     sensitivity, improved, corrected = audit.sensitivity, audit.improvements, audit.corrected
@@ -90,13 +91,13 @@ def document(audit: ListwiseAudit, written: Written) -> dict[str, Any]:
         "items": audit.items,
         "rankings": audit.lists,
         "orders": audit.orders,
-        "order_decides": known(sensitivity.changed if sensitivity else None),
+        "order_decides": estimate(sensitivity.changed if sensitivity else None),
         "slots": [
             {
                 "slot": slot.slot,
-                "first": written(slot.win),
+                "first": estimated(slot.win),
                 "expected": slot.expected,
-                "pull": written(slot.pull),
+                "pull": estimated(slot.pull),
                 "log_odds": corrected.slots[slot.slot],
             }
             for slot in (sensitivity.slots if sensitivity else ())
@@ -112,8 +113,8 @@ def document(audit: ListwiseAudit, written: Written) -> dict[str, Any]:
         "by_orders": [
             {
                 "orders": row.k,
-                "right": written(row.accuracy),
-                "gain": written(row.gain),
+                "right": estimated(row.accuracy),
+                "gain": estimated(row.gain),
                 "majority_error": row.majority_error,
                 "bound": row.bound,
             }
@@ -121,26 +122,47 @@ def document(audit: ListwiseAudit, written: Written) -> dict[str, Any]:
         ],
         "parts": {
             part.part: {
-                "right": written(part.right),
-                "change": written(part.change),
+                "right": estimated(part.right),
+                "change": estimated(part.change),
                 "winners": part.winners,
             }
             for part in audit.parts
         },
         "flagged": {
             flag.fault: {
-                "consensus": written(flag.consensus),
-                "direct": written(flag.direct),
-                "change": written(flag.change),
+                "consensus": estimated(flag.consensus),
+                "direct": estimated(flag.direct),
+                "change": estimated(flag.change),
                 "all": flag.all,
             }
             for flag in audit.flagged
         },
         "slot_corrected": {
-            "plurality": known(corrected.plurality),
-            "right": known(corrected.right),
-            "change": known(corrected.change),
-            "gain": known(corrected.gain),
+            "plurality": estimate(corrected.plurality),
+            "right": estimate(corrected.right),
+            "change": estimate(corrected.change),
+            "gain": estimate(corrected.gain),
             "ridge": corrected.ridge,
         },
     }
+
+
+def _pooled_document(finding: Finding) -> dict[str, Any] | None:
+    row = _over_judges(finding[RANKINGS])
+    return None if row is None else asdict(row)
+
+
+QUESTION = Question(
+    name="lists",
+    place=120,
+    title="Judges of lists",
+    of_all=OfAll(
+        results=(RANKINGS,),
+        document={
+            "listwise": lambda finding: {each.judge: _document(each) for each in finding[RANKINGS]},
+            "listwise_pooled": _pooled_document,
+        },
+        above=_lines,
+        sections=(Section(place=20, key="listwise", title="Judges of lists", parts=_section),),
+    ),
+)
