@@ -102,7 +102,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     from .use import options_file
 
-    folder = options_file.read(Path())
+    folder = options_file.read_folder(Path())
     if folder is None:
         return options
     complain(folder.sentence)
