@@ -61,7 +61,7 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     status = _statuses(of["status"]) if "status" in of else None
     types = _types(of["rater_type"]) if "rater_type" in of else None
     run = _codes(of["run"]) if "run" in of else None
-    made: list[dict[str, str | None]] = []
+    made: dict[str, list[str | None]] = {}
     seen: dict[tuple[object, ...], int] = {}
     versions: dict[tuple[str | None, str | None], int] = {}
     judgements, gold_column = plan.judgements, plan.gold
@@ -69,7 +69,7 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     judgements = [each for each in judgements if each.column not in gold_of.values()]
     judged = "vote" if plan.form == "votes" else "score"
     read = _vote if plan.form == "votes" else _score
-    n = len(plan.table.rows)
+    n = plan.rows
     ids = _ids(plan, n)
     for i in range(n):
         golds = {
@@ -162,13 +162,16 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                 }
             if status is not None and not is_person:
                 row["status"] = "ok" if value is not None else status[i]
-            made.append(row)
+            for name, text in row.items():
+                cells = made.setdefault(name, [])
+                cells += [None] * (len(out.row) - len(cells))
+                cells.append(text)
             out.row.append(i + 1)
-    names = list(dict.fromkeys(name for row in made for name in row))
-    out.columns = {name: [row.get(name) for row in made] for name in names}
+    for cells in made.values():
+        cells += [None] * (len(out.row) - len(cells))
     out.columns = {
         name: cells
-        for name, cells in out.columns.items()
+        for name, cells in made.items()
         if name in ("item_id", "judge", judged) or any(cells)
     }
     return out

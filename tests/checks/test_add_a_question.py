@@ -189,3 +189,48 @@ def test_its_row_of_the_document_is_written(tree: Path) -> None:
     row = "| sides | Does it say A as often as gold? | ±10 points | ±30 points | 10 | confusion |\n"
     assert row in document.read_text(encoding="utf-8")
     assert run(tree, sys.executable, *own).returncode == 0
+
+
+SENTENCES = {
+    "warned": "It says A 17.5 points more often than gold (",
+    "failed": "It says A 47.5 points more often than gold (",
+    "unsure": "It says A 10.0 points more often than gold (",
+    "apart": "Its share of A beside gold's is unknown: no comparison that it judged has decided gold",
+}
+
+
+@pytest.mark.parametrize(
+    ("judge", "mark", "sign"),
+    [("warned", "WARN", "!"), ("failed", "FAIL", "✗"), ("unsure", "~", "~"), ("apart", "?", "?")],
+)
+def test_every_grade_stands_in_every_output(
+    written: dict[str, str], judge: str, mark: str, sign: str
+) -> None:
+    """Text, JSON, JUnit, Markdown, frame, report and notebook have each judge's grade, and why."""
+    sentence, grade = SENTENCES[judge], GRADES[judge]
+    assert re.search(rf"^  {re.escape(mark)} +sides +{re.escape(sentence)}", written["text"], re.M)
+    (check,) = (
+        each
+        for each in json.loads(written["json"])["verdicts"]
+        if (each["judge"], each["check"]) == (judge, "sides")
+    )
+    assert (check["verdict"], check["sentence"].startswith(sentence)) == (grade, True)
+    suite = ElementTree.fromstring(written["junit"])
+    (case,) = (
+        each
+        for each in suite.iter("testcase")
+        if (each.get("classname"), each.get("name")) == (judge, "sides")
+    )
+    assert (case.findtext("system-out") or "").startswith(sentence)
+    assert (case.find("failure") is not None) == (grade == "fail")
+    assert (case.find("skipped") is not None) == (grade == "unknown")
+    rows = [line for line in written["markdown"].splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    row = next(each for each in cells if each[0] == judge)
+    assert row[cells[0].index("sides")] == sign
+    assert re.search(rf"{judge},[^,]*,[^,]*,sides,{grade},", written["frame"])
+    # Escaped, "gold's" is another text.
+    beginning = sentence.split("'")[0]
+    assert beginning in written["html"]
+    assert f'grade-{grade}">{sign} {grade}</span>' in written["html"]
+    assert beginning in written["notebook"]

@@ -13,7 +13,7 @@ from benchmarks.reading import after_answers, exits, outcome
 from core import importers
 from core.__main__ import main
 from core.errors import AmbiguousLabels
-from core.importers import ReadOptions, inspect, read
+from core.importers import ReadOptions, by_plan, inspect, read
 from core.importers.by_plan import PLAN, answered
 
 N = 40
@@ -445,6 +445,45 @@ def test_all_commands_end_alike_on_every_case() -> None:
     assert apart == {
         "json-instances-and-annotations.json": {"doctor": 2, "audit": 2, "import": 0, "Python": 0}
     }
+
+
+LONG = 40_000
+
+
+def long_sheet(**columns: Any) -> bytes:
+    rows = (",".join(str(c(k)) for c in columns.values()) for k in range(LONG))
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+def test_a_long_table_is_read_by_a_plan_of_some_of_its_rows() -> None:
+    data = long_sheet(
+        case=lambda k: f"q{k}",
+        judge_score=lambda k: f"{k % 5 + 1}/5",
+        human_score=lambda k: k % 4 + 1,
+        llm_note=lambda k: f"text {k}",
+    )
+    (reading,) = read([("file.csv", data)])
+    votes = reading.votes
+    assert (votes.num_rows, reading.n_rejected) == (LONG, 0)
+    assert votes["score"].to_pylist() == [k % 5 + 1 for k in range(LONG)]
+    assert votes["gold"].to_pylist() == [k % 4 + 1 for k in range(LONG)]
+    assert len(votes["item_id"].unique()) == LONG
+
+
+@pytest.mark.parametrize("most", [by_plan.MOST_CELLS, 140_000])
+def test_items_that_return_far_below_are_asked_about_in_a_long_table(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first rows do not show them; a table of more cells is not planned as a whole."""
+    monkeypatch.setattr(by_plan, "MOST_CELLS", most)
+    data = long_sheet(
+        qid=lambda k: f"q{k % (LONG // 2)}",
+        model=lambda k: "m",
+        llm_score=lambda k: k % 5 + 1,
+        human_score=lambda k: k % (LONG // 2) % 5 + 1,
+    )
+    with pytest.raises(AmbiguousLabels, match="20,000 values that return 2 times"):
+        read([("file.csv", data)])
 
 
 def test_a_table_of_results_holds_no_judgement() -> None:

@@ -237,7 +237,6 @@ ENTERED = {
     "order": {
         "core.papers.labels",
         "pages.sections.overview.first_screen",
-        "pages.sections.overview.numbers",
         "pages.sections.position_bias.order",
     }
 }

@@ -85,7 +85,7 @@ def _coin_sentence(_: Evidence, coin: Estimate) -> str:
 
 COIN_SHARE = Check(
     name="coin_share",
-    title="coin",
+    title="coin tosses",
     gravity=110,
     fault="tosses coins on some comparisons",
     subject="The share of comparisons on which it tosses a coin",
@@ -163,7 +163,7 @@ def _people_rate(evidence: Evidence, _: Estimate, __: Grade) -> str:
 
 AGREEMENT = Check(
     name="agreement",
-    title="agreement",
+    title="people",
     gravity=20,
     fault="agrees with people less than people do",
     not_known="people are too few to say how it agrees with them",

@@ -78,7 +78,7 @@ def _follows(_: ScoreEvidence, r: Estimate, grade: Grade) -> str:
 
 ASSOCIATION = Check(
     name="association",
-    title="follows",
+    title="follows people",
     subject="Correlation with a person's scores",
     question="Do its scores rise and fall with a person's?",
     page="scores",
@@ -216,7 +216,7 @@ def _peoples_kappa(evidence: ScoreEvidence, limits: Limits) -> Limits:
 
 KAPPA = Check(
     name="kappa_weighted",
-    title="κ weighted",
+    title="levels",
     subject="Agreement in size (weighted κ)",
     question="Does it give the scores that people give?",
     page="scores",
@@ -299,7 +299,7 @@ def _strict(evidence: ScoreEvidence, bias: Estimate, grade: Grade) -> str:
 
 LENIENCY = Check(
     name="leniency",
-    title="lenient",
+    title="strictness",
     subject="Leniency",
     question="Does it score higher or lower than people?",
     page="scores",
@@ -487,8 +487,8 @@ def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
     )
 
 
-TPR = _rate_check("tpr", "passes", "passes", "what is good enough")
-TNR = _rate_check("tnr", "fails", "failures", "a fault")
+TPR = _rate_check("tpr", "passes found", "passes", "what is good enough")
+TNR = _rate_check("tnr", "fails found", "failures", "a fault")
 
 
 def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
@@ -577,7 +577,7 @@ def stands_out(found: Drift | None, *, what: str = "", others: str) -> str:
 
 DRIFT = Check(
     name="drift",
-    title="categories",
+    title="groups",
     subject="Leniency by category",
     question="Is it as strict in every category?",
     page="scores",
@@ -614,7 +614,7 @@ def _worst_period(evidence: ScoreEvidence) -> Estimate | Unknown:
 
 DRIFT_OVER_TIME = Check(
     name="drift_over_time",
-    title="time",
+    title="over time",
     subject="Leniency over time",
     question="Is it as strict at all times?",
     page="scores",
@@ -703,7 +703,7 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
 
 SCORE_DATA = Check(
     name="score_data",
-    title="data",
+    title="readable",
     subject="Completeness of the data",
     question="Does every output have a score, and was every row read?",
     page="start",

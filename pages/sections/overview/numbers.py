@@ -7,6 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.auditing.checks import BY_NAME
 from core.auditing.overall import SIGNS, because, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
@@ -14,7 +15,6 @@ from core.questions.accuracy.method import by_category
 from core.questions.accuracy.results import CREDIT, EXACT
 from core.questions.confidence.results import CALIBRATION, DISCRIMINATION
 from core.questions.labels.rules import dummies
-from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
 from pages.sections.overview.first_screen import PAGES, Screen
@@ -36,7 +36,7 @@ def every_check(state: Screen, judge: str) -> None:
             sentence.text(result.sentence)
             with link:
                 check, page = result.check, PAGES[result.check]
-                widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judge=judge)
+                widgets.goto(f"See {BY_NAME[check].title}", page, key=f"go-{check}", judge=judge)
 
     folded("Every check in words, with its numbers", draw, key="checks")
 
@@ -89,14 +89,15 @@ def _row(
 
 def _judge_row(judge: JudgeAudit, state: Screen) -> dict[str, object]:
     auroc = judge[DISCRIMINATION]
-    name, calibration, position = judge.judge, judge[CALIBRATION], judge[POSITION]
+    name, calibration = judge.judge, judge[CALIBRATION]
     verdict = f"{SIGNS[state.grade(name)]} {state.found.overall[name].verdict.replace('_', ' ')}"
     credit, exact = judge[CREDIT], judge[EXACT]
     row = _row(name, judge.rater_type, verdict, judge.votes.n, credit)
     row["exact"] = exact.value if exact else None
     row["ECE"] = calibration.ece if calibration else None
     row["AUROC"] = auroc.value if auroc else None
-    row["flips"] = position.flip_rate.value if position and position.flip_rate else None
+    flips = state.flips[name]
+    row["flips"] = flips.value if flips else None
     return row
 
 
