@@ -350,8 +350,8 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.  plan : by which, if not by names.  refusal : why it is
-    not read, unless options say how.
+    result : what was read of it, if it was.  plan : by which, if not by names.  tried : one that
+        could be taken, whether it is or not.  refusal : why it is not read, unless options say how.
     """
 
     source: Source
@@ -361,6 +361,7 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
     plan: Evidence | None = None
+    tried: Evidence | None = None
     refusal: UnreadableFile | None = None
 
 
@@ -414,12 +415,20 @@ def _planned_file(
     found: _TableFile | None,
     options: ReadOptions,
     error: AppellateError | None,
+    *,
+    whole: bool = False,
 ) -> _TableFile:
     """What of a reading by names and a plan is taken, see `by_plan`.
 
-    table : of the whole file; None of JSON, in which tables are looked for.
+    table : of the whole file; None of JSON, in which tables are looked for.  whole : a plan of all
+    rows is made, however long the table is.
     """
     if found is not None:
+        if by_plan.is_canonical(found.table.columns) and by_plan.is_large(found.table):
+            return found
+        long = len(found.table.row) > 2 * by_plan.SAMPLED and source.kind != "json"
+        if long and not whole:
+            return _long_file(source, table or found.table, found, options)
         if by_plan.is_large(found.table) or (
             _may_score(found.table) and two_forms(found.table, source.name, options)
         ):
@@ -458,14 +467,45 @@ def _planned_file(
     ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
+        refusal = None
+        if plan is not None and not (result and result.gold_only):
+            refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody)
         if found is None:
             assert error is not None
             raise refusal or error
         return found if canonical else replace(found, refusal=refusal)
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
-        return taken
-    return found
+        return replace(taken, tried=plan)
+    return replace(found, tried=plan)
+
+
+def _long_file(
+    source: Source, table: TextTable, found: _TableFile, options: ReadOptions
+) -> _TableFile:
+    """What of both readings is taken of a long table, decided on a part of its rows."""
+    part = replace(found, table=by_plan.sample_of(found.table))
+    try:
+        decided = _planned_file(source, by_plan.sample_of(table), part, options, None)
+    except by_plan.PlanAsks:
+        raise
+    except (UnreadableFile, AmbiguousLabels):
+        # Its own reading says why, of all rows.
+        return found
+    plan = decided.tried
+    if plan is None:
+        return replace(found, refusal=decided.refusal)
+    if (asked := by_plan.asked_of_whole(plan, table)) is not None:
+        if by_plan.is_large(table):
+            raise by_plan.PlanAsks(replace(plan, questions=[asked]), source.name)
+        return _planned_file(source, table, found, options, None, whole=True)
+    if decided.plan is None:
+        return found
+    if by_plan.is_large(found.table, by_plan.MOST_PLANNED):
+        note = "Too many cells for a plan, which would read the first rows otherwise: "
+        said = " ".join(plan.sentences()[:2])
+        return replace(found, table=replace(found.table, notes=(*found.table.notes, note + said)))
+    whole = by_plan.of_whole(plan, table)
+    return _by_plan(source, whole, table, options) or found
 
 
 def _by_plan(

@@ -289,9 +289,9 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
 
 def _likely(how: Plan, table: TextTable) -> str:
     """Which columns may be those that are missing, gold and the two sides, as they are typed;
-    nothing for a table of very many, or whose cells are counted where they lie.
+    nothing for a table of very many.
     """
-    if len(table.columns) > FEW or not isinstance(table.columns, dict):
+    if len(table.columns) > FEW:
         return ""
     suggested = {
         canonical: column

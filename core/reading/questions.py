@@ -139,6 +139,15 @@ def items(name: str, times: int, *, answers_differ: bool = False) -> Asked:
     )
 
 
+def may_be_items(name: str, distinct: int, times: int) -> Asked:
+    return Asked(
+        about="items",
+        text=f"'{name}' has {distinct:,} values that return {times} times each: are they the "
+        "items?",
+        choices=((f"--map item_id={name}", "yes"), ("--unit rows", "no, each row is an item")),
+    )
+
+
 def completes(name: str, values: Sequence[str], item: str) -> Asked:
     return Asked(
         about="items",

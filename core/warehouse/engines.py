@@ -501,14 +501,14 @@ def connect(url: str, table: str) -> Engine:
         raise InvalidOption(
             "{option} {value!r}: no such engine. Write {known}.",
             option="warehouse",
-            value=shown(url),
+            value=without_secrets(url),
             known=ENGINES,
         )
-    engine: Engine = engines[scheme](shown(url), table, url)
+    engine: Engine = engines[scheme](without_secrets(url), table, url)
     return engine
 
 
-def shown(url: str) -> str:
+def without_secrets(url: str) -> str:
     """A URL without what signs in: no user, password, query or token, whatever marks a password
     holds.
     """

@@ -17,8 +17,8 @@ from places import REPOSITORY
 
 from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
-from core.importers.join import join_labels
 from core.importers.source import open_source
+from core.labelling.join import join_labels
 from core.schema import COLUMN_NAMES, VOTES
 from core.store.export import write_csv
 from core.use.one_call import audit

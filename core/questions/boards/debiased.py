@@ -343,7 +343,7 @@ class DebiasedBoard:
         return data_frame(rows, columns=list(COLUMNS))
 
 
-def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
+def pooled_votes(judges: Iterable[VoteCounts]) -> VoteCounts:
     """Votes of several judges of one selection together, each vote weighing the same."""
     known = list(judges)
     if not known:

@@ -88,7 +88,7 @@ class TriangleSummary:
     intransitive: bool
 
 
-def answer(
+def leader_sentence(
     found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False
 ) -> str:
     """Who leads, by how much, whether that is separable, and whether the ranking survives another

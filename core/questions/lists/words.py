@@ -145,7 +145,9 @@ def judge_rows(
     return rows
 
 
-def answer(judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None) -> str:
+def order_sentence(
+    judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None
+) -> str:
     """Order sensitivity, and whether the consensus of all orders is right more often than the first
     order.
     """

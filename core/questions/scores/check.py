@@ -20,7 +20,7 @@ from ...finding.check import (
     share_span,
     worse,
 )
-from ...finding.wording import count, interval, number, percent
+from ...finding.wording import count, enumerated, interval, number, percent
 from ...stats.estimate import Estimate
 from ...stats.intervals import mean_interval
 from ..data.check import with_rows
@@ -683,10 +683,27 @@ def _missing_sentence(evidence: ScoreEvidence, missing: Estimate) -> str:
     lacking, total = evidence.scores.missing, evidence.scores.outputs
     if not lacking:
         return f"{count(total, 'score')}; every output has one"
-    return (
+    said = (
         f"{lacking:,} of {count(total, 'output')} have no score: {percent(missing.value, 1)} "
         f"({share_span(missing)})"
     )
+    of = evidence.scores.unscored
+    if of.by_status:
+        said += f", {enumerated(f'{n:,} {WHY[status]}' for status, n in of.by_status)}"
+    if judged := of.passed + of.failed:
+        said += f"; people failed {of.failed:,} of the {judged:,} that they judged"
+    return said
+
+
+WHY = {"unparsed": "without a grade", "refused": "refused", "error": "in error"}
+"""What became of an answer without a score."""
+MOSTLY = 0.8
+
+
+def _go_to_a_person(evidence: ScoreEvidence) -> bool:
+    """Whether people say what is right of most answers without a score, which go to a person."""
+    of = evidence.scores.unscored
+    return of.passed + of.failed >= MOSTLY * evidence.scores.missing > 0
 
 
 def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
@@ -698,6 +715,9 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
     if not evidence.scores.missing:
         said = f"{check.sentence(evidence, missing)}."
         result = replace(result, grade="ok", sentence=said, needed_items=None, more_items=None)
+    elif result.grade == "fail" and _go_to_a_person(evidence):
+        said = f"{check.sentence(evidence, missing)}. Those go to a person."
+        result = replace(result, grade="warn", sentence=said)
     return with_rows(check, evidence, result, evidence.rows_read)
 
 

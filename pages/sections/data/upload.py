@@ -23,9 +23,9 @@ from core.importers import (
     with_votes,
 )
 from core.importers.by_plan import PLAN
-from core.importers.join import join_labels
 from core.importers.same_items import as_one
-from core.importers.sheet import ANSWERS
+from core.labelling.join import join_labels
+from core.labelling.labelled_rows import ANSWERS
 from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result

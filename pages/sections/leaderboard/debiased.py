@@ -112,7 +112,7 @@ print(found.to_frame().to_string())"""
 def _board(state: PageState, weighting: debiased.Weighting, used: int) -> debiased.DebiasedBoard:
     counts = cached.vote_counts(state.selection)
     names = cached.comparison_names(state.selection)
-    votes = counts[state.judge] if state.judge else debiased.pooled(counts.values())
+    votes = counts[state.judge] if state.judge else debiased.pooled_votes(counts.values())
     votes = debiased.hide_gold(votes, share=used / 100, rng=widgets.seeded())
     sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
     return debiased.debiased_board(votes, state.anchor, weighting=weighting, **sides)

@@ -20,7 +20,13 @@ from core.questions.juries.figure import (
     sweep_figure,
 )
 from core.questions.lists import words as sentences
-from core.questions.lists.method import Consensus, Improvements, consensus, in_top_set, pooled
+from core.questions.lists.method import (
+    Consensus,
+    Improvements,
+    consensus,
+    in_top_set,
+    pooled_improvements,
+)
 from core.questions.lists.orders import OrderSensitivity, order_sweep
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, without_slots
 from pages.sections.listwise.judgements import first_places, first_places_on
@@ -284,7 +290,7 @@ def judges_tab(
             judge=chosen,
             name="decided-items",
         )
-    together = pooled(found.values())
+    together = pooled_improvements(found.values())
     if together is not None:
         widgets.answer(sentences.pooled_answer(together), part="-pooled")
     rows = sentences.judge_rows(state.rankings, found, sensitive, together)
