@@ -29,6 +29,8 @@ from core.questions.scores.overall import check_scores, overall_of_scores
 from core.questions.scores.table import ScoreTable
 from core.records import OutcomeCounts
 
+from . import planted_versions
+
 DRAWS = 200
 TABLE_DRAWS = 1000
 """Draws of a cell with which the wanted shares were simulated: 200 to 2,000."""
@@ -540,6 +542,7 @@ def situations() -> list[Planted]:
         *families_of_labels(),
         *families_of_second_looks(),
         *families_of_alone(),
+        *planted_versions.families(),
     ]
 
 

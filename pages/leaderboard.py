@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.questions.boards.words import answer, board_answer, circle_of, parts_of
+from core.questions.boards.words import board_answer, circle_of, leader_sentence, parts_of
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.judges import judges_tab
@@ -39,7 +39,7 @@ with head:
     widgets.answer(replace(said, good=said.good and not state.apart))
     if state.apart:
         st.text(state.apart)
-    widgets.in_full(answer(found, summaries, corrected=state.corrected))
+    widgets.in_full(leader_sentence(found, summaries, corrected=state.corrected))
 
 widgets.tabs(
     {

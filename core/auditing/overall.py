@@ -427,7 +427,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
     return sentence
 
 
-def answer(results: Sequence[CheckResult], overall: Mapping[str, Overall]) -> str:
+def best_sentence(results: Sequence[CheckResult], overall: Mapping[str, Overall]) -> str:
     """Can they be trusted? One judge with its reasons; of several, how many are graded how.
 
     Of several, judges are named for what is good, for a failure, and for warnings that survive the

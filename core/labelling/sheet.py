@@ -96,7 +96,7 @@ def write_sheet(desk: Desk, labels: int) -> str:
     writer = csv.writer(out)
     writer.writerow([*_heads(desk), LABEL, TAGS, NOTE, PERSON])
     for draw, card, *texts in _cards(desk, labels):
-        writer.writerow([draw, card, *map(_cell, texts), *[""] * 4])
+        writer.writerow([draw, card, *map(cell, texts), *[""] * 4])
     return out.getvalue()
 
 
@@ -123,7 +123,7 @@ def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
         yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 
 
-def _cell(text: str | None) -> str:
+def cell(text: str | None) -> str:
     """A text that no spreadsheet takes for a formula."""
     return f"'{text}" if text and text[0] in "=+-@\t\r" else text or ""
 

@@ -270,7 +270,7 @@ def said_of_answers(
 
     Raises UnknownName: a metric that the store does not have.
     """
-    selected = scope(store, selection, "scores")
+    selected = scope(store, selection, "scores", listed=True)
     metrics = dict(store.rows("select name, id from metrics order by name"))
     (code,) = pick("metric", (metric,), metrics)
     models = dict(store.rows("select name, id from models"))
@@ -293,6 +293,7 @@ def said_of_answers(
             left join categories c on c.id = v.category left join models m on m.id = v.model
             {" ".join(f"left join texts {name}_of on {name}_of.id = v.{name}" for name in texts)}
             where v.metric = {code} and ({chosen or "1 = 0"}) and {selected.pool}
+                  and {selected.open}
             order by i.name, m.name, v.human, j.name, v.run""",
         selected.params,
     )

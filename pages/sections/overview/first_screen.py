@@ -23,7 +23,7 @@ from core.auditing.figure import (
     trust_map,
 )
 from core.auditing.options import AuditOptions
-from core.auditing.overall import GRADE_OF, SIGNS, answer, columns, missing
+from core.auditing.overall import GRADE_OF, SIGNS, best_sentence, columns, missing
 from core.auditing.results import Audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
@@ -87,8 +87,6 @@ def bar() -> Audit:
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
-    with buttons:
-        widgets.goto("Load file", "start.py", key="load-file", icon=":material/upload_file:")
     found = share.found()
     with buttons:
         share.share()
@@ -271,7 +269,7 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     st.caption(LEGEND)
     if line:
         st.text(line)
-    st.text(answer(state.found.checks, state.found.overall))
+    st.text(best_sentence(state.found.checks, state.found.overall))
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
