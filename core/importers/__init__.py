@@ -288,6 +288,9 @@ def _looks(
     """What an opened file looks like. others : files beside it that it stands for."""
     if not isinstance(file, NativeFile) and file.plan is not None:
         return by_plan.look(file.plan, name, file.table.notes)
+    if not isinstance(file, NativeFile) and file.refusal is not None and file.result is not None:
+        # Nothing is missing that could be named: it is not what it looks like.
+        raise file.refusal
     beside = (f"{others + 1:,} files; what follows is of {file.source.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
