@@ -470,9 +470,12 @@ def _planned_file(
     ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        refusal = None
-        if plan is not None and not (result and result.gold_only):
-            refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody)
+        is_gold = result is not None and result.gold_only
+        refusal = (
+            by_plan.refusal_of(plan, source.name, error, nobody=nobody)
+            if plan is not None and not is_gold
+            else None
+        )
         if found is None:
             assert error is not None
             raise refusal or error
